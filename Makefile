@@ -1,0 +1,50 @@
+# make demo   explain rows of two data sets          make test    lint, types, tests
+# make bench  figures against shap                   make format  rewrite the sources in the house format
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := $(wildcard src/suffice/_core/*) CMakeLists.txt pyproject.toml
+CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
+PY_DOCUMENTED := $(wildcard src/suffice/*.py)
+
+.PHONY: demo test lint format bench clean
+
+demo: .venv/installed
+	$(BIN)/python -m suffice.demo
+
+test: .venv/installed-test lint
+	$(BIN)/python -m pytest
+
+lint: .venv/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
+	$(BIN)/mypy
+	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(PY_DOCUMENTED)
+
+format: .venv/installed-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_SOURCES)
+
+bench: .venv/installed-bench
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf .venv build
+
+.venv/created:
+	$(PYTHON) -m venv .venv
+	touch $@
+
+# Editable installs: the compiled core is built again when its sources change, Python files are used as they are.
+.venv/installed: .venv/created $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/installed-test: .venv/created $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@ .venv/installed
+
+.venv/installed-bench: .venv/created $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@ .venv/installed

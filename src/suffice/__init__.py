@@ -1,0 +1,16 @@
+"""Sufficient explanations: which few variables are enough to keep an outcome, and how surely."""
+
+from suffice.errors import FidelityWarning, SearchSizeWarning
+from suffice.explainer import SufficientExplainer
+from suffice.explanation import Explanation, Explanations, SufficientSet
+
+__version__ = "0.1.0"
+__all__ = [
+    "Explanation",
+    "Explanations",
+    "FidelityWarning",
+    "SearchSizeWarning",
+    "SufficientExplainer",
+    "SufficientSet",
+    "__version__",
+]

@@ -1,0 +1,78 @@
+"""Types of the compiled core (src/suffice/_core)."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Table = NDArray[np.float32]
+Ranks = NDArray[np.uint32]
+Sets = NDArray[np.uint64]
+
+class OtherTableError(ValueError): ...
+
+class Forest:
+    def __init__(self, X: Table, y_rank: Ranks, y_values: Floats) -> None: ...
+    def add_tree(
+        self,
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        column: NDArray[np.int64],
+        threshold: Floats,
+        missing_go_to_left: NDArray[np.uint8],
+        n_rows: Floats,
+        rows: NDArray[np.int32],
+    ) -> None: ...
+
+class Projection:
+    def __init__(self, forest: Forest, variable_of: NDArray[np.int32], n_variables: int) -> None: ...
+    @property
+    def n_bytes(self) -> int: ...
+
+def sdp(
+    projection: Projection,
+    X: Table,
+    sets: Sets,
+    lo: Ranks,
+    hi: Ranks,
+    min_node_size: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None,
+) -> Floats: ...
+def search(
+    projection: Projection,
+    X: Table,
+    lo: Ranks,
+    hi: Ranks,
+    pi: float,
+    min_node_size: int,
+    min_size: int,
+    max_size: int,
+    minimal_only: bool,
+    n_threads: int,
+    progress: Callable[[int], object] | None,
+) -> tuple[NDArray[np.int64], Sets, Floats, Sets, Floats]: ...
+def mean(
+    forest: Forest, projection: Projection | None, X: Table, sets: Sets | None, min_node_size: int, n_threads: int
+) -> Floats: ...
+def cumulative_shares(
+    forest: Forest,
+    projection: Projection | None,
+    X: Table,
+    sets: Sets | None,
+    min_node_size: int,
+    n_threads: int,
+    end: Ranks,
+) -> Floats: ...
+def quantiles(
+    forest: Forest,
+    projection: Projection | None,
+    X: Table,
+    sets: Sets | None,
+    min_node_size: int,
+    n_threads: int,
+    levels: Floats,
+) -> Floats: ...
+def kernel_names() -> list[str]: ...
+def use_kernels(name: str) -> None: ...

@@ -1,0 +1,252 @@
+// The projected cell of x for a set S in one tree (Algorithm 1 of the paper, as docs/method.md states it).
+//
+// 1. One pass over the tree gives every split the departure mask of x: the variables on which the path from the root
+//    to the split leaves the path that x would take. The split is visited for S exactly when mask & S == 0, so no set
+//    needs a walk of its own. A split whose mask holds its own variable is visited for no set that splits on it, and
+//    is left out (on the switch model 7 of 10 are).
+// 2. Of the splits visited for S, in breadth-first order, those that tighten the box are kept (about 9).
+//    A variable of S on which no split is visited changes nothing, so S and the set of the others, the effective set,
+//    have the same cell: it is looked for once (on the switch model for one set in six).
+// 3. Rows only ever leave the cell, so the box after t tightenings can be counted directly, without those before. A
+//    guess from the columns' counts gives a t at which rows are surely enough; the rows of that box are found block
+//    by block, and the remaining tightenings are tried on these few rows one by one, until one would leave too few.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernels.hpp"
+#include "projection.hpp"
+
+namespace suffice {
+
+// The splits that matter for x in one tree, breadth-first.
+template <class Mask>
+struct Splits {
+    std::vector<Mask> departure;
+    std::vector<Mask> own;                     // the split's variable, as a mask
+    std::vector<std::uint32_t> node_and_side;  // 2 node + (x goes left)
+    std::size_t size = 0;                      // padded to a multiple of 16 by splits that no set visits
+
+    // Memory for find, the same for all trees.
+    struct Scratch {
+        std::vector<Mask> masks;  // departure masks by CodedNode::slot
+        std::vector<float> values;
+    };
+
+    void find(const CodedTree& tree, const float* x, Scratch& scratch) {
+        const std::size_t n = tree.nodes.size();
+        std::vector<Mask>& masks = scratch.masks;
+        std::vector<float>& values = scratch.values;
+        if (masks.size() < 2 * n + 1) masks.resize(2 * n + 1);
+        values.resize(tree.columns.size());
+        for (std::size_t c = 0; c < values.size(); ++c) values[c] = x[tree.columns[c].column];
+        departure.resize(n + 16);
+        own.resize(n + 16);
+        node_and_side.resize(n + 16);
+        masks[0] = 0;
+        std::size_t n_out = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const CodedNode& node = tree.nodes[i];
+            const float value = values[node.column];
+            // Without branches: which way x goes is hard to predict.
+            const bool left = (value <= node.threshold) | (node.missing_left & (value != value));
+            const Mask mask = masks[node.slot];
+            const Mask bit = static_cast<Mask>(Mask{1} << node.variable);
+            const Mask departed = static_cast<Mask>(mask | bit);
+            masks[2 - left + 2 * i] = mask;
+            masks[1 + left + 2 * i] = departed;
+            departure[n_out] = mask;
+            own[n_out] = bit;
+            node_and_side[n_out] = static_cast<std::uint32_t>(2 * i + (left ? 1 : 0));
+            n_out += (mask & bit) == 0;
+        }
+        for (size = n_out; size % 16 != 0; ++size) {
+            departure[size] = static_cast<Mask>(~Mask{0});
+            own[size] = 0;
+        }
+    }
+};
+
+inline std::size_t visited(const Splits<std::uint16_t>& splits, std::uint64_t S, std::uint32_t* out) {
+    return kernels().visited16(splits.departure.data(), splits.own.data(), splits.size, static_cast<std::uint16_t>(S),
+                               out);
+}
+inline std::size_t visited(const Splits<std::uint64_t>& splits, std::uint64_t S, std::uint32_t* out) {
+    return kernels().visited64(splits.departure.data(), splits.own.data(), splits.size, S, out);
+}
+
+// The variables of S on which a split is visited for S: they alone decide the cell.
+inline std::uint64_t effective_set(const Splits<std::uint16_t>& splits, std::uint64_t S) {
+    return kernels().effective16(splits.departure.data(), splits.own.data(), splits.size,
+                                 static_cast<std::uint16_t>(S));
+}
+inline std::uint64_t effective_set(const Splits<std::uint64_t>& splits, std::uint64_t S) {
+    return kernels().effective64(splits.departure.data(), splits.own.data(), splits.size, S);
+}
+
+// Memory for some rows of a tree.
+class RowBuffer {
+  public:
+    void reserve(std::size_t blocks) {
+        if (block_.size() < blocks) block_.resize(blocks), mask_.resize(blocks);
+        rows.block = block_.data();
+        rows.mask = mask_.data();
+    }
+    RowSet rows{};
+
+  private:
+    std::vector<std::uint32_t> block_;
+    std::vector<std::uint64_t> mask_;
+};
+
+// Finds cells, one after the other; holds the memory that this needs.
+class CellFinder {
+  public:
+    struct Cell {
+        RowSet rows;  // valid until the next call
+        std::size_t n_rows;
+        bool is_whole;  // all rows of the tree; `rows` is empty then
+    };
+
+    template <class Mask>
+    Cell find(const CodedTree& tree, const Splits<Mask>& splits, std::uint64_t S, std::size_t min_node_size) {
+        tighten(tree, splits, S);
+        const std::size_t t = count_from(tree, min_node_size);
+        return refine(tree, t, min_node_size);
+    }
+
+  private:
+    // One step towards the cell: `column` is now cut down to `range`.
+    struct Tightening {
+        std::uint32_t column;
+        CodeRange range;
+        double expected_rows;  // after this step, were the columns independent
+    };
+
+    // Rows are asked for where at least this many times the least size is expected. Measured on the switch model:
+    // 2 to 4 are equally fast; below, too many guesses fail; above, too many rows are carried along.
+    static constexpr double kSafety = 3.0;
+
+    template <class Mask>
+    void tighten(const CodedTree& tree, const Splits<Mask>& splits, std::uint64_t S) {
+        if (visited_.size() < splits.size) visited_.resize(splits.size);
+        if (box_.size() < tree.columns.size()) box_.resize(tree.columns.size()), touched_.resize(tree.columns.size());
+        steps_.clear();
+        columns_.clear();
+        const std::size_t n_visited = visited(splits, S, visited_.data());
+        double expected = static_cast<double>(tree.n_rows);
+        for (std::size_t i = 0; i < n_visited; ++i) {
+            const std::uint32_t ref = splits.node_and_side[visited_[i]];
+            const CodedNode& node = tree.nodes[ref >> 1];
+            const CodedColumn& column = tree.columns[node.column];
+            const bool left = ref & 1;
+            if (!touched_[node.column]) {
+                touched_[node.column] = 1;
+                box_[node.column] = column.everything();
+                columns_.push_back(node.column);
+            }
+            CodeRange& range = box_[node.column];
+            CodeRange next = range;
+            if (left && node.code < range.hi) next.hi = node.code;
+            if (!left && node.code + 1 > range.lo) next.lo = node.code + 1;
+            if (left != node.missing_left) next.also = kNoCode;
+            if (next.lo == range.lo && next.hi == range.hi && next.also == range.also) continue;
+            const std::uint32_t before = column.count(range), after = column.count(next);
+            range = next;
+            if (after == before) continue;
+            expected *= static_cast<double>(after) / static_cast<double>(before);
+            steps_.push_back({node.column, next, expected});
+        }
+        for (const std::uint32_t c : columns_) touched_[c] = 0;
+    }
+
+    // Fills `cell_` with the rows after t steps, at least min_node_size of them (or t == 0); returns t.
+    std::size_t count_from(const CodedTree& tree, std::size_t min_node_size) {
+        // With one column the expectation is the count.
+        const double enough = static_cast<double>(min_node_size) * (columns_.size() > 1 ? kSafety : 1.0);
+        std::size_t t = steps_.size();
+        while (t > 0 && steps_[t - 1].expected_rows < enough) --t;
+        for (; t > 0; t /= 2) {
+            n_rows_ = rows_after(tree, t);
+            if (n_rows_ >= min_node_size) return t;
+        }
+        n_rows_ = tree.n_rows;
+        return 0;
+    }
+
+    std::size_t rows_after(const CodedTree& tree, std::size_t t) {
+        const std::size_t blocks = n_blocks(tree.n_rows), words = n_blocks(blocks);
+        alive_.assign(words, ~std::uint64_t{0});
+        if (blocks % 64) alive_.back() = (std::uint64_t{1} << (blocks % 64)) - 1;
+        order_.clear();
+        for (std::size_t i = t; i-- > 0;) {  // the last step on a column holds its range
+            const std::uint32_t c = steps_[i].column;
+            if (touched_[c]) continue;
+            touched_[c] = 1;
+            box_[c] = steps_[i].range;
+            kernels().overlap(tree.columns[c].view(), box_[c], words, alive_.data());
+            order_.push_back({tree.columns[c].count(box_[c]), c});
+        }
+        collect(tree.n_rows);
+        // The column that keeps fewest rows first: it leaves the fewest blocks to the others.
+        std::sort(order_.begin(), order_.end());
+        std::size_t n = 0;
+        for (const auto& [count, c] : order_) {
+            touched_[c] = 0;
+            n = kernels().refine(tree.columns[c].view(), box_[c], cell_.rows, cell_.rows);
+        }
+        return n;
+    }
+
+    // The blocks that are alive, with all their rows, into `cell_`.
+    void collect(std::size_t n_rows) {
+        const std::size_t blocks = n_blocks(n_rows);
+        cell_.reserve(blocks);
+        std::size_t n = 0;
+        for (std::size_t w = 0; w < alive_.size(); ++w)
+            for (std::uint64_t bits = alive_[w]; bits; bits &= bits - 1) {
+                cell_.rows.block[n] =
+                    static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+                cell_.rows.mask[n++] = ~std::uint64_t{0};
+            }
+        if (n && cell_.rows.block[n - 1] == blocks - 1 && n_rows % kBlock)
+            cell_.rows.mask[n - 1] = (std::uint64_t{1} << (n_rows % kBlock)) - 1;
+        cell_.rows.size = n;
+    }
+
+    Cell refine(const CodedTree& tree, std::size_t t, std::size_t min_node_size) {
+        const std::size_t blocks = n_blocks(tree.n_rows);
+        next_.reserve(blocks);
+        for (; t < steps_.size(); ++t) {
+            if (t == 0) {
+                alive_.assign(n_blocks(blocks), ~std::uint64_t{0});
+                if (blocks % 64) alive_.back() = (std::uint64_t{1} << (blocks % 64)) - 1;
+                collect(tree.n_rows);
+            }
+            const Tightening& step = steps_[t];
+            const std::size_t n =
+                kernels().refine(tree.columns[step.column].view(), step.range, cell_.rows, next_.rows);
+            if (n < min_node_size) break;
+            std::swap(cell_, next_);
+            n_rows_ = n;
+        }
+        if (n_rows_ == tree.n_rows) return {{}, tree.n_rows, true};
+        return {cell_.rows, n_rows_, false};
+    }
+
+    std::vector<std::uint32_t> visited_;
+    std::vector<CodeRange> box_;          // by column of the tree
+    std::vector<std::uint8_t> touched_;   // by column of the tree
+    std::vector<std::uint32_t> columns_;  // touched by the set at hand
+    std::vector<Tightening> steps_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> order_;  // rows, column
+    std::vector<std::uint64_t> alive_;                            // blocks
+    RowBuffer cell_, next_;
+    std::size_t n_rows_ = 0;
+};
+
+}  // namespace suffice

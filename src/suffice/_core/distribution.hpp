@@ -1,0 +1,131 @@
+// The distribution of the outcome given X_S = x_S: its shares, mean and quantiles, from the rows of the cells.
+// Without a set, from the rows of the leaves: the forest's own conditional distribution.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cell.hpp"
+#include "forest.hpp"
+#include "projection.hpp"
+#include "search.hpp"
+
+namespace suffice {
+
+// Gives, tree by tree, the ranks of the outcomes of the rows in the leaf of x.
+class LeafRanks {
+  public:
+    explicit LeafRanks(const Forest& forest) : forest_(forest) {}
+    void set_row(const float* x) { x_ = x; }
+    std::size_t n_trees() const { return forest_.trees.size(); }
+    std::span<const std::uint32_t> ranks(std::size_t t) const {
+        const Node& leaf = forest_.trees[t].leaf(x_);
+        return {forest_.trees[t].rank.data() + leaf.begin, leaf.end - leaf.begin};
+    }
+
+  private:
+    const Forest& forest_;
+    const float* x_ = nullptr;
+};
+
+// The same for the rows in the projected cell of x for S.
+class CellRanks {
+  public:
+    CellRanks(const Projection& projection, std::size_t min_node_size)
+        : projection_(projection), min_node_size_(min_node_size) {}
+    void set_row(const float* x, std::uint64_t S) {
+        x_ = x;
+        S_ = S;
+    }
+    std::size_t n_trees() const { return projection_.trees.size(); }
+    std::span<const std::uint32_t> ranks(std::size_t t) {
+        const CodedTree& tree = projection_.trees[t];
+        splits_.find(tree, x_, scratch_);
+        const auto cell = finder_.find(tree, splits_, S_, min_node_size_);
+        if (cell.is_whole) return {tree.rank, tree.n_rows};
+        ranks_.clear();
+        for (std::size_t i = 0; i < cell.rows.size; ++i)
+            for (std::uint64_t bits = cell.rows.mask[i]; bits; bits &= bits - 1)
+                ranks_.push_back(
+                    tree.rank[kBlock * cell.rows.block[i] + static_cast<std::size_t>(__builtin_ctzll(bits))]);
+        return ranks_;
+    }
+
+  private:
+    const Projection& projection_;
+    std::size_t min_node_size_;
+    const float* x_ = nullptr;
+    std::uint64_t S_ = 0;
+    Splits<std::uint64_t> splits_;
+    Splits<std::uint64_t>::Scratch scratch_;
+    CellFinder finder_;
+    std::vector<std::uint32_t> ranks_;
+};
+
+// out[j]: probability of an outcome with rank < end[j]; `end` is ascending.
+template <class Ranks>
+void cumulative_shares(Ranks& row, std::span<const std::uint32_t> end, double* out) {
+    std::fill_n(out, end.size(), 0.0);
+    std::vector<std::size_t> count(end.size() + 1);
+    for (std::size_t t = 0; t < row.n_trees(); ++t) {
+        const auto ranks = row.ranks(t);
+        std::fill(count.begin(), count.end(), 0);
+        for (const std::uint32_t rank : ranks)
+            ++count[static_cast<std::size_t>(std::upper_bound(end.begin(), end.end(), rank) - end.begin())];
+        std::size_t sum = 0;
+        for (std::size_t j = 0; j < end.size(); ++j) {
+            sum += count[j];
+            out[j] += static_cast<double>(sum) / static_cast<double>(ranks.size());
+        }
+    }
+    for (std::size_t j = 0; j < end.size(); ++j) out[j] /= static_cast<double>(row.n_trees());
+}
+
+template <class Ranks>
+double mean(Ranks& row, std::span<const double> y_values) {
+    double sum = 0.0;
+    for (std::size_t t = 0; t < row.n_trees(); ++t) {
+        const auto ranks = row.ranks(t);
+        double total = 0.0;
+        for (const std::uint32_t rank : ranks) total += y_values[rank];
+        sum += total / static_cast<double>(ranks.size());
+    }
+    return sum / static_cast<double>(row.n_trees());
+}
+
+// Smallest outcomes whose CDF reaches the levels.
+class Quantiles {
+  public:
+    template <class Ranks>
+    void operator()(Ranks& row, std::span<const double> levels, std::span<const double> y_values, double* out) {
+        weights_.clear();
+        for (std::size_t t = 0; t < row.n_trees(); ++t) {
+            const auto ranks = row.ranks(t);
+            const double weight = 1.0 / (static_cast<double>(ranks.size()) * static_cast<double>(row.n_trees()));
+            for (const std::uint32_t rank : ranks) weights_.push_back({rank, weight});
+        }
+        // By rank and then weight: the sums do not depend on the order of the rows.
+        std::sort(weights_.begin(), weights_.end(), [](const Weight& a, const Weight& b) {
+            return a.rank != b.rank ? a.rank < b.rank : a.weight < b.weight;
+        });
+        for (std::size_t j = 0; j < levels.size(); ++j) {
+            double sum = 0.0;
+            std::size_t i = 0;
+            do sum += weights_[i++].weight;
+            while (i < weights_.size() && sum < levels[j] - kRounding);
+            out[j] = y_values[weights_[i - 1].rank];
+        }
+    }
+
+  private:
+    struct Weight {
+        std::uint32_t rank;
+        double weight;
+    };
+    std::vector<Weight> weights_;
+};
+
+}  // namespace suffice

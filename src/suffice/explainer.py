@@ -1,0 +1,506 @@
+"""``SufficientExplainer``: from a table to sufficient explanations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from suffice.checks import as_finite, check_finite, check_number, check_target
+from suffice.explanation import Explanations, SetsKind, check_sets_kind
+from suffice.forest import FittedForest, check_outcomes, decide_task, fidelity, fit_forest, task_of_forest
+from suffice.progress import progress_bar
+from suffice.projection import MAX_VARIABLES, ProjectedForest
+from suffice.search import choose_candidates, find_sufficient_sets
+from suffice.variables import Variables, VariableSet
+
+Floats = NDArray[np.float64]
+
+
+class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
+    """Explain outcomes of a table by the few variables that are enough to keep them.
+
+    Fit it on data ``(X, y)``, or on a model's outputs ``(X, model.predict(X))``. For a row and its outcome, the
+    same-decision probability (SDP) of a set S of variables is the probability that the outcome stays the same when
+    only the variables in S keep their values. A set is sufficient if its SDP is at least `pi` and no smaller part of
+    it has that.
+
+    Parameters
+    ----------
+    forest : estimator, default=None
+        A scikit-learn RandomForest or ExtraTrees classifier or regressor. A fitted one is used as it is: `fit` then
+        needs the table that it was fitted on. None fits a random forest of 100 trees.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What `y` is. "auto" goes by the forest or, without one, by the values.
+    pi : float, default=0.9
+        The probability that a sufficient set must reach, in (0, 1].
+    alpha : float, default=0.1
+        Regression: the outcome is kept within the forest's conditional quantiles at levels ``alpha / 2`` and
+        ``1 - alpha / 2``.
+    radius : float, default=None
+        Regression: if given, the outcome y is kept within ``[y - sqrt(radius), y + sqrt(radius)]`` instead.
+    n_candidates : int, default=10
+        How many variables are searched for sufficient sets, at most 64.
+    candidates : {"splits", "impurity", "permutation"} or list of str or int, default="splits"
+        How the candidates are chosen: by the number of splits on them, by impurity or permutation importance, or
+        given by name or position.
+    min_size, max_size : int, default=1, None
+        The sizes of the sets. ``min_size=0`` allows the empty set: the outcome is kept whatever is known. None sets
+        no largest size.
+    min_node_size : int, default=None
+        A cell of the projected forest is not cut down below this many rows. None takes the forest's
+        `min_samples_leaf`.
+    groups : dict of str to list of str or int, default=None
+        Columns that are one variable, such as the indicators of a category.
+    n_jobs : int, default=None
+        The number of threads; None or -1 for all cores. It does not change the results.
+    random_state : int, RandomState or None, default=None
+        The seed of a forest that has none of its own, and of permutations.
+
+    Attributes
+    ----------
+    forest_ : estimator
+        The fitted forest.
+    task_ : {"classification", "regression"}
+        What was fitted.
+    fidelity_ : float
+        Out-of-bag accuracy (classification) or R2 (regression) of the forest on `y`: how far explanations can be
+        trusted. NaN for a forest that has no rows out of bag.
+    classes_ : ndarray
+        The labels (classification only).
+    variable_names_ : tuple of str
+        The variables: the columns, with each group as one.
+    candidates_ : tuple of str
+        The variables that are searched, the most important first.
+    min_node_size_ : int
+        The least size of a cell.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray of str
+        The names of the columns, if `X` had names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from suffice import SufficientExplainer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> explainer = SufficientExplainer(random_state=0).fit(X, y)
+    >>> explanation = explainer.explain(X[:1])[0]
+    >>> explanation.is_sufficient
+    True
+    """
+
+    def __init__(
+        self,
+        forest: Any = None,
+        *,
+        task: str = "auto",
+        pi: float = 0.9,
+        alpha: float = 0.1,
+        radius: float | None = None,
+        n_candidates: int = 10,
+        candidates: str | Sequence[str | int] = "splits",
+        min_size: int = 1,
+        max_size: int | None = None,
+        min_node_size: int | None = None,
+        groups: Mapping[str, Sequence[str | int]] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.forest = forest
+        self.task = task
+        self.pi = pi
+        self.alpha = alpha
+        self.radius = radius
+        self.n_candidates = n_candidates
+        self.candidates = candidates
+        self.min_size = min_size
+        self.max_size = max_size
+        self.min_node_size = min_node_size
+        self.groups = groups
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> SufficientExplainer:
+        """Fit the forest, and choose the candidates.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The table: numbers, NaN for missing values where the forest takes them.
+        y : array-like of shape (n_rows,)
+            The outcomes: observed, or a model's outputs for `X`.
+        **unsupported : dict
+            Weights are not supported and are refused.
+
+        Returns
+        -------
+        SufficientExplainer
+            The fitted explainer.
+        """
+        if unsupported:
+            name = next(iter(unsupported))
+            hint = " Repeat rows instead of weighting them." if "weight" in name else ""
+            raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
+        self._check_parameters()
+        task_of_forest(self.forest)  # a wrong kind of forest is told first
+        table = self._check_table(X, reset=True)
+        outcomes = check_target(y, len(table))
+        self.task_ = decide_task(self.task, self.forest, outcomes)
+        variables = Variables.from_columns(self._column_names(), self.groups)
+        n_threads = self._n_threads()
+
+        if self.task_ == "regression":
+            outcomes = as_finite(outcomes)
+        else:
+            check_classification_targets(outcomes)
+            if self.radius is not None:
+                raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
+        values = np.unique(outcomes)
+        if len(values) == 1:
+            kind = "class" if self.task_ == "classification" else "value"
+            raise ValueError(f"`y` has one {kind} only, {values[0]!r}: there is nothing to explain.")
+
+        self.forest_ = fit_forest(self.forest, self.task_, table, outcomes, n_threads, self.random_state)
+        if self.task_ == "classification":
+            self.classes_ = self.forest_.classes_
+            values, ranks = np.arange(len(self.classes_), dtype=np.float64), self._class_ranks(outcomes)
+        else:
+            ranks = np.searchsorted(values, outcomes).astype(np.uint32)
+        fitted = FittedForest.from_estimator(self.forest_, table, ranks, values.astype(np.float64))
+        if self.forest_ is self.forest:
+            check_outcomes(fitted, self.task_)
+        self.min_node_size_ = self._resolve_min_node_size(len(table))
+        chosen = choose_candidates(fitted, variables, self.candidates, self.n_candidates, self.random_state)
+        self._projected = ProjectedForest(fitted, variables, chosen, self.min_node_size_, n_threads)
+        self.variable_names_ = variables.names
+        self.candidates_ = tuple(variables.names[v] for v in chosen)
+        self.fidelity_ = fidelity(fitted, self.task_)
+        return self
+
+    def sdp(self, X: Any, S: Any, y: Any = None) -> Floats:
+        """Compute the same-decision probability of sets of variables.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row
+            The variables that keep their values, by name or by position in `variable_names_`.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes; None for the forest's own predictions.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The probabilities.
+        """
+        table = self._check_table(X)
+        sets = self._subsets(S, len(table))
+        lo, hi = self._ranks(*self._outcomes(table, y))
+        return self._projected.sdp(table, sets, lo, hi)
+
+    def cdf(self, X: Any, S: Any, values: ArrayLike) -> Floats:
+        """Compute the probability of Y <= value, given the variables in S (regression only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row, or None
+            The variables that keep their values; None for the forest's own distribution.
+        values : array-like of shape (n_values,)
+            Where to compute it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_values)
+            The probabilities.
+        """
+        table = self._check_table(X)
+        self._only_regression("cdf")
+        at = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if at.ndim != 1 or np.isnan(at).any():
+            raise ValueError("`values` must be a list of numbers without NaN.")
+        order = np.argsort(at, kind="stable")
+        end = np.searchsorted(self._projected.forest.y_values, at[order], side="right").astype(np.uint32)
+        cdf = np.empty((len(table), len(at)))
+        cdf[:, order] = self._projected.cumulative_shares(table, self._subsets_or_none(S, len(table)), end)
+        return cdf
+
+    def predict(self, X: Any, S: Any = None) -> NDArray[Any]:
+        """Predict from the variables in S alone.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row, default=None
+            The variables that keep their values; None for the forest's own prediction.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The likeliest class, or the conditional mean.
+        """
+        table = self._check_table(X)
+        sets = self._subsets_or_none(S, len(table))
+        if self.task_ == "classification":
+            return np.asarray(self.classes_[np.argmax(self._probabilities(table, sets), axis=1)])
+        if sets is None:
+            return self._projected.forest.predict_leaves(table)[:, 0]
+        return self._projected.mean(table, sets)
+
+    def predict_proba(self, X: Any, S: Any = None) -> Floats:
+        """Compute class probabilities from the variables in S alone (classification only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row, default=None
+            The variables that keep their values; None for the forest's own probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            The probabilities, in the order of `classes_`.
+        """
+        table = self._check_table(X)
+        if self.task_ != "classification":
+            raise AttributeError("`predict_proba` is for classification; `y` was a number. See `cdf`.")
+        return self._probabilities(table, self._subsets_or_none(S, len(table)))
+
+    def quantile(self, X: Any, levels: ArrayLike, S: Any = None) -> Floats:
+        """Compute conditional quantiles: the smallest outcomes whose CDF reaches the levels (regression only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        levels : float or array-like of shape (n_levels,)
+            The levels, in [0, 1].
+        S : list of str or int, or one such list per row, default=None
+            The variables that keep their values; None for the forest's own distribution.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_levels), or (n_rows,) for a single number
+            Outcomes of training rows.
+        """
+        table = self._check_table(X)
+        self._only_regression("quantile")
+        at = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+        if at.ndim != 1 or not np.all((at >= 0) & (at <= 1)):
+            raise ValueError(f"`levels` must be in [0, 1], got {levels!r}.")
+        quantiles = self._projected.quantiles(table, self._subsets_or_none(S, len(table)), at)
+        return quantiles[:, 0] if np.ndim(levels) == 0 else quantiles
+
+    def interval(self, X: Any, y: Any = None) -> Floats:
+        """Give the interval within which each outcome counts as kept (regression only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes; None for the forest's own predictions. They matter only if `radius` is set.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Low and high ends, both included.
+        """
+        table = self._check_table(X)
+        self._only_regression("interval")
+        _, intervals = self._outcomes(table, y)
+        assert intervals is not None
+        return intervals
+
+    def explain(self, X: Any, y: Any = None, *, sets: SetsKind = "all", progress: bool | None = None) -> Explanations:
+        """Find the sufficient sets of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows to explain.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes; None explains the forest's own predictions.
+        sets : {"all", "minimal"}, default="all"
+            "all" finds every sufficient set among the candidates; "minimal" stops at the smallest size that has one.
+        progress : bool, default=None
+            Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second.
+
+        Returns
+        -------
+        Explanations
+            One explanation for each row, in their order.
+        """
+        check_is_fitted(self)
+        check_sets_kind(sets)
+        self._check_parameters()
+        table = self._check_table(X)
+        outcomes, intervals = self._outcomes(table, y)
+        lo, hi = self._ranks(outcomes, intervals)
+        with progress_bar(len(table), progress) as tell:
+            found = find_sufficient_sets(
+                self._projected,
+                table,
+                lo,
+                hi,
+                pi=self.pi,
+                min_size=self.min_size,
+                max_size=self.max_size,
+                minimal_only=sets == "minimal",
+                progress=tell,
+            )
+        return Explanations(table, outcomes, intervals, found, self._projected.variables, self.pi, sets)
+
+    # --- outcomes ---------------------------------------------------------------------------------------------------
+
+    def _outcomes(self, table: NDArray[np.float32], y: Any) -> tuple[NDArray[Any], Floats | None]:
+        """Give the outcome of each row, and for a regression its interval."""
+        if self.task_ == "classification":
+            if y is None:
+                probabilities = self._projected.forest.predict_leaves(table)
+                return self.classes_[np.argmax(probabilities, axis=1)], None
+            labels = check_target(y, len(table))
+            self._class_ranks(labels)
+            return labels, None
+        if y is None:
+            outcomes = self._projected.forest.predict_leaves(table)[:, 0]
+        else:
+            outcomes = as_finite(check_target(y, len(table)))
+        if self.radius is not None:
+            half = math.sqrt(self.radius)
+            return outcomes, np.stack([outcomes - half, outcomes + half], axis=1)
+        levels = np.array([self.alpha / 2, 1 - self.alpha / 2])
+        return outcomes, self._projected.quantiles(table, None, levels)
+
+    def _ranks(self, outcomes: NDArray[Any], intervals: Floats | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Turn outcomes into closed ranges of ranks; a range with lo > hi is empty."""
+        if intervals is None:
+            ranks = self._class_ranks(outcomes)
+            return ranks, ranks
+        values = self._projected.forest.y_values
+        lo = np.searchsorted(values, intervals[:, 0], side="left")
+        end = np.searchsorted(values, intervals[:, 1], side="right")
+        is_empty = end <= lo
+        lo, hi = np.where(is_empty, 1, lo), np.where(is_empty, 0, end - 1)
+        return lo.astype(np.uint32), hi.astype(np.uint32)
+
+    def _class_ranks(self, labels: NDArray[Any]) -> NDArray[np.uint32]:
+        rank_of = {label: rank for rank, label in enumerate(self.classes_.tolist())}
+        try:
+            return np.array([rank_of[label] for label in labels.tolist()], dtype=np.uint32)
+        except (KeyError, TypeError):
+            unknown = next(label for label in labels.tolist() if label not in rank_of)
+            raise ValueError(
+                f"`y` holds the label {unknown!r}, which was not among the labels at fit: {self.classes_.tolist()}."
+            ) from None
+
+    def _probabilities(self, table: NDArray[np.float32], sets: list[VariableSet] | None) -> Floats:
+        if sets is None:
+            return self._projected.forest.predict_leaves(table)
+        end = np.arange(1, len(self.classes_) + 1, dtype=np.uint32)
+        return np.diff(self._projected.cumulative_shares(table, sets, end), axis=1, prepend=0.0)
+
+    # --- input ------------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_number("pi", self.pi, "in (0, 1]", lambda v: 0 < v <= 1)
+        check_number("alpha", self.alpha, "in (0, 1)", lambda v: 0 < v < 1)
+        if self.radius is not None:
+            check_number("radius", self.radius, "a number >= 0", lambda v: 0 <= v < math.inf)
+        check_number(
+            "n_candidates", self.n_candidates, f"from 1 to {MAX_VARIABLES}", lambda v: 1 <= v <= MAX_VARIABLES, Integral
+        )
+        check_number("min_size", self.min_size, "a whole number >= 0", lambda v: v >= 0, Integral)
+        if self.max_size is not None:
+            least = max(1, self.min_size)
+            check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
+        if self.min_node_size is not None:
+            check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, "None or a whole number other than 0", lambda v: v != 0, Integral)
+
+    def _check_table(self, X: Any, reset: bool = False) -> NDArray[np.float32]:
+        if not reset:
+            check_is_fitted(self)
+        table = validate_data(
+            self, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite=False, ensure_min_samples=int(reset)
+        )
+        forest = self.forest if reset else self.forest_
+        takes_missing = forest is None or (
+            get_tags(forest).input_tags.allow_nan and getattr(forest, "monotonic_cst", None) is None
+        )
+        check_finite(table, self._column_names(), takes_missing)
+        return np.asarray(table)
+
+    def _column_names(self) -> list[str]:
+        if hasattr(self, "feature_names_in_"):
+            return list(self.feature_names_in_)
+        return [f"x{i}" for i in range(self.n_features_in_)]
+
+    def _subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
+        return self._projected.variables.subsets(S, n_rows)
+
+    def _subsets_or_none(self, S: Any, n_rows: int) -> list[VariableSet] | None:
+        return None if S is None else self._subsets(S, n_rows)
+
+    def _only_regression(self, name: str) -> None:
+        if self.task_ != "regression":
+            raise ValueError(f"`{name}` is for regression; `y` held classes. See `predict_proba`.")
+
+    def _resolve_min_node_size(self, n_rows: int) -> int:
+        if self.min_node_size is not None:
+            return int(self.min_node_size)
+        leaf = self.forest_.min_samples_leaf
+        return int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
+
+    def _n_threads(self) -> int:
+        n_cores = int(cpu_count())
+        if self.n_jobs is None:
+            return n_cores
+        return int(self.n_jobs) if self.n_jobs > 0 else max(1, n_cores + 1 + int(self.n_jobs))
+
+    # --- scikit-learn -----------------------------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.forest is None or get_tags(self.forest).input_tags.allow_nan
+        kind = self.task if self.task != "auto" or self.forest is None else task_of_forest(self.forest)
+        if kind == "classification":
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        elif kind == "regression":
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the compiled core out of pickles: it is built again from the forest and its table."""
+        state: dict[str, Any] = super().__getstate__()
+        projected = state.pop("_projected", None)
+        if projected is not None:
+            forest = projected.forest
+            state["_parts"] = (forest.X, forest.y_rank, forest.y_values, projected.variables, projected.candidates)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Build the compiled core again."""
+        parts = state.pop("_parts", None)
+        super().__setstate__(state)
+        if parts is not None:
+            X, y_rank, y_values, variables, candidates = parts
+            fitted = FittedForest.from_estimator(self.forest_, X, y_rank, y_values)
+            self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, self._n_threads())

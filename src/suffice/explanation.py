@@ -1,0 +1,503 @@
+"""What the user holds: explanations as frozen values, as frames, as dictionaries and as text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.search import FoundSets
+from suffice.variables import Variables
+
+SetsKind = Literal["all", "minimal"]
+
+# How many sets and importances the text of an explanation lists before it says how many more there are.
+N_LISTED = 5
+
+
+@dataclass(frozen=True)
+class SufficientSet:
+    """A set of variables with its same-decision probability.
+
+    Parameters
+    ----------
+    variables : tuple of str
+        The variables, in the order of the table.
+    sdp : float
+        The probability that the outcome is kept when only these variables are known.
+    """
+
+    variables: tuple[str, ...]
+    sdp: float
+
+    def __str__(self) -> str:
+        """Return the variables and the probability."""
+        return f"{join(self.variables)} (SDP {format_probability(self.sdp)})"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one row has its outcome.
+
+    Parameters
+    ----------
+    outcome : object
+        The class label or the number that is explained.
+    interval : tuple of float or None
+        Regression: (low, high), both ends included; the outcome is kept while Y stays in it.
+    pi : float
+        The probability that a sufficient set must reach.
+    sufficient_sets : tuple of SufficientSet
+        All sufficient sets among the candidates (A-SE), smallest and then surest first; with ``sets="minimal"`` the
+        minimal ones.
+    best_set : SufficientSet
+        The first of them; if there is none, the set that comes nearest to `pi`.
+    values : tuple of (str, tuple of float)
+        The row: the variables and the values of their columns.
+    """
+
+    outcome: Any
+    interval: tuple[float, float] | None
+    pi: float
+    sufficient_sets: tuple[SufficientSet, ...]
+    best_set: SufficientSet
+    values: tuple[tuple[str, tuple[float, ...]], ...]
+
+    @property
+    def is_sufficient(self) -> bool:
+        """Whether any set reaches `pi`."""
+        return bool(self.sufficient_sets)
+
+    @property
+    def minimal_sets(self) -> tuple[SufficientSet, ...]:
+        """The sufficient sets of the smallest size (M-SE), surest first."""
+        if not self.sufficient_sets:
+            return ()
+        size = len(self.sufficient_sets[0].variables)
+        return tuple(s for s in self.sufficient_sets if len(s.variables) == size)
+
+    @property
+    def importance(self) -> dict[str, float]:
+        """The local explanatory importance (LXI): for each variable the share of sufficient sets that hold it."""
+        return self.importance_in("all")
+
+    def importance_in(self, sets: SetsKind) -> dict[str, float]:
+        """Compute the LXI over all sufficient sets or over the minimal ones.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}
+            Which sets count.
+
+        Returns
+        -------
+        dict of str to float
+            For each variable of the table the share of the sets that hold it; 0 for all if there is no set.
+        """
+        chosen = self._chosen(sets)
+        share = {name: 0.0 for name, _ in self.values}
+        for name in share:
+            n = sum(name in s.variables for s in chosen)
+            share[name] = n / len(chosen) if chosen else 0.0
+        return share
+
+    def _chosen(self, sets: SetsKind) -> tuple[SufficientSet, ...]:
+        check_sets_kind(sets)
+        return self.sufficient_sets if sets == "all" else self.minimal_sets
+
+    @property
+    def is_outcome_in_interval(self) -> bool:
+        """Whether the outcome lies in the interval that is explained; always true for a class."""
+        return self.interval is None or self.interval[0] <= self.outcome <= self.interval[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the explanation as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Outcome, interval, pi, sets and importance; variables of no importance are left out of the latter.
+        """
+        return {
+            "outcome": to_plain(self.outcome),
+            "interval": None if self.interval is None else list(self.interval),
+            "pi": self.pi,
+            "is_sufficient": self.is_sufficient,
+            "best_set": _set_to_dict(self.best_set),
+            "sufficient_sets": [_set_to_dict(s) for s in self.sufficient_sets],
+            "importance": {name: value for name, value in self.importance.items() if value > 0},
+        }
+
+    def __str__(self) -> str:
+        """Tell the explanation in plain words."""
+        lines = [f"The outcome is {self._outcome_text()}."]
+        if not self.is_outcome_in_interval:
+            lines[0] += " (It lies outside the interval: the explanation is of the interval.)"
+        pi = f"{self.pi:g}"
+        best = f"{self._with_values(self.best_set)}, with probability {format_probability(self.best_set.sdp)}"
+        if not self.is_sufficient:
+            lines.append(f"No set of the candidate variables keeps it with probability {pi}. Nearest comes {best}.")
+            return "\n".join(lines)
+        lines.append(f"To keep it, this is enough: {best}.")
+        others = self.sufficient_sets[1:]
+        if others:
+            lines.append(f"Also enough (probability {pi} or more):")
+            lines += [f"  {s}" for s in others[:N_LISTED]]
+            if len(others) > N_LISTED:
+                lines.append(f"  and {len(others) - N_LISTED} more")
+            ranked = sorted(self.importance.items(), key=lambda item: -item[1])
+            listed = [f"{name} {value:.2f}" for name, value in ranked if value > 0]
+            more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
+            lines.append(
+                f"Share of the {len(self.sufficient_sets)} sets that hold a variable: "
+                f"{', '.join(listed[:N_LISTED])}{more}."
+            )
+        return "\n".join(lines)
+
+    def _outcome_text(self) -> str:
+        if self.interval is None:
+            return str(self.outcome)
+        low, high = self.interval
+        return f"{format_number(self.outcome)}, kept within [{format_number(low)}, {format_number(high)}]"
+
+    def _with_values(self, chosen: SufficientSet) -> str:
+        value_of = dict(self.values)
+        told = []
+        for name in chosen.variables:
+            values = value_of[name]
+            told.append(f"{name} = {format_number(values[0])}" if len(values) == 1 else name)
+        return join(told) if told else "nothing at all"
+
+
+class Explanations(Sequence[Explanation]):
+    """The explanations of some rows, in their order.
+
+    Made by ``SufficientExplainer.explain``. Holds arrays; an `Explanation` is made when it is asked for.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns)
+        The rows.
+    outcomes : ndarray of shape (n_rows,)
+        What is explained: labels or numbers.
+    intervals : ndarray of shape (n_rows, 2) or None
+        Regression: the closed intervals.
+    found : FoundSets
+        The sets.
+    variables : Variables
+        The variables of the table.
+    pi : float
+        The probability that a sufficient set must reach.
+    sets : {"all", "minimal"}
+        Which sets were searched.
+    """
+
+    def __init__(
+        self,
+        X: NDArray[np.float32],
+        outcomes: NDArray[Any],
+        intervals: NDArray[np.float64] | None,
+        found: FoundSets,
+        variables: Variables,
+        pi: float,
+        sets: SetsKind,
+    ) -> None:
+        self._X = X
+        self._outcomes = outcomes
+        self._intervals = intervals
+        self._found = found
+        self._variables = variables
+        self.pi = pi
+        self.sets = sets
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """The variables of the table."""
+        return self._variables.names
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The variables among which the sets were searched."""
+        return tuple(self._variables.names[v] for v in self._found.candidates)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._outcomes)
+
+    @overload
+    def __getitem__(self, index: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Explanation, ...]: ...
+    def __getitem__(self, index: int | slice) -> Explanation | tuple[Explanation, ...]:
+        """Return the explanation of a row, or of several."""
+        if isinstance(index, slice):
+            return tuple(self._explanation(i) for i in range(*index.indices(len(self))))
+        i = index + len(self) if index < 0 else index
+        if not 0 <= i < len(self):
+            raise IndexError(f"There are {len(self)} explanations; there is no number {index}.")
+        return self._explanation(i)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        """Yield the explanations in the order of the rows."""
+        return (self._explanation(i) for i in range(len(self)))
+
+    def _explanation(self, i: int) -> Explanation:
+        found = self._found
+        interval = None
+        if self._intervals is not None:
+            interval = (float(self._intervals[i, 0]), float(self._intervals[i, 1]))
+        row = self._X[i].tolist()
+        variables = self._variables
+        return Explanation(
+            outcome=to_plain(self._outcomes[i]),
+            interval=interval,
+            pi=self.pi,
+            sufficient_sets=tuple(
+                self._named(int(found.masks[j]), float(found.sdps[j]))
+                for j in range(found.offset[i], found.offset[i + 1])
+            ),
+            best_set=self._named(int(found.best_masks[i]), float(found.best_sdps[i])),
+            values=tuple(
+                (name, tuple(row[c] for c in columns))
+                for name, columns in zip(variables.names, variables.columns, strict=True)
+            ),
+        )
+
+    def _named(self, mask: int, sdp: float) -> SufficientSet:
+        return SufficientSet(tuple(self._variables.names[v] for v in self._found.members(mask)), sdp)
+
+    def mean_importance(self, sets: SetsKind = "all") -> dict[str, float]:
+        """Average the LXI over the rows that have a sufficient set.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}, default="all"
+            Over which sets the LXI is taken.
+
+        Returns
+        -------
+        dict of str to float
+            For each variable of the table its mean importance; 0 for all if no row has a sufficient set.
+        """
+        importance = self._importance(sets)
+        has_set = np.diff(self._found.offset) > 0
+        mean = importance[has_set].mean(axis=0) if has_set.any() else np.zeros(importance.shape[1])
+        return dict(zip(self._variables.names, mean.tolist(), strict=True))
+
+    def _importance(self, sets: SetsKind) -> NDArray[np.float64]:
+        """LXI of all variables, one row for each explained row."""
+        check_sets_kind(sets)
+        found = self._found
+        row_of_set = np.repeat(np.arange(len(self)), np.diff(found.offset))
+        size = _count_bits(found.masks)
+        counted = np.ones(len(size), dtype=bool)
+        if sets == "minimal" and len(size):
+            smallest = size[np.minimum(found.offset[:-1], len(size) - 1)]
+            counted = size == smallest[row_of_set]
+        n_counted = np.bincount(row_of_set[counted], minlength=len(self))
+        importance = np.zeros((len(self), len(self._variables)))
+        for bit, variable in enumerate(found.candidates):
+            holds = (found.masks >> np.uint64(bit) & np.uint64(1)).astype(bool) & counted
+            n_holding = np.bincount(row_of_set[holds], minlength=len(self))
+            importance[:, variable] = n_holding / np.maximum(n_counted, 1)
+        return importance
+
+    def to_frame(self, of: Literal["sets", "importance"] = "sets") -> Any:
+        """Give the explanations as a pandas frame.
+
+        Parameters
+        ----------
+        of : {"sets", "importance"}, default="sets"
+            "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
+            with its best set. "importance": one line for each row, one column for each variable, with the LXI.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The frame.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("`to_frame` needs pandas: pip install pandas.") from None
+        if of == "importance":
+            return pd.DataFrame(self._importance("all"), columns=list(self._variables.names))
+        if of != "sets":
+            raise ValueError(f"`of` must be 'sets' or 'importance', got {of!r}.")
+        lines = []
+        for row, explanation in enumerate(self):
+            low, high = explanation.interval or (None, None)
+            minimal = explanation.minimal_sets
+            for s in explanation.sufficient_sets or (explanation.best_set,):
+                lines.append(
+                    {
+                        "row": row,
+                        "outcome": explanation.outcome,
+                        "low": low,
+                        "high": high,
+                        "variables": s.variables,
+                        "size": len(s.variables),
+                        "sdp": s.sdp,
+                        "is_sufficient": explanation.is_sufficient,
+                        "is_minimal": s in minimal,
+                    }
+                )
+        columns = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal"]
+        frame = pd.DataFrame(lines, columns=columns)
+        return frame.drop(columns=["low", "high"]) if self._intervals is None else frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all explanations as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Settings, and the explanations in the order of the rows.
+        """
+        return {
+            "pi": self.pi,
+            "sets": self.sets,
+            "variables": list(self.variable_names),
+            "candidates": list(self.candidates),
+            "explanations": [explanation.to_dict() for explanation in self],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """Give all explanations as JSON.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=2``.
+
+        Returns
+        -------
+        str
+            The JSON text of `to_dict`.
+        """
+        return json.dumps(self.to_dict(), **options)
+
+    def __str__(self) -> str:
+        """Summarise: how many rows have a sufficient set, and which variables they rest on."""
+        n_sufficient = int(np.count_nonzero(np.diff(self._found.offset)))
+        summary = (
+            f"{len(self)} rows explained; {n_sufficient} have a sufficient set "
+            f"(probability {self.pi:g}) among {len(self.candidates)} candidate variables."
+        )
+        lines = [summary]
+        if n_sufficient:
+            ranked = sorted(self.mean_importance().items(), key=lambda item: -item[1])
+            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED] if value > 0]
+            lines.append(f"Mean importance (LXI): {', '.join(listed)}.")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def check_sets_kind(sets: str) -> None:
+    """Refuse an unknown kind of sets.
+
+    Parameters
+    ----------
+    sets : str
+        The user's choice.
+    """
+    if sets not in ("all", "minimal"):
+        raise ValueError(f"`sets` must be 'all' or 'minimal', got {sets!r}.")
+
+
+def format_number(value: float) -> str:
+    """Write a number with five significant digits at most, whole numbers whole.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    str
+        Its text; "missing" for NaN.
+
+    Examples
+    --------
+    >>> format_number(1157.0), format_number(0.13450000286102295), format_number(123456.0)
+    ('1157', '0.1345', '123456')
+    """
+    if math.isnan(value):
+        return "missing"
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
+    return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.5g}"
+
+
+def format_probability(value: float) -> str:
+    """Write a probability with two digits, rounded down: 0.899 must not look like 0.9.
+
+    Parameters
+    ----------
+    value : float
+        The probability.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> format_probability(0.9), format_probability(0.899), format_probability(1.0)
+    ('0.90', '0.89', '1.00')
+    """
+    return f"{int(value * 100 + 1e-7) / 100:.2f}"  # 1e-7: 0.29 * 100 is 28.999999999999996
+
+
+def join(names: Sequence[str]) -> str:
+    """Write a list as a person would.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+
+    Returns
+    -------
+    str
+        Commas, and an "and" before the last.
+
+    Examples
+    --------
+    >>> join(["hour", "temp", "year"])
+    'hour, temp and year'
+    """
+    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+
+
+def to_plain(value: Any) -> Any:
+    """Turn a NumPy scalar into the Python value that it stands for.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    object
+        The plain value.
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:
+    return {"variables": list(chosen.variables), "sdp": chosen.sdp}
+
+
+def _count_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    bits = np.unpackbits(masks.view(np.uint8).reshape(len(masks), 8), axis=1)
+    return np.count_nonzero(bits, axis=1)

@@ -1,0 +1,37 @@
+"""A progress bar for long work: on a terminal or in a notebook, after a second, and nowhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+def _in_notebook() -> bool:
+    # A notebook kernel has loaded this module; asking for it must not load it.
+    return "ipykernel" in sys.modules
+
+
+@contextmanager
+def progress_bar(total: int, show: bool | None) -> Iterator[Callable[[int], object] | None]:
+    """Show how many rows are done.
+
+    Parameters
+    ----------
+    total : int
+        The number of rows.
+    show : bool or None
+        Whether to show a bar; None shows one on a terminal or in a notebook if the work takes over a second.
+
+    Yields
+    ------
+    callable or None
+        To be called with the number of rows done so far; None if there is no bar.
+    """
+    if show is False or (show is None and not (_in_notebook() or sys.stderr.isatty())):
+        yield None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=total, unit="row", desc="explaining", delay=0 if show else 1) as bar:
+        yield lambda done: bar.update(done - bar.n)
