@@ -1,0 +1,119 @@
+"""Forests for the tests: made by hand, node by node, or drawn by hypothesis and fitted by scikit-learn."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+from oracle import OracleTree
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from suffice import _core
+
+
+def tree(nested, rows):
+    """A tree from (column, threshold, left, right) or (column, threshold, left, right, missing left); None a leaf."""
+    left, right, column, threshold, missing = [], [], [], [], []
+
+    def add(node):
+        i = len(left)
+        for array in (left, right, column, threshold, missing):
+            array.append(-1)
+        threshold[i], missing[i] = -2.0, 0
+        if node is not None:
+            column[i], threshold[i], missing[i] = node[0], node[1], node[4] if len(node) > 4 else 0
+            left[i], right[i] = add(node[2]), add(node[3])
+        return i
+
+    add(nested)
+    arrays = (np.array(a, dtype=np.int64) for a in (left, right, column))
+    return OracleTree(*arrays, np.array(threshold, dtype=np.float64), np.array(missing, np.uint8), np.asarray(rows))
+
+
+def core_forest(trees, X, y):
+    """The trees in the compiled core."""
+    values, rank = np.unique(y, return_inverse=True)
+    X = np.ascontiguousarray(X, dtype=np.float32)
+    forest = _core.Forest(X, rank.astype(np.uint32), values.astype(np.float64))
+    for t in trees:
+        forest.add_tree(
+            t.left, t.right, t.column, t.threshold, t.missing_go_to_left, node_sizes(t, X), t.rows.astype(np.int32)
+        )
+    return forest
+
+
+def node_sizes(t, X):
+    sizes, rows_of = np.zeros(len(t.left)), {0: t.rows}
+    for node in range(len(t.left)):  # parents come before their children
+        rows = rows_of[node]
+        sizes[node] = len(rows)
+        if not t.is_leaf(node):
+            left = t.goes_left(node, X[rows, t.column[node]])
+            rows_of[t.left[node]], rows_of[t.right[node]] = rows[left], rows[~left]
+    return sizes
+
+
+def project(forest, n_columns, groups=None):
+    """The projection on all variables: single columns, or the given groups."""
+    groups = groups or [(c,) for c in range(n_columns)]
+    variable_of = np.full(n_columns, -1, dtype=np.int32)
+    for v, columns in enumerate(groups):
+        variable_of[list(columns)] = v
+    return _core.Projection(forest, variable_of, len(groups))
+
+
+def mask(S):
+    return sum(1 << v for v in S)
+
+
+def shapes(n_splits, splits):
+    """Every tree with `n_splits` splits taken from `splits`, as nested tuples."""
+    if n_splits == 0:
+        yield None
+        return
+    for n_left in range(n_splits):
+        for split, left, right in product(splits, shapes(n_left, splits), shapes(n_splits - 1 - n_left, splits)):
+            yield (split[0], split[1], left, right, *split[2:])
+
+
+@st.composite
+def fitted_forests(draw, task=None, max_columns=5, max_rows=150):
+    """A table with ties, duplicates, constant columns and gaps, its outcomes, and a forest fitted on them."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_columns = draw(st.integers(2, max_rows)), draw(st.integers(1, max_columns))
+    n_values = draw(st.sampled_from([2, 3, 5, 1000]))
+    X = rng.integers(0, n_values, size=(n_rows, n_columns)).astype(np.float64)
+    if draw(st.booleans()):
+        X[:, rng.integers(n_columns)] = 1.0
+    if draw(st.booleans()):
+        X = X[rng.integers(n_rows, size=n_rows)]
+    if draw(st.booleans()):
+        X[rng.random(X.shape) < draw(st.sampled_from([0.1, 0.5]))] = np.nan
+    task = task or draw(st.sampled_from(["classification", "regression"]))
+    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, -1]) * rng.random()
+    if task == "regression":
+        y = np.round(signal + rng.normal(size=n_rows), draw(st.sampled_from([0, 3])))
+    else:
+        y = (signal + rng.integers(0, 2, size=n_rows)).astype(int) % draw(st.sampled_from([2, 3, 4]))
+    y[:2] = 0, 1  # never constant
+    kinds = {
+        "classification": [RandomForestClassifier, ExtraTreesClassifier],
+        "regression": [RandomForestRegressor, ExtraTreesRegressor],
+    }
+    bootstrap = draw(st.booleans())
+    forest = draw(st.sampled_from(kinds[task]))(
+        n_estimators=draw(st.integers(1, 4)),
+        max_depth=draw(st.sampled_from([1, 2, 4, None])),
+        min_samples_leaf=draw(st.sampled_from([1, 2, 5])),
+        max_features=draw(st.sampled_from([1, 1.0])),
+        bootstrap=bootstrap,
+        max_samples=draw(st.sampled_from([None, max(1, n_rows // 2)])) if bootstrap else None,
+        random_state=draw(st.integers(0, 1000)),
+    )
+    return X, y, task, forest.fit(X.astype(np.float32), y)

@@ -1,0 +1,134 @@
+"""The estimator of docs/method.md, slow and obvious. Never imports the package.
+
+A forest here is a list of `OracleTree`; rows are positions in the training table, a row drawn twice stands twice.
+Probabilities are fractions, so equality is equality.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+
+@dataclass
+class OracleTree:
+    left: np.ndarray
+    right: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    missing_go_to_left: np.ndarray
+    rows: np.ndarray
+
+    def goes_left(self, node, values):
+        values = np.asarray(values, dtype=np.float32).astype(np.float64)
+        return np.where(np.isnan(values), self.missing_go_to_left[node] != 0, values <= self.threshold[node])
+
+    def is_leaf(self, node):
+        return self.left[node] < 0
+
+
+def trees_of(forest):
+    """The trees of a fitted scikit-learn forest, with their bootstrap rows."""
+    return [
+        OracleTree(
+            e.tree_.children_left,
+            e.tree_.children_right,
+            e.tree_.feature,
+            e.tree_.threshold,
+            e.tree_.missing_go_to_left,
+            np.asarray(rows),
+        )
+        for e, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True)
+    ]
+
+
+def leaf_rows(tree, X, x):
+    """Rows in the leaf of x."""
+    rows, node = tree.rows, 0
+    while not tree.is_leaf(node):
+        left = tree.goes_left(node, x[tree.column[node]])
+        rows = rows[tree.goes_left(node, X[rows, tree.column[node]]) == left]
+        node = tree.left[node] if left else tree.right[node]
+    return rows
+
+
+def cell_rows(tree, X, x, columns, min_node_size):
+    """Rows in the projected cell of x for the columns of a set."""
+    rows, queue = tree.rows, deque([0])
+    while queue:
+        node = queue.popleft()
+        if tree.is_leaf(node):
+            continue
+        column = tree.column[node]
+        if column not in columns:
+            queue.extend([tree.left[node], tree.right[node]])
+            continue
+        left = bool(tree.goes_left(node, x[column]))
+        kept = rows[tree.goes_left(node, X[rows, column]) == left]
+        if len(kept) < min_node_size:
+            return rows
+        rows = kept
+        queue.append(tree.left[node] if left else tree.right[node])
+    return rows
+
+
+class Oracle:
+    """What a forest says of Y given X_S = x_S. `groups[v]` are the columns of variable v."""
+
+    def __init__(self, trees, X, y, min_node_size, groups=None):
+        self.trees, self.X, self.y, self.min_node_size = trees, np.asarray(X), np.asarray(y), min_node_size
+        self.groups = groups or [(column,) for column in range(self.X.shape[1])]
+
+    def cells(self, x, S):
+        if S is None:
+            return [leaf_rows(tree, self.X, x) for tree in self.trees]
+        columns = {column for v in S for column in self.groups[v]}
+        return [cell_rows(tree, self.X, x, columns, self.min_node_size) for tree in self.trees]
+
+    def probability(self, x, S, event):
+        """P(event | X_S = x_S), where `event` tells which training rows have it."""
+        shares = [Fraction(int(event[rows].sum()), len(rows)) for rows in self.cells(x, S)]
+        return sum(shares, Fraction(0)) / len(shares)
+
+    def sdp(self, x, S, outcome):
+        """`outcome` is a class, or (low, high) for a closed interval."""
+        if isinstance(outcome, tuple):
+            return self.probability(x, S, (outcome[0] <= self.y) & (self.y <= outcome[1]))
+        return self.probability(x, S, self.y == outcome)
+
+    def mean(self, x, S):
+        return np.mean([np.mean(self.y[rows]) for rows in self.cells(x, S)])
+
+    def quantile(self, x, S, level):
+        cells = self.cells(x, S)
+        for value in np.unique(self.y):
+            shares = [Fraction(int((self.y[rows] <= value).sum()), len(rows)) for rows in cells]
+            total = sum(shares, Fraction(0)) / len(cells)
+            if total > 0 and total >= Fraction(str(level)):
+                return value
+        raise AssertionError("the CDF ends at 1")
+
+    def sufficient_sets(self, x, outcome, candidates, pi, min_size=1, max_size=None):
+        """All sets of candidates with SDP >= pi of which no proper part (of at least min_size) has it."""
+        found = {}
+        max_size = len(candidates) if max_size is None else max_size
+        for size in range(min_size, max_size + 1):
+            for S in combinations(sorted(candidates), size):
+                if any(set(T) < set(S) for T in found):
+                    continue
+                sdp = self.sdp(x, S, outcome)
+                if sdp >= Fraction(str(pi)):
+                    found[S] = sdp
+        return found
+
+    def best_sdp(self, x, outcome, candidates, min_size=1, max_size=None):
+        max_size = len(candidates) if max_size is None else max_size
+        return max(
+            self.sdp(x, S, outcome)
+            for size in range(min_size, max_size + 1)
+            for S in combinations(candidates, size)
+        )

@@ -1,0 +1,232 @@
+"""The compiled core against the oracle, on trees made by hand: every small case, then the awkward ones."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from forests import core_forest, mask, node_sizes, project, shapes, tree
+from oracle import Oracle
+
+from suffice import _core
+
+GRID = np.array(list(product([0.0, 1.0, 2.0], repeat=2)))
+
+
+def subsets(n):
+    return [S for size in range(n + 1) for S in combinations(range(n), size)]
+
+
+def assert_same_sdp(trees, X, y, queries, min_node_size, groups=None):
+    """SDP of every set at every query, for the outcome y <= median, equals the oracle's."""
+    oracle = Oracle(trees, X, y, min_node_size, groups)
+    projection = project(core_forest(trees, X, y), X.shape[1], groups)
+    sets = subsets(len(oracle.groups))
+    values = np.unique(y)
+    hi = len(values) // 2
+    pairs = [(x, S) for x in queries for S in sets]
+    rows = np.ascontiguousarray([x for x, _ in pairs], dtype=np.float32)
+    masks = np.array([mask(S) for _, S in pairs], dtype=np.uint64)
+    lo, his = np.zeros(len(pairs), np.uint32), np.full(len(pairs), hi, np.uint32)
+    sdp = _core.sdp(projection, rows, masks, lo, his, min_node_size, 1, None)
+    expected = [float(oracle.sdp(x, S, (values[0], values[hi]))) for x, S in pairs]
+    np.testing.assert_allclose(sdp, expected, rtol=0, atol=1e-15)
+
+
+def test_a_cell_worked_out_by_hand():
+    # Rows 0..5 with column a = 0..5 and column b = 0 0 0 1 1 1, outcomes 1 where a is even.
+    X = np.array([[0, 0], [1, 0], [2, 0], [3, 1], [4, 1], [5, 1]], dtype=np.float64)
+    y = np.array([1, 0, 1, 0, 1, 0])
+    # The root splits on b; both halves split on a, at 1.5 and at 3.5.
+    t = tree((1, 0.5, (0, 1.5, None, None), (0, 3.5, None, None)), rows=np.arange(6))
+    projection = project(core_forest([t], X, y), 2)
+    x = np.array([[3.0, 0.0]], dtype=np.float32)
+
+    def share_of_ones(S, min_node_size):
+        one = np.array([1], dtype=np.uint32)
+        return _core.sdp(projection, x, np.array([mask(S)], np.uint64), one, one, min_node_size, 1, None)[0]
+
+    # S = {a}: x is visited on both sides of b and must agree with 1.5 < a and with a <= 3.5: rows 2, 3.
+    assert share_of_ones([0], 1) == 1 / 2
+    # With at least 3 rows the second split (2 rows) stops the search: rows 2, 3, 4, 5.
+    assert share_of_ones([0], 3) == 2 / 4
+    # S = {b}: rows 0, 1, 2. S = {a, b}: the right half is not visited, so 1.5 < a and b = 0: row 2.
+    assert share_of_ones([1], 1) == 2 / 3
+    assert share_of_ones([0, 1], 1) == 1
+    # The stop keeps the rows as they were before: b leaves 3 rows, then a would leave 1.
+    assert share_of_ones([0, 1], 2) == 2 / 3
+    assert share_of_ones([], 1) == 3 / 6
+
+
+@pytest.mark.parametrize("n_splits", [0, 1, 2, 3])
+def test_every_small_tree_on_a_grid(kernels, n_splits):
+    splits = list(product([0, 1], [0.5, 1.5]))
+    rows = np.array([0, 1, 1, 2, 3, 4, 5, 5, 5, 6, 7])  # with multiplicity; row 8 is not drawn
+    y = np.array([0, 1, 2, 3, 1, 0, 2, 2, 1])
+    for nested in shapes(n_splits, splits):
+        for min_node_size in (1, 3):
+            assert_same_sdp([tree(nested, rows)], GRID, y, GRID, min_node_size)
+
+
+def test_every_small_tree_with_missing_values(kernels):
+    splits = list(product([0, 1], [0.5], [0, 1]))
+    X = np.array(list(product([0.0, 1.0, np.nan], repeat=2)))
+    y = np.array([0, 1, 2, 3, 1, 0, 2, 2, 1])
+    for n_splits in (1, 2, 3):
+        for nested in shapes(n_splits, splits):
+            assert_same_sdp([tree(nested, np.arange(9))], X, y, X, min_node_size=2)
+
+
+def test_a_group_is_split_on_when_any_of_its_columns_is(kernels):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(60, 4)).astype(float)
+    y = rng.integers(0, 4, size=60)
+    nested = (0, 0.5, (1, 0.5, (2, 1.5, None, None), (3, 0.5, None, None)), (2, 0.5, (1, 1.5, None, None), None))
+    trees = [tree(nested, rng.integers(60, size=60)) for _ in range(3)]
+    assert_same_sdp(trees, X, y, X[:10], min_node_size=3, groups=[(0, 2), (1,), (3,)])
+
+
+def deep_tree(values, column=0):
+    """A balanced tree with a threshold below each of the sorted values but the first."""
+
+    def build(lo, hi):
+        if hi - lo < 2:
+            return None
+        middle = (lo + hi) // 2
+        return (column, float(values[middle]) - 0.5, build(lo, middle), build(middle, hi))
+
+    return build(0, len(values))
+
+
+@pytest.mark.parametrize("n_thresholds", [253, 254, 255, 65533, 65534, 65535])
+def test_codes_of_every_width(kernels, n_thresholds):
+    """Codes take one, two or four bytes by the number of thresholds; missing values have one more code."""
+    rng = np.random.default_rng(0)
+    nested = deep_tree(np.arange(n_thresholds + 1))
+    nested = (1, 0.5, nested, (0, 3.5, None, None, 1), 0)
+    n = 2 * n_thresholds
+    X = np.column_stack([np.arange(n) // 2, rng.integers(0, 2, size=n)]).astype(float)
+    X[rng.random(n) < 0.01, 0] = np.nan
+    t = tree(nested, np.arange(n))
+    y = rng.integers(0, 3, size=n)
+    queries = np.array([[0, 0], [n_thresholds, 0], [n_thresholds - 1, 1], [n_thresholds // 2, 0], [np.nan, 0]])
+    assert_same_sdp([t], X, y, queries, min_node_size=1)
+    assert_same_sdp([t], X, y, queries, min_node_size=4)
+
+
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 4095, 4096, 4097, 9000])
+def test_numbers_of_rows_around_full_blocks_and_words(kernels, n_rows):
+    rng = np.random.default_rng(n_rows)
+    X = np.round(rng.normal(size=(n_rows, 3)), 1)
+    y = np.arange(n_rows) % 7
+
+    def random_tree(depth):
+        if depth == 0:
+            return None
+        return (int(rng.integers(3)), float(rng.normal()), random_tree(depth - 1), random_tree(depth - 1))
+
+    trees = [tree(random_tree(5), rng.integers(n_rows, size=n_rows)) for _ in range(2)]
+    assert_same_sdp(trees, X, y, rng.normal(size=(20, 3)), min_node_size=max(1, n_rows // 50))
+
+
+def test_values_are_compared_as_float32():
+    """0.1 as float32 is above 0.1 as float64: a split at 0.1 sends it right, as scikit-learn does."""
+    X = np.array([[0.1], [0.05], [0.2]])
+    y = np.array([0, 1, 2])
+    t = tree((0, 0.1, None, None), np.arange(3))
+    projection = project(core_forest([t], X, y), 1)
+    zero = np.zeros(1, np.uint32)
+    sdp = _core.sdp(projection, np.array([[0.1]], np.float32), np.ones(1, np.uint64), zero, zero, 1, 1, None)
+    assert sdp[0] == 1 / 2  # with 0.2, not with 0.05
+
+
+def test_the_order_of_training_rows_changes_no_bit():
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 5, size=(200, 3)).astype(float), rng.integers(0, 9, size=200)
+    nested = (0, 2.5, (1, 1.5, (2, 2.5, None, None), None), (1, 3.5, (0, 3.5, None, None), (2, 0.5, None, None)))
+    order = rng.permutation(200)
+    position = np.argsort(order)
+    drawn = [rng.integers(200, size=200) for _ in range(3)]
+    answers = []
+    for table, target, draws in ((X, y, drawn), (X[order], y[order], [rng.permutation(position[d]) for d in drawn])):
+        forest = core_forest([tree(nested, d) for d in draws], table, target)
+        projection = project(forest, 3)
+        queries = X.astype(np.float32)
+        sets = np.arange(200, dtype=np.uint64) % 8
+        lo, hi = np.full(200, 2, np.uint32), np.full(200, 5, np.uint32)
+        answers.append(
+            (
+                _core.sdp(projection, queries, sets, lo, hi, 5, 2, None),
+                _core.quantiles(forest, projection, queries, sets, 5, 2, np.array([0.1, 0.5])),
+                _core.search(projection, queries, lo, hi, 0.5, 5, 0, 3, False, 2, None)[2],
+            )
+        )
+    for one, other in zip(*answers, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: a.update(left=a["left"][:1]), "one length"),
+        (lambda a: a.update(left=np.array([9, -1, -1])), "outside its tree"),
+        (lambda a: a.update(left=np.array([0, -1, -1])), "cycle"),
+        (lambda a: a.update(column=np.array([7, -1, -1])), "outside its tree or its table"),
+        (lambda a: a.update(rows=np.array([0, 99], dtype=np.int32)), "outside the training table"),
+        (lambda a: a.update(rows=np.array([], dtype=np.int32)), "no training rows"),
+        (lambda a: a.update(n_rows=np.array([9.0, 1.0, 8.0])), "not trained on these rows"),
+    ],
+)
+def test_a_damaged_tree_is_refused(change, message):
+    t = tree((0, 0.5, None, None), np.arange(9))
+    arrays = {
+        "left": t.left,
+        "right": t.right,
+        "column": t.column,
+        "threshold": t.threshold,
+        "missing_go_to_left": t.missing_go_to_left,
+        "n_rows": node_sizes(t, GRID),
+        "rows": t.rows.astype(np.int32),
+    }
+    forest = _core.Forest(GRID.astype(np.float32), np.zeros(9, np.uint32), np.zeros(1))
+    forest.add_tree(**arrays)
+    change(arrays)
+    with pytest.raises(ValueError, match=message):
+        forest.add_tree(**arrays)
+
+
+def test_wrong_shapes_are_refused():
+    forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
+    projection = project(forest, 2)
+    X, one = GRID.astype(np.float32), np.ones(9, np.uint64)
+    rank = np.zeros(9, np.uint32)
+    with pytest.raises(ValueError, match="one set for each row"):
+        _core.sdp(projection, X, one[:3], rank, rank, 1, 1, None)
+    with pytest.raises(ValueError, match="unknown variable"):
+        _core.sdp(projection, X, one * 4, rank, rank, 1, 1, None)
+    with pytest.raises(ValueError, match="one outcome for each row"):
+        _core.search(projection, X, rank[:2], rank, 0.9, 1, 1, 2, True, 1, None)
+    with pytest.raises(ValueError, match="another number of columns"):
+        _core.sdp(projection, np.zeros((9, 3), np.float32), one, rank, rank, 1, 1, None)
+    with pytest.raises(ValueError, match="at most 64 variables"):
+        _core.Projection(forest, np.array([0, 1], np.int32), 65)
+    with pytest.raises(ValueError, match="out of range"):
+        _core.Projection(forest, np.array([0, 2], np.int32), 2)
+    with pytest.raises(ValueError, match="points outside"):
+        _core.Forest(X, np.full(9, 3, np.uint32), np.zeros(2))
+    with pytest.raises(ValueError, match="another forest"):
+        _core.mean(core_forest([], GRID, np.arange(9)), projection, X, one, 1, 1)
+    with pytest.raises(ValueError, match="cannot run the kernels 'abacus'"):
+        _core.use_kernels("abacus")
+
+
+def test_an_exception_in_the_progress_callback_ends_the_work():
+    forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
+    rank = np.zeros(9, np.uint32)
+
+    def fail(done):
+        raise RuntimeError(f"seen at {done}")
+
+    with pytest.raises(RuntimeError, match="seen at"):
+        _core.search(project(forest, 2), GRID.astype(np.float32), rank, rank, 0.9, 1, 1, 2, True, 2, fail)

@@ -1,0 +1,147 @@
+"""The projected forest against the oracle, on forests that scikit-learn fitted."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from forests import fitted_forests
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import Oracle, trees_of
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from suffice import SufficientExplainer
+
+pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
+
+
+def subsets(n):
+    return [S for size in range(n + 1) for S in combinations(range(n), size)]
+
+
+def explain_fitted(X, y, forest, **options):
+    return SufficientExplainer(forest, n_jobs=1, **options).fit(X, y)
+
+
+@settings(max_examples=100, deadline=None)
+@given(drawn=fitted_forests(task="regression"), min_node_size=st.sampled_from([1, 2, 7]), seed=st.integers(0, 99))
+def test_a_regression_equals_the_oracle(drawn, min_node_size, seed):
+    X, y, _, forest = drawn
+    rng = np.random.default_rng(seed)
+    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, alpha=0.2)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    queries = X[rng.integers(len(X), size=3)]
+    values = [y.min() - 1, *rng.choice(y, size=2), y.max()]
+    for S in subsets(X.shape[1]):
+        sdp, cdf = explainer.sdp(queries, S), explainer.cdf(queries, S, values)
+        mean, quantile = explainer.predict(queries, S), explainer.quantile(queries, [0, 0.25, 0.5, 1], S)
+        for i, x in enumerate(queries):
+            low, high = oracle.quantile(x, None, 0.1), oracle.quantile(x, None, 0.9)
+            assert abs(sdp[i] - oracle.sdp(x, S, (low, high))) < 1e-14
+            for j, value in enumerate(values):
+                assert abs(cdf[i, j] - oracle.probability(x, S, y <= value)) < 1e-14
+            assert mean[i] == pytest.approx(oracle.mean(x, S), rel=1e-12, abs=1e-12)
+            assert quantile[i].tolist() == [oracle.quantile(x, S, level) for level in (0, 0.25, 0.5, 1)]
+    np.testing.assert_array_equal(cdf[:, [0, 3]], np.tile([0.0, 1.0], (3, 1)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=fitted_forests(task="classification"), min_node_size=st.sampled_from([1, 2, 7]), seed=st.integers(0, 99))
+def test_a_classification_equals_the_oracle(drawn, min_node_size, seed):
+    X, y, _, forest = drawn
+    rng = np.random.default_rng(seed)
+    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    queries = X[rng.integers(len(X), size=3)]
+    labels = rng.choice(np.unique(y), size=3)
+    for S in subsets(X.shape[1]):
+        probability, sdp = explainer.predict_proba(queries, S), explainer.sdp(queries, S, labels)
+        predicted = explainer.predict(queries, S)
+        for i, x in enumerate(queries):
+            exact = [oracle.sdp(x, S, label) for label in np.unique(y)]
+            np.testing.assert_allclose(probability[i], np.array(exact, dtype=float), rtol=0, atol=1e-14)
+            assert abs(sdp[i] - oracle.sdp(x, S, labels[i])) < 1e-14
+            assert oracle.sdp(x, S, predicted[i]) >= max(exact) - 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=fitted_forests())
+def test_without_a_set_it_is_the_forest_itself(drawn):
+    X, y, task, forest = drawn
+    explainer = explain_fitted(X, y, forest, min_node_size=1)
+    everything = list(range(X.shape[1]))
+    if task == "regression":
+        np.testing.assert_array_equal(explainer.predict(X), forest.predict(X))
+        np.testing.assert_allclose(explainer.predict(X, everything), forest.predict(X), rtol=1e-12, atol=1e-12)
+    else:
+        np.testing.assert_array_equal(explainer.predict_proba(X), forest.predict_proba(X))
+        np.testing.assert_array_equal(explainer.predict(X), forest.predict(X))
+        np.testing.assert_allclose(explainer.predict_proba(X, everything), forest.predict_proba(X), rtol=0, atol=1e-14)
+
+
+@settings(max_examples=30, deadline=None)
+@given(drawn=fitted_forests(task="regression"))
+def test_the_empty_set_is_the_bootstrap_marginal(drawn):
+    X, y, _, forest = drawn
+    explainer = explain_fitted(X, y, forest)
+    drawn_y = [y[rows] for rows in forest.estimators_samples_]
+    np.testing.assert_allclose(explainer.predict(X[:2], []), np.mean([np.mean(v) for v in drawn_y]), rtol=1e-12)
+    at = np.median(y)
+    np.testing.assert_allclose(explainer.cdf(X[:2], [], at)[:, 0], np.mean([np.mean(v <= at) for v in drawn_y]))
+
+
+def test_sdp_is_the_cdf_over_the_closed_interval():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = np.round(X[:, 0] + X[:, 1], 1)
+    forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    explainer = explain_fitted(X, y, forest, radius=0.25)
+    outcome = y[:50]
+    sdp = explainer.sdp(X[:50], [0], outcome)
+    low, high = explainer.interval(X[:50], outcome).T
+    below = np.array([explainer.cdf(X[i : i + 1], [0], [np.nextafter(low[i], -9), high[i]])[0] for i in range(50)])
+    np.testing.assert_allclose(sdp, below[:, 1] - below[:, 0], atol=1e-12)
+    np.testing.assert_allclose(high - low, 1.0)
+
+
+def test_groups_equal_the_oracle():
+    rng = np.random.default_rng(0)
+    season = rng.integers(4, size=400)
+    X = np.column_stack([rng.normal(size=400), season == 0, season == 1, season == 2, rng.normal(size=400)])
+    y = (X[:, 0] + season + rng.normal(size=400) > 1.5).astype(int)
+    forest = RandomForestClassifier(5, min_samples_leaf=3, random_state=0).fit(X, y)
+    explainer = explain_fitted(X, y, forest, groups={"season": ["x1", "x2", "x3"]})
+    assert explainer.variable_names_ == ("x0", "season", "x4")
+    oracle = Oracle(trees_of(forest), X, y, 3, groups=[(0,), (1, 2, 3), (4,)])
+    explanations = explainer.explain(X[:30], y[:30])
+    for S in subsets(3):
+        sdp = explainer.sdp(X[:30], S, y[:30])
+        for i in range(30):
+            assert abs(sdp[i] - oracle.sdp(X[i], S, y[i])) < 1e-14
+    for i in range(30):
+        expected = oracle.sufficient_sets(X[i], y[i], range(3), 0.9)
+        names = {tuple(explainer.variable_names_[v] for v in S) for S in expected}
+        assert {s.variables for s in explanations[i].sufficient_sets} == names
+
+
+@pytest.mark.parametrize("n_columns", [70, 8])
+def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, n_columns))
+    y = X[:, 0] + X[:, 1]
+    forest = RandomForestRegressor(3, min_samples_leaf=2, max_features=0.2, random_state=0).fit(X, y)
+    explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.5)
+    oracle = Oracle(trees_of(forest), X, y, 2)
+    every = tuple(range(n_columns))
+    sets = [every, every[1:], (), (0,), every[:5]]
+    sdp = explainer.sdp(X[:5], sets, y[:5])
+    mean, median = explainer.predict(X[:5], sets), explainer.quantile(X[:5], 0.5, sets)
+    for i, S in enumerate(sets):
+        assert abs(sdp[i] - oracle.sdp(X[i], S, (y[i] - np.sqrt(0.5), y[i] + np.sqrt(0.5)))) < 1e-14
+        assert mean[i] == pytest.approx(oracle.mean(X[i], S), rel=1e-12)
+        assert median[i] == oracle.quantile(X[i], S, 0.5)
+    # The same sets one by one, in an order that makes the kept projection change and return.
+    for i in (3, 0, 3, 4, 0):
+        assert explainer.sdp(X[i : i + 1], sets[i], y[i : i + 1])[0] == sdp[i]

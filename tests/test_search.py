@@ -1,0 +1,201 @@
+"""Sufficient sets against brute force, and the choice of candidates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from forests import core_forest, fitted_forests, mask, project, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import Oracle, trees_of
+
+from suffice import _core
+
+
+def search(projection, X, lo, hi, *, pi=0.9, min_node_size=1, min_size=1, max_size=64, minimal=False, n_threads=1):
+    X = np.ascontiguousarray(X, dtype=np.float32)
+    lo, hi = np.asarray(lo, np.uint32), np.asarray(hi, np.uint32)
+    offset, sets, sdps, best, best_sdp = _core.search(
+        projection, X, lo, hi, pi, min_node_size, min_size, max_size, minimal, n_threads, None
+    )
+    found = [
+        list(zip(sets[a:b].tolist(), sdps[a:b].tolist(), strict=True))
+        for a, b in zip(offset, offset[1:], strict=False)
+    ]
+    return found, best, best_sdp
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    drawn=fitted_forests(max_columns=4, max_rows=80),
+    pi=st.sampled_from([0.5, 0.75, 0.9, 1.0]),
+    min_node_size=st.sampled_from([1, 2, 7]),
+    min_size=st.integers(0, 2),
+    seed=st.integers(0, 99),
+)
+def test_all_and_minimal_sets_equal_brute_force(drawn, pi, min_node_size, min_size, seed):
+    X, y, task, forest = drawn
+    n = X.shape[1]
+    min_size = min(min_size, n)
+    rng = np.random.default_rng(seed)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    projection = project(core_forest(oracle.trees, X, y), n)
+    values = np.unique(y)
+    queries = X[rng.integers(len(X), size=4)]
+    lo = rng.integers(len(values), size=4)
+    hi = lo if task == "classification" else np.minimum(lo + rng.integers(3, size=4), len(values) - 1)
+    found, best, best_sdp = search(projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size)
+    minimal, _, _ = search(
+        projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size, minimal=True
+    )
+    for i, x in enumerate(queries):
+        outcome = (values[lo[i]], values[hi[i]])
+        expected = oracle.sufficient_sets(x, outcome, range(n), pi, min_size)
+        assert {S for S, _ in found[i]} == {mask(S) for S in expected}
+        for S, sdp in found[i]:
+            exact = expected[tuple(v for v in range(n) if S >> v & 1)]
+            assert abs(sdp - exact) < 1e-15 * 10
+        order = [(S.bit_count(), -sdp) for S, sdp in found[i]]
+        assert order == sorted(order)
+        sizes = [len(S) for S in expected]
+        assert {S for S, _ in minimal[i]} == {mask(S) for S in expected if len(S) == min(sizes)}
+        if expected:
+            assert (best[i], best_sdp[i]) == found[i][0]
+        else:
+            top = oracle.best_sdp(x, outcome, range(n), min_size)
+            assert abs(best_sdp[i] - top) < 1e-14
+            nearest = tuple(v for v in range(n) if int(best[i]) >> v & 1)
+            assert oracle.sdp(x, nearest, outcome) == top
+
+
+def switch_forest(n_trees=3, n_columns=6, seed=0):
+    """Trees over many columns, with outcomes that depend on the first three."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, size=(300, n_columns)).astype(float)
+    y = (X[:, 0] > 0.5) * 2 + (X[:, 1] > 0.5) + (X[:, 2 % n_columns] > 1.5)
+
+    def grow(depth):
+        if depth == 0:
+            return None
+        column = int(rng.integers(min(3, n_columns))) if depth > 2 else int(rng.integers(n_columns))
+        return (column, float(rng.choice([0.5, 1.5])), grow(depth - 1), grow(depth - 1))
+
+    return [tree(grow(5), rng.integers(300, size=300)) for _ in range(n_trees)], X, y
+
+
+def test_a_tie_with_pi_counts_as_reached():
+    """18 of 20 trees: the sum of the shares divided by 20 must not miss 0.9 by rounding."""
+    X, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
+    split = (0, 0.5, None, None)
+    # In 3 of 10 trees two thirds of the cell keep the outcome, in 7 all: (7 + 3 * 2 / 3) / 10 = 9 / 10.
+    trees = [tree(split, [0, 1, 2, 3])] * 3 + [tree(split, [0, 1, 3])] * 7
+    for order in (trees, trees[::-1], trees[5:] + trees[:5]):
+        found, _, _ = search(project(core_forest(order, X, y), 1), X[:1], [0], [0], pi=0.9)
+        assert [S for S, _ in found[0]] == [1]
+    exact = Oracle(trees, X, y, 1).sdp(X[0], (0,), 0)
+    assert exact == Fraction(9, 10)
+
+
+def test_sixty_four_candidates():
+    trees, X, y = switch_forest(n_columns=64)
+    projection = project(core_forest(trees, X, y), 64)
+    oracle = Oracle(trees, X, y, 5)
+    ranks = np.searchsorted(np.unique(y), y[:3])
+    found, _, _ = search(projection, X[:3], ranks, ranks, pi=0.45, min_node_size=5, max_size=2)
+    for i in range(3):
+        expected = oracle.sufficient_sets(X[i], y[i], range(64), 0.45, max_size=2)
+        assert {S for S, _ in found[i]} == {mask(S) for S in expected}
+        assert expected
+
+
+@pytest.mark.parametrize("n_candidates", [15, 16, 17])
+def test_masks_of_16_and_of_64_bits_agree(n_candidates):
+    trees, X, y = switch_forest(n_columns=n_candidates)
+    narrow = project(core_forest(trees, X, y), n_candidates)
+    # The same variables with a last one that no tree uses need wide masks.
+    wide = project(core_forest(trees, np.column_stack([X, np.zeros((300, 60 - n_candidates))]), y), 60)
+    ranks = np.searchsorted(np.unique(y), y[:5])
+    one, _, _ = search(narrow, X[:5], ranks, ranks, pi=0.7, min_node_size=5, max_size=3)
+    padded = np.column_stack([X[:5], np.zeros((5, 60 - n_candidates))])
+    other, _, _ = search(wide, padded, ranks, ranks, pi=0.7, min_node_size=5, max_size=3)
+    inside = [[(S, sdp) for S, sdp in row if S < 1 << n_candidates] for row in other]
+    assert one == inside
+
+
+def test_the_nearest_set_of_a_search_too_large_to_remember():
+    """Beyond 65536 dropped sets the best one is found by a second enumeration."""
+    n = 17
+    trees, X, y = switch_forest(n_columns=n, n_trees=2)
+    projection = project(core_forest(trees, X, y), n)
+    lo = hi = [int(np.searchsorted(np.unique(y), y[0]))]
+    found, best, best_sdp = search(projection, X[:1], lo, hi, pi=1.0, min_node_size=40)
+    assert found == [[]]
+    masks = np.arange(1, 1 << n, dtype=np.uint64)
+    same = np.repeat(X[:1].astype(np.float32), len(masks), axis=0)
+    rank = np.full(len(masks), lo[0], np.uint32)
+    sdp = _core.sdp(projection, same, masks, rank, rank, 40, 2, None)
+    assert best_sdp[0] == sdp.max()
+    ties = [int(m) for m in masks[sdp > sdp.max() - 1e-10]]
+    assert int(best[0]) == min(ties, key=lambda m: (m.bit_count(), m))
+
+
+@pytest.mark.parametrize("minimal", [True, False])
+def test_threads_and_the_order_of_rows_change_no_bit(kernels, minimal):
+    trees, X, y = switch_forest(n_trees=5)
+    projection = project(core_forest(trees, X, y), 6)
+    ranks = np.searchsorted(np.unique(y), y)
+    options = {"pi": 0.8, "min_node_size": 5, "minimal": minimal}
+    found, best, best_sdp = search(projection, X, ranks, ranks, **options)
+    order = np.random.default_rng(0).permutation(len(X))
+    for n_threads in (2, 3, 8):
+        again, best_again, sdp_again = search(projection, X[order], ranks[order], ranks[order], n_threads=n_threads, **options)
+        assert again == [found[i] for i in order]
+        np.testing.assert_array_equal(best_again, best[order])
+        np.testing.assert_array_equal(sdp_again, best_sdp[order])
+
+
+def test_trees_twice_leave_the_sets_as_they_were():
+    trees, X, y = switch_forest()
+    ranks = np.searchsorted(np.unique(y), y)
+    answers = []
+    for forest in (trees, trees * 2):
+        found, _, _ = search(project(core_forest(forest, X, y), 6), X, ranks, ranks, pi=0.8, min_node_size=5)
+        answers.append([[S for S, _ in row] for row in found])
+    assert answers[0] == answers[1]
+
+
+def test_the_order_of_columns_and_monotone_transforms_leave_the_sets_as_they_were():
+    trees, X, y = switch_forest()
+    ranks = np.searchsorted(np.unique(y), y)
+    found, _, _ = search(project(core_forest(trees, X, y), 6), X, ranks, ranks, pi=0.8, min_node_size=5)
+
+    order = np.array([3, 0, 5, 1, 4, 2])  # column j of the new table is column order[j] of the old
+    place = np.argsort(order)
+    for t in trees:
+        split = t.column >= 0
+        t.column[split] = place[t.column[split]]
+        t.threshold[split] = 8 * t.threshold[split] - 3
+    moved = 8 * X[:, order] - 3
+    again, _, _ = search(project(core_forest(trees, moved, y), 6), moved, ranks, ranks, pi=0.8, min_node_size=5)
+    for row, row_again in zip(found, again, strict=True):
+        back = {(sum(1 << order[j] for j in range(6) if S >> j & 1), sdp) for S, sdp in row_again}
+        assert back == set(row)
+
+
+def test_an_outcome_that_no_training_row_has():
+    trees, X, y = switch_forest()
+    found, _, best_sdp = search(project(core_forest(trees, X, y), 6), X[:2], [1, 1], [0, 0], pi=0.1)
+    assert found == [[], []]
+    assert best_sdp.tolist() == [0.0, 0.0]
+
+
+def test_a_forest_of_leaves_and_the_empty_set():
+    X, y = np.zeros((4, 2)), np.array([0, 0, 0, 1])
+    projection = project(core_forest([tree(None, np.arange(4))], X, y), 2)
+    found, best, best_sdp = search(projection, X[:1], [0], [0], pi=0.75, min_size=0)
+    assert found == [[(0, 0.75)]]
+    assert (best[0], best_sdp[0]) == (0, 0.75)
+    found, _, _ = search(projection, X[:1], [0], [0], pi=0.75)
+    assert found == [[(1, 0.75), (2, 0.75)]]
