@@ -59,13 +59,17 @@ def node_sizes(t, X):
     return sizes
 
 
-def project(forest, n_columns, groups=None):
+LAYOUTS = {"bits": 1024, "codes": 0}
+"""How a projection holds the rows of its trees: the largest number of rows for which it takes bits."""
+
+
+def project(forest, n_columns, groups=None, layout="bits"):
     """The projection on all variables: single columns, or the given groups."""
     groups = groups or [(c,) for c in range(n_columns)]
     variable_of = np.full(n_columns, -1, dtype=np.int32)
     for v, columns in enumerate(groups):
         variable_of[list(columns)] = v
-    return _core.Projection(forest, variable_of, len(groups))
+    return _core.Projection(forest, variable_of, len(groups), LAYOUTS[layout])
 
 
 def mask(S):

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from forests import core_forest, mask, node_sizes, project, shapes, tree
+from forests import LAYOUTS, core_forest, mask, node_sizes, project, shapes, tree
 from oracle import Oracle
 
 from suffice import _core
@@ -21,7 +21,6 @@ def subsets(n):
 def assert_same_sdp(trees, X, y, queries, min_node_size, groups=None):
     """SDP of every set at every query, for the outcome y <= median, equals the oracle's."""
     oracle = Oracle(trees, X, y, min_node_size, groups)
-    projection = project(core_forest(trees, X, y), X.shape[1], groups)
     sets = subsets(len(oracle.groups))
     values = np.unique(y)
     hi = len(values) // 2
@@ -29,18 +28,21 @@ def assert_same_sdp(trees, X, y, queries, min_node_size, groups=None):
     rows = np.ascontiguousarray([x for x, _ in pairs], dtype=np.float32)
     masks = np.array([mask(S) for _, S in pairs], dtype=np.uint64)
     lo, his = np.zeros(len(pairs), np.uint32), np.full(len(pairs), hi, np.uint32)
-    sdp = _core.sdp(projection, rows, masks, lo, his, min_node_size, 1, None)
     expected = [float(oracle.sdp(x, S, (values[0], values[hi]))) for x, S in pairs]
-    np.testing.assert_allclose(sdp, expected, rtol=0, atol=1e-15)
+    for layout in LAYOUTS:
+        projection = project(core_forest(trees, X, y), X.shape[1], groups, layout)
+        sdp = _core.sdp(projection, rows, masks, lo, his, min_node_size, 1, None)
+        np.testing.assert_allclose(sdp, expected, rtol=0, atol=1e-15, err_msg=layout)
 
 
-def test_a_cell_worked_out_by_hand():
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_cell_worked_out_by_hand(layout):
     # Rows 0..5 with column a = 0..5 and column b = 0 0 0 1 1 1, outcomes 1 where a is even.
     X = np.array([[0, 0], [1, 0], [2, 0], [3, 1], [4, 1], [5, 1]], dtype=np.float64)
     y = np.array([1, 0, 1, 0, 1, 0])
     # The root splits on b; both halves split on a, at 1.5 and at 3.5.
     t = tree((1, 0.5, (0, 1.5, None, None), (0, 3.5, None, None)), rows=np.arange(6))
-    projection = project(core_forest([t], X, y), 2)
+    projection = project(core_forest([t], X, y), 2, layout=layout)
     x = np.array([[3.0, 0.0]], dtype=np.float32)
 
     def share_of_ones(S, min_node_size):
@@ -130,18 +132,20 @@ def test_numbers_of_rows_around_full_blocks_and_words(kernels, n_rows):
     assert_same_sdp(trees, X, y, rng.normal(size=(20, 3)), min_node_size=max(1, n_rows // 50))
 
 
-def test_values_are_compared_as_float32():
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_values_are_compared_as_float32(layout):
     """0.1 as float32 is above 0.1 as float64: a split at 0.1 sends it right, as scikit-learn does."""
     X = np.array([[0.1], [0.05], [0.2]])
     y = np.array([0, 1, 2])
     t = tree((0, 0.1, None, None), np.arange(3))
-    projection = project(core_forest([t], X, y), 1)
+    projection = project(core_forest([t], X, y), 1, layout=layout)
     zero = np.zeros(1, np.uint32)
     sdp = _core.sdp(projection, np.array([[0.1]], np.float32), np.ones(1, np.uint64), zero, zero, 1, 1, None)
     assert sdp[0] == 1 / 2  # with 0.2, not with 0.05
 
 
-def test_the_order_of_training_rows_changes_no_bit():
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_order_of_training_rows_changes_no_bit(layout):
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 5, size=(200, 3)).astype(float), rng.integers(0, 9, size=200)
     nested = (0, 2.5, (1, 1.5, (2, 2.5, None, None), None), (1, 3.5, (0, 3.5, None, None), (2, 0.5, None, None)))
@@ -151,7 +155,7 @@ def test_the_order_of_training_rows_changes_no_bit():
     answers = []
     for table, target, draws in ((X, y, drawn), (X[order], y[order], [rng.permutation(position[d]) for d in drawn])):
         forest = core_forest([tree(nested, d) for d in draws], table, target)
-        projection = project(forest, 3)
+        projection = project(forest, 3, layout=layout)
         queries = X.astype(np.float32)
         sets = np.arange(200, dtype=np.uint64) % 8
         lo, hi = np.full(200, 2, np.uint32), np.full(200, 5, np.uint32)

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import combinations
+from unittest import mock
 
 import numpy as np
 import pytest
-from forests import fitted_forests
+from forests import LAYOUTS, fitted_forests
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from suffice import SufficientExplainer
+from suffice import SufficientExplainer, _core
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
+
+
+layouts = st.sampled_from(list(LAYOUTS))
 
 
 def subsets(n):
     return [S for size in range(n + 1) for S in combinations(range(n), size)]
 
 
-def explain_fitted(X, y, forest, **options):
-    return SufficientExplainer(forest, n_jobs=1, **options).fit(X, y)
+def explain_fitted(X, y, forest, layout="bits", **options):
+    projection = functools.partial(_core.Projection, few_rows=LAYOUTS[layout])
+    with mock.patch.object(_core, "Projection", projection):
+        return SufficientExplainer(forest, n_jobs=1, **options).fit(X, y)
 
 
 @settings(max_examples=100, deadline=None)
-@given(drawn=fitted_forests(task="regression"), min_node_size=st.sampled_from([1, 2, 7]), seed=st.integers(0, 99))
-def test_a_regression_equals_the_oracle(drawn, min_node_size, seed):
+@given(
+    drawn=fitted_forests(task="regression"),
+    min_node_size=st.sampled_from([1, 2, 7]),
+    seed=st.integers(0, 99),
+    layout=layouts,
+)
+def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, layout):
     X, y, _, forest = drawn
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, alpha=0.2)
+    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size, alpha=0.2)
     oracle = Oracle(trees_of(forest), X, y, min_node_size)
     queries = X[rng.integers(len(X), size=3)]
     values = [y.min() - 1, *rng.choice(y, size=2), y.max()]
@@ -48,11 +60,16 @@ def test_a_regression_equals_the_oracle(drawn, min_node_size, seed):
 
 
 @settings(max_examples=60, deadline=None)
-@given(drawn=fitted_forests(task="classification"), min_node_size=st.sampled_from([1, 2, 7]), seed=st.integers(0, 99))
-def test_a_classification_equals_the_oracle(drawn, min_node_size, seed):
+@given(
+    drawn=fitted_forests(task="classification"),
+    min_node_size=st.sampled_from([1, 2, 7]),
+    seed=st.integers(0, 99),
+    layout=layouts,
+)
+def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, layout):
     X, y, _, forest = drawn
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size)
+    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size)
     oracle = Oracle(trees_of(forest), X, y, min_node_size)
     queries = X[rng.integers(len(X), size=3)]
     labels = rng.choice(np.unique(y), size=3)
@@ -67,10 +84,10 @@ def test_a_classification_equals_the_oracle(drawn, min_node_size, seed):
 
 
 @settings(max_examples=60, deadline=None)
-@given(drawn=fitted_forests())
-def test_without_a_set_it_is_the_forest_itself(drawn):
+@given(drawn=fitted_forests(), layout=layouts)
+def test_without_a_set_it_is_the_forest_itself(drawn, layout):
     X, y, task, forest = drawn
-    explainer = explain_fitted(X, y, forest, min_node_size=1)
+    explainer = explain_fitted(X, y, forest, layout, min_node_size=1)
     everything = list(range(X.shape[1]))
     if task == "regression":
         np.testing.assert_array_equal(explainer.predict(X), forest.predict(X))

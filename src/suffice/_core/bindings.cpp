@@ -91,20 +91,22 @@ class PyForest {
 
 class PyProjection {
   public:
-    PyProjection(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables) {
+    PyProjection(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
+                 std::size_t few_rows) {
         const Forest& f = forest.get();
         check_variables(span_of(variable_of), n_variables, f.X.n_columns);
         projection_.n_variables = n_variables;
         projection_.n_columns = f.X.n_columns;
         projection_.forest = &f;
         const nb::gil_scoped_release release;
-        for (const Tree& tree : f.trees) projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of)));
+        for (const Tree& tree : f.trees)
+            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), few_rows));
     }
     const Projection& get() const { return projection_; }
     std::size_t n_bytes() const {
         std::size_t n = 0;
         for (const CodedTree& tree : projection_.trees) {
-            n += tree.nodes.size() * sizeof(CodedNode);
+            n += tree.nodes.size() * sizeof(CodedNode) + tree.left_rows.size() * sizeof(std::uint64_t);
             for (const CodedColumn& c : tree.columns) n += c.codes.size() + 2 * c.block_lo.size() + 4 * c.below.size();
         }
         return n;
@@ -280,8 +282,8 @@ NB_MODULE(_core, m) {
     nb::exception<OtherTable>(m, "OtherTableError", PyExc_ValueError);
 
     nb::class_<PyProjection>(m, "Projection")
-        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t>(), "forest"_a, "variable_of"_a,
-             "n_variables"_a, nb::keep_alive<1, 2>())
+        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t, std::size_t>(), "forest"_a,
+             "variable_of"_a, "n_variables"_a, "few_rows"_a = kFewRows, nb::keep_alive<1, 2>())
         .def_prop_ro("n_bytes", &PyProjection::n_bytes);
 
     m.def("sdp", &sdp, "projection"_a, "X"_a, "sets"_a, "lo"_a, "hi"_a, "min_node_size"_a, "n_threads"_a,

@@ -114,39 +114,64 @@ class CellFinder {
 
     template <class Mask>
     Cell find(const CodedTree& tree, const Splits<Mask>& splits, std::uint64_t S, std::size_t min_node_size) {
-        tighten(tree, splits, S);
+        if (visited_.size() < splits.size) visited_.resize(splits.size);
+        n_visited_ = visited(splits, S, visited_.data());
+        if (tree.has_bits()) return apply_bits(tree, splits.node_and_side.data(), min_node_size);
+        tighten(tree, splits.node_and_side.data());
         const std::size_t t = count_from(tree, min_node_size);
         return refine(tree, t, min_node_size);
     }
 
   private:
-    // One step towards the cell: `column` is now cut down to `range`.
+    // One step towards the cell: `column` is now cut down to `range`, in which the tree has `n_left` rows.
     struct Tightening {
         std::uint32_t column;
+        std::uint32_t n_left;
         CodeRange range;
-        double expected_rows;  // after this step, were the columns independent
     };
 
     // Rows are asked for where at least this many times the least size is expected. Measured on the switch model:
     // 2 to 4 are equally fast; below, too many guesses fail; above, too many rows are carried along.
     static constexpr double kSafety = 3.0;
 
-    template <class Mask>
-    void tighten(const CodedTree& tree, const Splits<Mask>& splits, std::uint64_t S) {
-        if (visited_.size() < splits.size) visited_.resize(splits.size);
-        if (box_.size() < tree.columns.size()) box_.resize(tree.columns.size()), touched_.resize(tree.columns.size());
+    // A tree of few rows: the visited splits one by one, as the definition says.
+    Cell apply_bits(const CodedTree& tree, const std::uint32_t* node_and_side, std::size_t min_node_size) {
+        const std::size_t blocks = n_blocks(tree.n_rows);
+        next_.reserve(blocks);
+        cell_.reserve(blocks);
+        for (std::size_t b = 0; b < blocks; ++b) cell_.rows.block[b] = static_cast<std::uint32_t>(b);
+        std::fill_n(cell_.rows.mask, blocks, ~std::uint64_t{0});
+        if (tree.n_rows % kBlock) cell_.rows.mask[blocks - 1] = (std::uint64_t{1} << (tree.n_rows % kBlock)) - 1;
+        cell_.rows.size = blocks;
+        n_rows_ = tree.n_rows;
+        for (std::size_t i = 0; i < n_visited_; ++i) {
+            const std::uint32_t ref = node_and_side[visited_[i]];
+            const std::uint64_t* left_rows = tree.left_rows.data() + blocks * (ref >> 1);
+            const std::size_t n = kernels().keep(cell_.rows.mask, left_rows, !(ref & 1), blocks, next_.rows.mask);
+            if (n < min_node_size) break;
+            std::swap(cell_.rows.mask, next_.rows.mask);
+            n_rows_ = n;
+        }
+        return {cell_.rows, n_rows_, n_rows_ == tree.n_rows};
+    }
+
+    void tighten(const CodedTree& tree, const std::uint32_t* node_and_side) {
+        if (box_.size() < tree.columns.size()) {
+            box_.resize(tree.columns.size());
+            n_left_.resize(tree.columns.size());
+            touched_.resize(tree.columns.size());
+        }
         steps_.clear();
         columns_.clear();
-        const std::size_t n_visited = visited(splits, S, visited_.data());
-        double expected = static_cast<double>(tree.n_rows);
-        for (std::size_t i = 0; i < n_visited; ++i) {
-            const std::uint32_t ref = splits.node_and_side[visited_[i]];
+        for (std::size_t i = 0; i < n_visited_; ++i) {
+            const std::uint32_t ref = node_and_side[visited_[i]];
             const CodedNode& node = tree.nodes[ref >> 1];
             const CodedColumn& column = tree.columns[node.column];
             const bool left = ref & 1;
             if (!touched_[node.column]) {
                 touched_[node.column] = 1;
                 box_[node.column] = column.everything();
+                n_left_[node.column] = static_cast<std::uint32_t>(tree.n_rows);
                 columns_.push_back(node.column);
             }
             CodeRange& range = box_[node.column];
@@ -155,21 +180,18 @@ class CellFinder {
             if (!left && node.code + 1 > range.lo) next.lo = node.code + 1;
             if (left != node.missing_left) next.also = kNoCode;
             if (next.lo == range.lo && next.hi == range.hi && next.also == range.also) continue;
-            const std::uint32_t before = column.count(range), after = column.count(next);
             range = next;
-            if (after == before) continue;
-            expected *= static_cast<double>(after) / static_cast<double>(before);
-            steps_.push_back({node.column, next, expected});
+            const std::uint32_t n_left = column.count(next);
+            if (n_left == n_left_[node.column]) continue;
+            n_left_[node.column] = n_left;
+            steps_.push_back({node.column, n_left, next});
         }
         for (const std::uint32_t c : columns_) touched_[c] = 0;
     }
 
     // Fills `cell_` with the rows after t steps, at least min_node_size of them (or t == 0); returns t.
     std::size_t count_from(const CodedTree& tree, std::size_t min_node_size) {
-        // With one column the expectation is the count.
-        const double enough = static_cast<double>(min_node_size) * (columns_.size() > 1 ? kSafety : 1.0);
-        std::size_t t = steps_.size();
-        while (t > 0 && steps_[t - 1].expected_rows < enough) --t;
+        std::size_t t = likely_enough(tree, min_node_size);
         for (; t > 0; t /= 2) {
             n_rows_ = rows_after(tree, t);
             if (n_rows_ >= min_node_size) return t;
@@ -178,28 +200,48 @@ class CellFinder {
         return 0;
     }
 
+    // The last step after which enough rows are expected, were the columns independent.
+    std::size_t likely_enough(const CodedTree& tree, std::size_t min_node_size) {
+        const double n = static_cast<double>(tree.n_rows);
+        // With one column the expectation is the count.
+        const double enough = static_cast<double>(min_node_size) * (columns_.size() > 1 ? kSafety : 1.0);
+        for (const std::uint32_t c : columns_) n_left_[c] = static_cast<std::uint32_t>(tree.n_rows);
+        std::size_t t = 0;
+        for (; t < steps_.size(); ++t) {
+            n_left_[steps_[t].column] = steps_[t].n_left;
+            double expected = n;
+            for (const std::uint32_t c : columns_) expected *= n_left_[c] * tree.share_of_a_row;
+            if (expected < enough) break;
+        }
+        return t;
+    }
+
     std::size_t rows_after(const CodedTree& tree, std::size_t t) {
-        const std::size_t blocks = n_blocks(tree.n_rows), words = n_blocks(blocks);
-        alive_.assign(words, ~std::uint64_t{0});
-        if (blocks % 64) alive_.back() = (std::uint64_t{1} << (blocks % 64)) - 1;
         order_.clear();
         for (std::size_t i = t; i-- > 0;) {  // the last step on a column holds its range
             const std::uint32_t c = steps_[i].column;
             if (touched_[c]) continue;
             touched_[c] = 1;
-            box_[c] = steps_[i].range;
-            kernels().overlap(tree.columns[c].view(), box_[c], words, alive_.data());
-            order_.push_back({tree.columns[c].count(box_[c]), c});
+            order_.push_back(static_cast<std::uint32_t>(i));
         }
-        collect(tree.n_rows);
+        for (const std::uint32_t i : order_) touched_[steps_[i].column] = 0;
         // The column that keeps fewest rows first: it leaves the fewest blocks to the others.
-        std::sort(order_.begin(), order_.end());
+        std::sort(order_.begin(), order_.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return steps_[a].n_left < steps_[b].n_left; });
+        make_all_alive(tree.n_rows);
+        for (const std::uint32_t i : order_)
+            kernels().overlap(tree.columns[steps_[i].column].view(), steps_[i].range, alive_.size(), alive_.data());
+        collect(tree.n_rows);
         std::size_t n = 0;
-        for (const auto& [count, c] : order_) {
-            touched_[c] = 0;
-            n = kernels().refine(tree.columns[c].view(), box_[c], cell_.rows, cell_.rows);
-        }
+        for (const std::uint32_t i : order_)
+            n = kernels().refine(tree.columns[steps_[i].column].view(), steps_[i].range, cell_.rows, cell_.rows);
         return n;
+    }
+
+    void make_all_alive(std::size_t n_rows) {
+        const std::size_t blocks = n_blocks(n_rows);
+        alive_.assign(n_blocks(blocks), ~std::uint64_t{0});
+        if (blocks % 64) alive_.back() = (std::uint64_t{1} << (blocks % 64)) - 1;
     }
 
     // The blocks that are alive, with all their rows, into `cell_`.
@@ -219,12 +261,10 @@ class CellFinder {
     }
 
     Cell refine(const CodedTree& tree, std::size_t t, std::size_t min_node_size) {
-        const std::size_t blocks = n_blocks(tree.n_rows);
-        next_.reserve(blocks);
+        next_.reserve(n_blocks(tree.n_rows));
         for (; t < steps_.size(); ++t) {
             if (t == 0) {
-                alive_.assign(n_blocks(blocks), ~std::uint64_t{0});
-                if (blocks % 64) alive_.back() = (std::uint64_t{1} << (blocks % 64)) - 1;
+                make_all_alive(tree.n_rows);
                 collect(tree.n_rows);
             }
             const Tightening& step = steps_[t];
@@ -238,13 +278,15 @@ class CellFinder {
         return {cell_.rows, n_rows_, false};
     }
 
-    std::vector<std::uint32_t> visited_;
+    std::vector<std::uint32_t> visited_;  // positions in Splits
+    std::size_t n_visited_ = 0;
     std::vector<CodeRange> box_;          // by column of the tree
+    std::vector<std::uint32_t> n_left_;   // by column of the tree: rows in its range
     std::vector<std::uint8_t> touched_;   // by column of the tree
     std::vector<std::uint32_t> columns_;  // touched by the set at hand
     std::vector<Tightening> steps_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> order_;  // rows, column
-    std::vector<std::uint64_t> alive_;                            // blocks
+    std::vector<std::uint32_t> order_;  // the steps that make a box
+    std::vector<std::uint64_t> alive_;  // blocks
     RowBuffer cell_, next_;
     std::size_t n_rows_ = 0;
 };

@@ -1,6 +1,5 @@
 #include "kernels.hpp"
 
-#include <atomic>
 #include <stdexcept>
 
 namespace suffice {
@@ -26,14 +25,9 @@ std::vector<const Kernels*> usable() {
     return tables;
 }
 
-std::atomic<const Kernels*>& chosen() {
-    static std::atomic<const Kernels*> table{usable().front()};
-    return table;
-}
-
 }  // namespace
 
-const Kernels& kernels() { return *chosen().load(); }
+std::atomic<const Kernels*> chosen_kernels{usable().front()};
 
 std::vector<std::string> kernel_names() {
     std::vector<std::string> names;
@@ -44,7 +38,7 @@ std::vector<std::string> kernel_names() {
 void use_kernels(const std::string& name) {
     for (const Kernels* table : usable())
         if (name == table->name) {
-            chosen() = table;
+            chosen_kernels = table;
             return;
         }
     throw std::invalid_argument("This processor cannot run the kernels '" + name + "'.");

@@ -4,6 +4,7 @@
 // inline function of the standard library, so that the linker can never let one build's copy serve another.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -53,6 +54,9 @@ struct Kernels {
     void (*overlap)(const CodeView& column, const CodeRange& range, std::size_t n_words, std::uint64_t* alive);
     // Rows of `in` inside the range, without empty blocks; returns their number. `out` may be `in`.
     std::size_t (*refine)(const CodeView& column, const CodeRange& range, const RowSet& in, RowSet& out);
+    // out[b] = in[b] & bits[b], or in[b] & ~bits[b]; returns the number of rows.
+    std::size_t (*keep)(const std::uint64_t* in, const std::uint64_t* bits, bool inverted, std::size_t n_blocks,
+                        std::uint64_t* out);
     // Rows of the set whose bit is on in `bits` (one word a block).
     std::size_t (*count)(const RowSet& rows, const std::uint64_t* bits);
     // bits[b] = rows of block b with lo <= rank <= hi; returns their number. `rank` is padded to full blocks.
@@ -60,7 +64,9 @@ struct Kernels {
                            std::uint64_t* bits);
 };
 
-const Kernels& kernels();                   // the ones in use: the fastest that this processor can run
+extern std::atomic<const Kernels*> chosen_kernels;
+// The ones in use: the fastest that this processor can run, unless another build was asked for.
+inline const Kernels& kernels() { return *chosen_kernels.load(std::memory_order_relaxed); }
 std::vector<std::string> kernel_names();    // those that this processor can run, fastest first
 void use_kernels(const std::string& name);  // for tests and benchmarks
 

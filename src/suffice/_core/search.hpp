@@ -36,28 +36,25 @@ struct SearchResult {
     ScoredSet best{0, 0.0};             // the first of these, or the set that comes nearest to pi
 };
 
-// Remembers some shares by set. A slot holds the set that came last; what is lost is computed again.
+// Remembers some shares of one row by set. A slot holds the set that came last; what is lost is computed again.
 class ShareMemo {
   public:
     explicit ShareMemo(std::size_t n_variables)
-        : bits_(static_cast<int>(std::min<std::size_t>(n_variables, 11))), entries_(std::size_t{1} << bits_) {
-        clear();
-    }
-    void clear() { std::fill(entries_.begin(), entries_.end(), Entry{kNone, 0.0}); }
-    // The slot of a set, and whether it holds this set's share already.
-    std::pair<double*, bool> find(std::uint64_t set) {
+        : bits_(static_cast<int>(std::min<std::size_t>(n_variables, 11))), entries_(std::size_t{1} << bits_) {}
+    // The slot of a set, and whether it holds the set's share at this row already. Rows are numbered from 1.
+    std::pair<double*, bool> find(std::uint64_t set, std::uint64_t row) {
         const std::uint64_t hash = set < entries_.size() ? set : (set * 0x9E3779B97F4A7C15ull) >> (64 - bits_);
         Entry& entry = entries_[hash];
-        const bool known = entry.set == set && set != kNone;
+        const bool known = entry.set == set && entry.row == row;
         entry.set = set;
+        entry.row = row;  // cheaper than to clear all slots for every row
         return {&entry.share, known};
     }
 
   private:
-    static constexpr std::uint64_t kNone = ~std::uint64_t{0};
     struct Entry {
-        std::uint64_t set;
-        double share;
+        std::uint64_t set = 0, row = 0;
+        double share = 0.0;
     };
     int bits_;
     std::vector<Entry> entries_;
@@ -80,6 +77,7 @@ class RowView {
         x_ = x;
         lo_ = lo;
         hi_ = hi;
+        ++row_;
         std::fill(is_ready_.begin(), is_ready_.end(), 0);
     }
 
@@ -89,7 +87,7 @@ class RowView {
     double share(std::size_t tree, std::uint64_t S, std::size_t min_node_size) {
         prepare(tree);
         const std::uint64_t effective = effective_set(splits_[tree], S);
-        const auto [share, known] = memo_[tree].find(effective);
+        const auto [share, known] = memo_[tree].find(effective, row_);
         if (known) return *share;
         const auto cell = finder_.find(projection_.trees[tree], splits_[tree], effective, min_node_size);
         const std::size_t hits = cell.is_whole ? n_marginal_[tree] : kernels().count(cell.rows, bits_[tree].data());
@@ -103,18 +101,18 @@ class RowView {
     }
 
   private:
-    void prepare(std::size_t t) {
+    [[gnu::noinline]] void prepare(std::size_t t) {
         if (is_ready_[t]) return;
         is_ready_[t] = 1;
         const CodedTree& tree = projection_.trees[t];
         splits_[t].find(tree, x_, scratch_);
-        memo_[t].clear();
         bits_[t].resize(n_blocks(tree.n_rows));
         n_marginal_[t] = kernels().outcome(tree.rank, tree.n_rows, lo_, hi_, bits_[t].data());
     }
 
     const Projection& projection_;
     const float* x_ = nullptr;
+    std::uint64_t row_ = 0;  // how many rows have been set
     std::uint32_t lo_ = 0, hi_ = 0;
     std::vector<Splits<Mask>> splits_;
     std::vector<std::vector<std::uint64_t>> bits_;  // rows of each tree with the outcome
