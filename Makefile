@@ -38,7 +38,7 @@ clean:
 
 # Editable installs: the compiled core is built again when its sources change, Python files are used as they are.
 .venv/installed: .venv/created $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[frame]'
 	touch $@
 
 .venv/installed-test: .venv/created $(SOURCES)

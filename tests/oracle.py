@@ -128,7 +128,5 @@ class Oracle:
     def best_sdp(self, x, outcome, candidates, min_size=1, max_size=None):
         max_size = len(candidates) if max_size is None else max_size
         return max(
-            self.sdp(x, S, outcome)
-            for size in range(min_size, max_size + 1)
-            for S in combinations(candidates, size)
+            self.sdp(x, S, outcome) for size in range(min_size, max_size + 1) for S in combinations(candidates, size)
         )

@@ -11,11 +11,13 @@ import numpy as np
 from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from suffice.checks import as_finite, check_finite, check_number, check_target
+from suffice.checks import as_finite, check_finite, check_number, check_target, find_text
 from suffice.explanation import Explanations, SetsKind, check_sets_kind
 from suffice.forest import FittedForest, check_outcomes, decide_task, fidelity, fit_forest, task_of_forest
 from suffice.progress import progress_bar
@@ -24,6 +26,13 @@ from suffice.search import choose_candidates, find_sufficient_sets
 from suffice.variables import Variables, VariableSet
 
 Floats = NDArray[np.float64]
+
+
+def _has_classes(explainer: SufficientExplainer) -> bool:
+    task = getattr(explainer, "task_", explainer.task)
+    if task == "regression" or (task == "auto" and task_of_forest(explainer.forest) == "regression"):
+        raise AttributeError("`predict_proba` is for classification; for a regression see `cdf`.")
+    return True
 
 
 class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
@@ -168,7 +177,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         values = np.unique(outcomes)
         if len(values) == 1:
             kind = "class" if self.task_ == "classification" else "value"
-            raise ValueError(f"`y` has one {kind} only, {values[0]!r}: there is nothing to explain.")
+            raise ValueError(f"`y` has one {kind} only, {values.tolist()[0]!r}: there is nothing to explain.")
 
         self.forest_ = fit_forest(self.forest, self.task_, table, outcomes, n_threads, self.random_state)
         if self.task_ == "classification":
@@ -260,6 +269,27 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             return self._projected.forest.predict_leaves(table)[:, 0]
         return self._projected.mean(table, sets)
 
+    def score(self, X: Any, y: Any) -> float:
+        """Measure how well the forest predicts outcomes, such as those of rows that it was not fitted on.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their outcomes.
+
+        Returns
+        -------
+        float
+            Accuracy (classification) or R2 (regression): `fidelity_` on other rows.
+        """
+        predictions = self.predict(X)
+        outcomes = check_target(y, len(predictions))
+        measure = accuracy_score if self.task_ == "classification" else r2_score
+        return float(measure(outcomes, predictions))
+
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, S: Any = None) -> Floats:
         """Compute class probabilities from the variables in S alone (classification only).
 
@@ -276,8 +306,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The probabilities, in the order of `classes_`.
         """
         table = self._check_table(X)
-        if self.task_ != "classification":
-            raise AttributeError("`predict_proba` is for classification; `y` was a number. See `cdf`.")
         return self._probabilities(table, self._subsets_or_none(S, len(table)))
 
     def quantile(self, X: Any, levels: ArrayLike, S: Any = None) -> Floats:
@@ -436,9 +464,23 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     def _check_table(self, X: Any, reset: bool = False) -> NDArray[np.float32]:
         if not reset:
             check_is_fitted(self)
-        table = validate_data(
-            self, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite=False, ensure_min_samples=int(reset)
-        )
+        try:
+            with np.errstate(over="ignore"):  # numbers too large for float32 are refused below
+                table = validate_data(
+                    self,
+                    X,
+                    reset=reset,
+                    dtype=np.float32,
+                    order="C",
+                    ensure_all_finite=False,
+                    ensure_min_samples=2 if reset else 0,
+                )
+        except (TypeError, ValueError) as error:
+            # What scikit-learn says of wrong features is clear; of text it does not say where.
+            text = None if "feature" in str(error).lower() else find_text(X)
+            if text is None:
+                raise
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from None
         forest = self.forest if reset else self.forest_
         takes_missing = forest is None or (
             get_tags(forest).input_tags.allow_nan and getattr(forest, "monotonic_cst", None) is None
@@ -489,7 +531,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the compiled core out of pickles: it is built again from the forest and its table."""
-        state: dict[str, Any] = super().__getstate__()
+        state: dict[str, Any] = dict(super().__getstate__())  # a copy: it may be the explainer's own `__dict__`
         projected = state.pop("_projected", None)
         if projected is not None:
             forest = projected.forest

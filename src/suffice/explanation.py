@@ -37,7 +37,7 @@ class SufficientSet:
 
     def __str__(self) -> str:
         """Return the variables and the probability."""
-        return f"{join(self.variables)} (SDP {format_probability(self.sdp)})"
+        return f"{join(self.variables) or 'nothing at all'} (SDP {format_probability(self.sdp)})"
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,8 @@ class Explanations(Sequence[Explanation]):
         interval = None
         if self._intervals is not None:
             interval = (float(self._intervals[i, 0]), float(self._intervals[i, 1]))
-        row = self._X[i].tolist()
+        # One NaN for all: it is equal to itself inside a tuple, so that equal explanations compare equal.
+        row = [math.nan if math.isnan(value) else value for value in self._X[i].tolist()]
         variables = self._variables
         return Explanation(
             outcome=to_plain(self._outcomes[i]),
@@ -433,7 +434,8 @@ def format_number(value: float) -> str:
         return "missing"
     if abs(value) < 1e15 and value == int(value):
         return str(int(value))
-    return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.5g}"
+    # From 99999.5 on, five digits would read 1e+05.
+    return f"{value:.0f}" if 99999.5 <= abs(value) < 1e15 else f"{value:.5g}"
 
 
 def format_probability(value: float) -> str:
@@ -500,4 +502,5 @@ def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:
 
 def _count_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
     bits = np.unpackbits(masks.view(np.uint8).reshape(len(masks), 8), axis=1)
-    return np.count_nonzero(bits, axis=1)
+    n_bits: NDArray[np.int64] = np.count_nonzero(bits, axis=1)
+    return n_bits

@@ -176,6 +176,8 @@ class FittedForest:
             rows, samples[i] = samples[i], None  # one tree's at a time: they are 8 bytes a row
             if rows.max() >= len(X):
                 raise ValueError(_OTHER_TABLE)
+            if np.isnan(nodes.threshold).any():
+                raise ValueError(_FAULTY_SPLIT)
             try:
                 core.add_tree(
                     nodes.children_left,
@@ -246,9 +248,16 @@ class FittedForest:
 
 
 _OTHER_TABLE = (
-    "`forest` is fitted already, but not on these rows: the rows that it drew do not fall into its leaves as they "
-    "did then. Pass the very `X` (same rows, same order) that it was fitted on, without sample or class weights; or "
-    "pass an unfitted forest."
+    "The rows that `forest` drew do not fall into its leaves as they did when it was fitted. If it was fitted before, "
+    "pass the very `X` (same rows, same order) that it was fitted on, or pass an unfitted forest. If its rows or "
+    "classes have weights, leave these out."
+)
+
+
+_FAULTY_SPLIT = (
+    "The forest has a split without a threshold: before version 1.8, scikit-learn can split on missing values in a way "
+    "that its own predictions do not follow. Use scikit-learn 1.8 or later, fill in the missing values, or fit with a "
+    "larger `min_samples_leaf`."
 )
 
 

@@ -95,7 +95,7 @@ class Variables:
             if variable in self.names:
                 return self.names.index(variable)
             for name, columns in zip(self.names, self.columns, strict=True):
-                if len(columns) > 1 and variable in [self.column_names[c] for c in columns]:
+                if variable in [self.column_names[c] for c in columns]:
                     raise ValueError(f"Column {variable!r} belongs to the variable {name!r}: name that instead.")
             raise ValueError(f"Unknown variable {variable!r}.{did_you_mean(variable, self.names)}")
         if isinstance(variable, int | np.integer) and not isinstance(variable, bool):

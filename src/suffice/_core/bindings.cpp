@@ -18,6 +18,7 @@
 #include "kernels.hpp"
 #include "parallel.hpp"
 #include "projection.hpp"
+#include "rule_search.hpp"
 #include "search.hpp"
 
 namespace nb = nanobind;
@@ -268,6 +269,95 @@ nb::ndarray<nb::numpy, double> py_quantiles(const PyForest& forest, const PyProj
     });
 }
 
+class PySetCells {
+  public:
+    PySetCells(const PyForest& forest, const Vector<std::int32_t>& columns, std::size_t min_node_size) {
+        const Forest& f = forest.get();
+        for (const std::int32_t c : span_of(columns))
+            require(c >= 0 && static_cast<std::size_t>(c) < f.X.n_columns, "A column is out of range.");
+        n_columns_ = f.X.n_columns;
+        const nb::gil_scoped_release release;
+        cells_ = find_set_cells(f, span_of(columns), min_node_size);
+    }
+    const SetCells& get() const { return cells_; }
+    std::size_t n_bytes() const { return cells_.n_bytes(); }
+    std::size_t n_columns() const { return n_columns_; }
+
+  private:
+    SetCells cells_;
+    std::size_t n_columns_ = 0;
+};
+
+// The SDP of every training row for one outcome.
+nb::ndarray<nb::numpy, double> row_sdps(const PySetCells& cells, std::uint32_t lo, std::uint32_t hi) {
+    std::vector<double> out(cells.get().n_rows);
+    {
+        const nb::gil_scoped_release release;
+        const StopFlag stop{false};
+        RuleSearch search(cells.get(), {}, stop);
+        search.find_shares(lo, hi);
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] = search.sum_of_row(i) / static_cast<double>(cells.get().trees.size());
+    }
+    return to_numpy(std::move(out), {cells.get().n_rows});
+}
+
+// The maximal rule of each row. Ends are values: low < value <= high.
+nb::dict find_rules(const PySetCells& cells, const Table& X, const Vector<std::uint32_t>& lo,
+                    const Vector<std::uint32_t>& hi, double pi, bool everywhere, bool by_volume, std::size_t max_nodes,
+                    std::size_t max_regions, std::size_t n_threads, const nb::object& progress) {
+    const SetCells& c = cells.get();
+    const Matrix rows = matrix_of(X);
+    check_table(X, cells.n_columns());
+    require(lo.shape(0) == rows.n_rows && hi.shape(0) == rows.n_rows, "There must be one outcome for each row.");
+    const std::size_t n = rows.n_rows, width = c.columns.size();
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    std::vector<float> low(n * width, -kInfinity), high(n * width, kInfinity);
+    std::vector<std::uint8_t> missing(n * width), has_values(n * width), exists(n), is_optimal(n), everywhere_out(n);
+    std::vector<double> sdps(n), bounds(n);
+    std::vector<std::int64_t> support(n);
+    {
+        const nb::gil_scoped_release release;
+        StopFlag stop{false};
+        const RuleOptions options{pi, everywhere, by_volume, max_nodes, max_regions};
+        for_each_row(
+            n, n_threads, stop,
+            [&] {
+                return [&, search = std::make_shared<RuleSearch>(c, options, stop)](std::size_t i) {
+                    const FoundRule rule = search->run(rows.row(i), lo.data()[i], hi.data()[i]);
+                    exists[i] = rule.exists;
+                    sdps[i] = rule.sdp;
+                    bounds[i] = rule.bound;
+                    support[i] = static_cast<std::int64_t>(rule.support);
+                    is_optimal[i] = rule.is_optimal;
+                    everywhere_out[i] = rule.holds_everywhere;
+                    if (!rule.exists) return;
+                    for (std::size_t j = 0; j < width; ++j) {
+                        const CodeInterval& codes = rule.box[j];
+                        has_values[width * i + j] = codes.has_values();
+                        missing[width * i + j] = codes.missing;
+                        if (!codes.has_values()) continue;
+                        if (codes.lo > 0) low[width * i + j] = c.thresholds[j][codes.lo - 1];
+                        if (codes.hi < c.thresholds[j].size()) high[width * i + j] = c.thresholds[j][codes.hi];
+                    }
+                };
+            },
+            watcher(&progress));
+    }
+    nb::dict out;
+    out["exists"] = to_numpy(std::move(exists), {n});
+    out["sdp"] = to_numpy(std::move(sdps), {n});
+    out["low"] = to_numpy(std::move(low), {n, width});
+    out["high"] = to_numpy(std::move(high), {n, width});
+    out["missing"] = to_numpy(std::move(missing), {n, width});
+    out["has_values"] = to_numpy(std::move(has_values), {n, width});
+    out["support"] = to_numpy(std::move(support), {n});
+    out["bound"] = to_numpy(std::move(bounds), {n});
+    out["is_optimal"] = to_numpy(std::move(is_optimal), {n});
+    out["holds_everywhere"] = to_numpy(std::move(everywhere_out), {n});
+    return out;
+}
+
 }  // namespace
 }  // namespace suffice
 
@@ -296,6 +386,13 @@ NB_MODULE(_core, m) {
           "n_threads"_a, "end"_a);
     m.def("quantiles", &py_quantiles, "forest"_a, "projection"_a.none(), "X"_a, "sets"_a.none(), "min_node_size"_a,
           "n_threads"_a, "levels"_a);
+    nb::class_<PySetCells>(m, "SetCells")
+        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t>(), "forest"_a, "columns"_a,
+             "min_node_size"_a)
+        .def_prop_ro("n_bytes", &PySetCells::n_bytes);
+    m.def("row_sdps", &row_sdps, "cells"_a, "lo"_a, "hi"_a);
+    m.def("find_rules", &find_rules, "cells"_a, "X"_a, "lo"_a, "hi"_a, "pi"_a, "everywhere"_a, "by_volume"_a,
+          "max_nodes"_a, "max_regions"_a, "n_threads"_a, "progress"_a.none());
     m.def("kernel_names", &kernel_names);
     m.def("use_kernels", &use_kernels, "name"_a);
 }

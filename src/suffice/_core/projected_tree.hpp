@@ -1,0 +1,178 @@
+// The projected forest for one set S, written out: for each tree a decision tree over the columns of S whose leaves
+// are the projected cells (docs/method.md, 1.1 and 5.1).
+//
+// cell.hpp finds the cell of one x for many sets; this finds the cells of all x for one set. The walk of the definition
+// is done for a whole box of points at once: where a visited split cuts the box in two, both halves go on. A half that
+// keeps too few rows ends there, with the rows as they were, so at most n / min_node_size cuts have two halves that go
+// on, and the tree stays small.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "forest.hpp"
+#include "projection.hpp"
+
+namespace suffice {
+
+// Values of one column: low < value <= high, and missing values if `missing`.
+struct Interval {
+    float low = -std::numeric_limits<float>::infinity();
+    float high = std::numeric_limits<float>::infinity();
+    bool has_values = true;  // false: no value at all lies in it, only missing ones can
+    bool missing = true;
+
+    bool is_empty() const { return !has_values && !missing; }
+    bool holds(float value) const { return std::isnan(value) ? missing : has_values && low < value && value <= high; }
+    // The part that a split sends left, or right.
+    Interval part(float threshold, bool missing_left, bool left) const {
+        Interval out = *this;
+        out.missing = missing && missing_left == left;
+        if (left)
+            out.high = std::min(high, threshold);
+        else
+            out.low = std::max(low, threshold);
+        out.has_values = has_values && out.low < out.high;
+        return out;
+    }
+};
+
+using Box = std::vector<Interval>;  // one interval for each column of S
+
+struct ProjectedNode {
+    float threshold = 0.0f;
+    std::uint32_t column = 0;  // position among the columns of S
+    std::int32_t left = -1;    // -1 at a leaf
+    std::int32_t right = -1;
+    std::uint32_t begin = 0;  // at a leaf: its cell is ProjectedTree::rank[begin, end)
+    std::uint32_t end = 0;
+    bool missing_left = false;
+
+    bool is_leaf() const { return left < 0; }
+    bool goes_left(float value) const { return value <= threshold || (missing_left && std::isnan(value)); }
+};
+
+struct ProjectedTree {
+    std::vector<ProjectedNode> nodes;
+    std::vector<std::uint32_t> rank;  // of the outcomes; the rows of every cell stand together
+
+    // `x` has one value for each column of S.
+    std::uint32_t leaf(const float* x) const {
+        std::int32_t i = 0;
+        while (!nodes[static_cast<std::size_t>(i)].is_leaf()) {
+            const ProjectedNode& node = nodes[static_cast<std::size_t>(i)];
+            i = node.goes_left(x[node.column]) ? node.left : node.right;
+        }
+        return static_cast<std::uint32_t>(i);
+    }
+};
+
+class ProjectedTreeBuilder {
+  public:
+    // position_of[column]: where the column stands among those of S, or -1.
+    ProjectedTreeBuilder(const Tree& tree, const Matrix& X, std::span<const std::int32_t> position_of,
+                         std::size_t n_columns, std::size_t min_node_size)
+        : tree_(tree), X_(X), min_node_size_(min_node_size), box_(n_columns) {
+        std::vector<std::uint32_t> slot(tree.nodes.size(), 0);
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+            const Node& node = tree.nodes[i];
+            if (node.is_leaf()) continue;
+            const auto left = static_cast<std::size_t>(node.left), right = static_cast<std::size_t>(node.right);
+            const std::int32_t position = position_of[static_cast<std::size_t>(node.column)];
+            if (position < 0) {
+                slot[left] = slot[right] = slot[i];
+                continue;
+            }
+            slot[left] = static_cast<std::uint32_t>(1 + 2 * splits_.size());
+            slot[right] = slot[left] + 1;
+            splits_.push_back({largest_float_up_to(node.threshold), static_cast<std::uint32_t>(position), slot[i],
+                               node.column, node.missing_left});
+        }
+        is_open_.assign(2 * splits_.size() + 1, 0);
+        is_open_[0] = 1;
+    }
+
+    ProjectedTree build() {
+        rows_.resize(tree_.rows.size());
+        std::iota(rows_.begin(), rows_.end(), 0u);
+        grow(0, 0, static_cast<std::uint32_t>(rows_.size()));
+        out_.rank.resize(rows_.size());
+        for (std::size_t i = 0; i < rows_.size(); ++i) out_.rank[i] = tree_.rank[rows_[i]];
+        return std::move(out_);
+    }
+
+  private:
+    struct Split {
+        float threshold;
+        std::uint32_t position;
+        std::uint32_t slot;  // 0 for the root, 1 + 2 parent + side otherwise; see is_open_
+        std::int32_t column;
+        bool missing_left;
+    };
+
+    // The subtree for the points of box_, whose rows are rows_[begin, end), from the given split on. Returns its root.
+    std::int32_t grow(std::size_t next, std::uint32_t begin, std::uint32_t end) {
+        const auto id = static_cast<std::int32_t>(out_.nodes.size());
+        out_.nodes.push_back({0.0f, 0, -1, -1, begin, end, false});
+        for (std::size_t i = next; i < splits_.size(); ++i) {
+            const Split& split = splits_[i];
+            is_open_[1 + 2 * i] = is_open_[2 + 2 * i] = 0;
+            if (!is_open_[split.slot]) continue;
+            const Interval whole = box_[split.position];
+            const Interval left = whole.part(split.threshold, split.missing_left, true);
+            const Interval right = whole.part(split.threshold, split.missing_left, false);
+            if (left.is_empty() || right.is_empty()) {
+                is_open_[left.is_empty() ? 2 + 2 * i : 1 + 2 * i] = 1;
+                continue;
+            }
+            const auto middle = static_cast<std::uint32_t>(
+                std::partition(rows_.begin() + begin, rows_.begin() + end,
+                               [&](std::uint32_t row) {
+                                   const float value = X_.row(tree_.rows[row])[split.column];
+                                   return value <= split.threshold || (split.missing_left && std::isnan(value));
+                               }) -
+                rows_.begin());
+            const bool goes_on[2] = {middle - begin >= min_node_size_, end - middle >= min_node_size_};
+            if (!goes_on[0] && !goes_on[1]) return id;  // the walk stops on either side, with the same rows
+            std::int32_t child[2];
+            for (int side = 0; side < 2; ++side) {
+                if (!goes_on[side]) {
+                    child[side] = static_cast<std::int32_t>(out_.nodes.size());
+                    out_.nodes.push_back({0.0f, 0, -1, -1, begin, end, false});
+                    continue;
+                }
+                box_[split.position] = side == 0 ? left : right;
+                is_open_[1 + 2 * i] = side == 0;
+                is_open_[2 + 2 * i] = side == 1;
+                child[side] = side == 0 ? grow(i + 1, begin, middle) : grow(i + 1, middle, end);
+            }
+            box_[split.position] = whole;
+            ProjectedNode& node = out_.nodes[static_cast<std::size_t>(id)];
+            node.threshold = split.threshold;
+            node.column = split.position;
+            node.left = child[0];
+            node.right = child[1];
+            node.missing_left = split.missing_left;
+            return id;
+        }
+        return id;
+    }
+
+    const Tree& tree_;
+    const Matrix& X_;
+    std::size_t min_node_size_;
+    std::vector<Split> splits_;  // on columns of S, breadth-first
+    // By slot: whether the walk goes on to that side of a split. Splits come after their parents, so what an earlier
+    // branch of the recursion wrote for later splits is written anew before it is read.
+    std::vector<std::uint8_t> is_open_;
+    Box box_;
+    std::vector<std::uint32_t> rows_;  // positions in Tree::rows
+    ProjectedTree out_;
+};
+
+}  // namespace suffice

@@ -1,0 +1,541 @@
+// The maximal sufficient rule of a row: among the boxes over the columns of S that hold x and nothing bad, the one that
+// covers most training rows (or has the largest volume). Exact, by best-first branch and bound (docs/method.md, 5.2).
+//
+// Bad is a training row at which the SDP is below pi; or, where the rule must hold everywhere, any region of the box in
+// which it is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "forest.hpp"
+#include "parallel.hpp"
+#include "projected_tree.hpp"
+#include "search.hpp"
+
+namespace suffice {
+
+// Values of one column as codes: lo <= code <= hi, and missing values if `missing`. lo > hi: no values.
+struct CodeInterval {
+    std::uint32_t lo = 0;
+    std::uint32_t hi = 0;
+    bool missing = false;
+
+    bool has_values() const { return lo <= hi; }
+    bool is_empty() const { return !has_values() && !missing; }
+    bool meets(const CodeInterval& other) const {
+        return (missing && other.missing) || (std::max(lo, other.lo) <= std::min(hi, other.hi));
+    }
+    auto operator<=>(const CodeInterval&) const = default;
+};
+using CodeBox = std::vector<CodeInterval>;
+
+inline constexpr CodeInterval kOnlyMissing{1, 0, true};
+
+inline bool meets(const CodeBox& a, const CodeInterval* b) {
+    for (std::size_t c = 0; c < a.size(); ++c)
+        if (!a[c].meets(b[c])) return false;
+    return true;
+}
+
+// Many boxes over the same columns, one after the other in memory.
+class CodeBoxes {
+  public:
+    void clear(std::size_t n_columns) {
+        n_columns_ = n_columns;
+        size_ = 0;
+        intervals_.clear();
+    }
+    void append(const CodeInterval* box) {
+        intervals_.insert(intervals_.end(), box, box + n_columns_);
+        ++size_;
+    }
+    std::size_t size() const { return size_; }
+    const CodeInterval* operator[](std::size_t i) const { return intervals_.data() + n_columns_ * i; }
+    std::size_t count_in(const CodeBox& box) const {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < size_; ++i) n += meets(box, (*this)[i]);
+        return n;
+    }
+    void keep_in(const CodeBox& box) {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < size_; ++i)
+            if (meets(box, (*this)[i])) std::copy_n((*this)[i], n_columns_, intervals_.data() + n_columns_ * n++);
+        size_ = n;
+        intervals_.resize(n_columns_ * n);
+    }
+
+  private:
+    std::size_t n_columns_ = 0, size_ = 0;  // a box over no columns is still a box
+    std::vector<CodeInterval> intervals_;
+};
+
+// The cells of all training rows for one set S, the same for every outcome.
+struct SetCells {
+    std::size_t n_rows = 0;             // training rows
+    std::size_t n_outcomes = 0;         // distinct outcomes
+    std::vector<std::int32_t> columns;  // of the table, that belong to S
+    std::vector<ProjectedTree> trees;
+    std::vector<std::vector<std::uint32_t>> leaf_of;     // by tree and row: the row's leaf
+    std::vector<std::vector<float>> thresholds;          // by column: those of the whole forest, ascending
+    std::vector<std::vector<CodeInterval>> coordinates;  // by column and row: the code as lo == hi, or missing
+    std::vector<std::pair<float, float>> extent;         // by column: smallest and largest value
+
+    CodeInterval coordinate(std::size_t column, float value) const {
+        if (std::isnan(value)) return kOnlyMissing;
+        const std::vector<float>& t = thresholds[column];
+        const auto code = static_cast<std::uint32_t>(std::lower_bound(t.begin(), t.end(), value) - t.begin());
+        return {code, code, false};
+    }
+
+    std::size_t n_bytes() const {
+        std::size_t n = 0;
+        for (const ProjectedTree& tree : trees)
+            n += tree.nodes.size() * sizeof(ProjectedNode) + tree.rank.size() * sizeof(std::uint32_t);
+        for (const auto& leaves : leaf_of) n += leaves.size() * sizeof(std::uint32_t);
+        for (const auto& column : coordinates) n += column.size() * sizeof(CodeInterval);
+        return n;
+    }
+};
+
+inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_t> columns, std::size_t min_node_size) {
+    SetCells cells;
+    cells.n_rows = forest.X.n_rows;
+    cells.n_outcomes = forest.y_values.size();
+    cells.columns.assign(columns.begin(), columns.end());
+    std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
+    cells.thresholds.resize(columns.size());
+    for (const Tree& tree : forest.trees) {
+        ProjectedTreeBuilder builder(tree, forest.X, position_of, columns.size(), min_node_size);
+        cells.trees.push_back(builder.build());
+        for (const Node& node : tree.nodes) {
+            const std::int32_t c = node.is_leaf() ? -1 : position_of[static_cast<std::size_t>(node.column)];
+            if (c >= 0) cells.thresholds[static_cast<std::size_t>(c)].push_back(largest_float_up_to(node.threshold));
+        }
+    }
+    for (std::vector<float>& t : cells.thresholds) {
+        std::sort(t.begin(), t.end());
+        t.erase(std::unique(t.begin(), t.end()), t.end());
+    }
+    cells.leaf_of.assign(cells.trees.size(), std::vector<std::uint32_t>(cells.n_rows));
+    cells.coordinates.assign(columns.size(), std::vector<CodeInterval>(cells.n_rows));
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    cells.extent.assign(columns.size(), {kInfinity, -kInfinity});
+    std::vector<float> values(columns.size());
+    for (std::size_t i = 0; i < cells.n_rows; ++i) {
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            values[c] = forest.X.row(i)[columns[c]];
+            cells.coordinates[c][i] = cells.coordinate(c, values[c]);
+            if (std::isnan(values[c])) continue;
+            cells.extent[c] = {std::min(cells.extent[c].first, values[c]), std::max(cells.extent[c].second, values[c])};
+        }
+        for (std::size_t t = 0; t < cells.trees.size(); ++t) cells.leaf_of[t][i] = cells.trees[t].leaf(values.data());
+    }
+    return cells;
+}
+
+struct RuleOptions {
+    double pi = 0.9;
+    bool everywhere = false;  // every point of the box must be good, not only every training row in it
+    bool by_volume = false;   // the largest Lebesgue volume within the data's range, instead of the most training rows
+    std::size_t max_nodes = 10'000;    // boxes to look at
+    std::size_t max_regions = 50'000;  // regions to look at in proofs that a box is good everywhere
+};
+
+struct FoundRule {
+    bool exists = false;  // the SDP at x is at least pi
+    double sdp = 0.0;     // at x
+    CodeBox box;
+    std::size_t support = 0;        // training rows in the box
+    double value = 0.0;             // what was maximised: training rows, or volume
+    double bound = 0.0;             // no rule is better than this
+    bool is_optimal = false;        // nothing better exists
+    bool holds_everywhere = false;  // proven for every point of the box
+};
+
+class RuleSearch {
+  public:
+    RuleSearch(const SetCells& cells, const RuleOptions& options, const StopFlag& stop)
+        : cells_(cells), options_(options), stop_(stop) {}
+
+    // The outcome is: lo <= rank of y <= hi.
+    FoundRule run(const float* row, std::uint32_t lo, std::uint32_t hi) {
+        const std::size_t n_columns = cells_.columns.size();
+        std::vector<float> values(n_columns);
+        x_.resize(n_columns);
+        for (std::size_t c = 0; c < n_columns; ++c) {
+            values[c] = row[cells_.columns[c]];
+            x_[c] = cells_.coordinate(c, values[c]);
+        }
+        find_shares(lo, hi);
+        FoundRule rule;
+        double sum = 0.0;
+        for (std::size_t t = 0; t < cells_.trees.size(); ++t) sum += share_[t][cells_.trees[t].leaf(values.data())];
+        rule.sdp = sum / static_cast<double>(cells_.trees.size());
+        rule.exists = sum >= needed();
+        if (!rule.exists) return rule;
+        sort_rows();
+        n_regions_ = 0;
+        search(rule);
+        return rule;
+    }
+
+    // The share of the outcome in every leaf, and its range in every subtree.
+    void find_shares(std::uint32_t lo, std::uint32_t hi) {
+        const std::size_t k = cells_.trees.size();
+        share_.resize(k);
+        least_.resize(k);
+        most_.resize(k);
+        for (std::size_t t = 0; t < k; ++t) {
+            const ProjectedTree& tree = cells_.trees[t];
+            hits_before_.resize(tree.rank.size() + 1);
+            hits_before_[0] = 0;
+            for (std::size_t i = 0; i < tree.rank.size(); ++i)
+                hits_before_[i + 1] = hits_before_[i] + ((lo <= tree.rank[i]) & (tree.rank[i] <= hi));
+            share_[t].resize(tree.nodes.size());
+            least_[t].resize(tree.nodes.size());
+            most_[t].resize(tree.nodes.size());
+            for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children come after their parents
+                const ProjectedNode& node = tree.nodes[i];
+                if (node.is_leaf()) {
+                    share_[t][i] = least_[t][i] = most_[t][i] =
+                        static_cast<double>(hits_before_[node.end] - hits_before_[node.begin]) /
+                        static_cast<double>(node.end - node.begin);
+                } else {
+                    const auto l = static_cast<std::size_t>(node.left), r = static_cast<std::size_t>(node.right);
+                    least_[t][i] = std::min(least_[t][l], least_[t][r]);
+                    most_[t][i] = std::max(most_[t][l], most_[t][r]);
+                }
+            }
+        }
+    }
+
+    // Sum over the trees of the share in the cell of a training row, after find_shares.
+    double sum_of_row(std::size_t i) const {
+        double sum = 0.0;
+        for (std::size_t t = 0; t < cells_.trees.size(); ++t) sum += share_[t][cells_.leaf_of[t][i]];
+        return sum;
+    }
+
+  private:
+    struct Node {
+        CodeBox box;
+        double value;       // no good box inside is better
+        std::size_t order;  // of equal ones, the first that was made
+        bool operator<(const Node& other) const {
+            return value != other.value ? value < other.value : order > other.order;
+        }
+    };
+
+    double needed() const { return (options_.pi - kRounding) * static_cast<double>(cells_.trees.size()); }
+
+    CodeBox everything() const {
+        CodeBox box(cells_.columns.size());
+        for (std::size_t c = 0; c < box.size(); ++c)
+            box[c] = {0, static_cast<std::uint32_t>(cells_.thresholds[c].size()), true};
+        return box;
+    }
+
+    void sort_rows() {
+        good_.clear(x_.size());
+        bad_.clear(x_.size());
+        CodeBox point(x_.size());
+        for (std::size_t i = 0; i < cells_.n_rows; ++i) {
+            for (std::size_t c = 0; c < x_.size(); ++c) point[c] = cells_.coordinates[c][i];
+            (sum_of_row(i) >= needed() ? good_ : bad_).append(point.data());
+        }
+    }
+
+    void search(FoundRule& rule) {
+        std::priority_queue<Node> queue;
+        std::set<CodeBox> seen;
+        std::size_t n_nodes = 0;
+        bool has_best = false;
+        const auto offer = [&](CodeBox box) {
+            force_cuts(box);
+            if (!seen.insert(box).second) return;
+            const double value = value_of(box);
+            if (has_best && value <= rule.value) return;
+            queue.push({std::move(box), value, n_nodes++});
+        };
+        const auto accept = [&](const CodeBox& box, bool everywhere) {
+            rule.box = box;
+            rule.value = value_of(box);
+            rule.holds_everywhere = everywhere;
+            has_best = true;
+        };
+        accept(x_, true);  // at the coordinates of x every cell is that of x
+        CodeBox root = everything();
+        force_cuts(root);  // every good box lies in what is left
+        good_.keep_in(root);
+        bad_.keep_in(root);
+        if (!options_.everywhere) accept(dive(root), false);
+        offer(root);
+        while (!queue.empty() && n_nodes < options_.max_nodes && !stop_) {
+            const Node node = queue.top();
+            if (node.value <= rule.value) break;
+            queue.pop();
+            std::optional<std::size_t> bad = nearest_bad(node.box);
+            if (!bad && options_.everywhere) {
+                const Proof proof = find_bad_region(node.box);
+                if (proof == Proof::kOutOfBudget) {
+                    queue.push(node);
+                    break;
+                }
+                if (proof == Proof::kBad) bad = bad_.size() - 1;
+            }
+            if (!bad) {
+                accept(node.box, options_.everywhere);
+                break;
+            }
+            for (std::size_t c = 0; c < node.box.size(); ++c)
+                for (CodeInterval& cut : cuts(node.box[c], bad_[*bad][c], x_[c])) {
+                    CodeBox child = node.box;
+                    child[c] = cut;
+                    offer(std::move(child));
+                }
+        }
+        rule.bound = queue.empty() ? rule.value : std::max(rule.value, queue.top().value);
+        rule.is_optimal = rule.bound <= rule.value;
+        if (!options_.everywhere && !options_.by_volume) settle(rule.box, root);
+        rule.support = good_.count_in(rule.box);
+        if (!rule.holds_everywhere) rule.holds_everywhere = find_bad_region(rule.box) == Proof::kGood;
+    }
+
+    // Cuts bad things off one after the other, each time in the way that keeps most: a good box to begin with.
+    CodeBox dive(CodeBox box) {
+        force_cuts(box);
+        while (const auto bad = nearest_bad(box)) {
+            CodeBox best;
+            double best_value = -1.0;
+            for (std::size_t c = 0; c < box.size(); ++c)
+                for (CodeInterval& cut : cuts(box[c], bad_[*bad][c], x_[c])) {
+                    CodeBox child = box;
+                    child[c] = cut;
+                    const double value = value_of(child);
+                    if (value > best_value) best_value = value, best = std::move(child);
+                }
+            box = std::move(best);
+            force_cuts(box);
+        }
+        return box;
+    }
+
+    // Of the boxes that cover the same rows, the plainest: a side that nothing bad bounds is opened, any other side is
+    // drawn in to the threshold next to the rows, for a rule should not claim more than the rows show.
+    void settle(CodeBox& box, const CodeBox& root) const {
+        CodeBox hull = x_;
+        for (std::size_t i = 0; i < good_.size(); ++i)
+            if (meets(box, good_[i]))
+                for (std::size_t c = 0; c < hull.size(); ++c) hull[c] = join(hull[c], good_[i][c]);
+        for (std::size_t c = 0; c < box.size(); ++c)
+            for (int side = 0; side < 3; ++side) {
+                if (!box[c].has_values() && side < 2) continue;
+                CodeInterval opened = box[c], drawn_in = box[c];
+                if (side == 0) opened.lo = root[c].lo, drawn_in.lo = hull[c].has_values() ? hull[c].lo : box[c].lo;
+                if (side == 1) opened.hi = root[c].hi, drawn_in.hi = hull[c].has_values() ? hull[c].hi : box[c].hi;
+                if (side == 2) opened.missing = root[c].missing, drawn_in.missing = hull[c].missing;
+                box[c] = opened;
+                const bool is_free = !nearest_bad(box) && is_unbounded(opened, c, side);
+                if (!is_free) box[c] = drawn_in;
+            }
+    }
+
+    bool is_unbounded(const CodeInterval& interval, std::size_t c, int side) const {
+        if (side == 0) return interval.lo == 0;
+        return side == 1 ? interval.hi == cells_.thresholds[c].size() : interval.missing;
+    }
+
+    static CodeInterval join(const CodeInterval& a, const CodeInterval& b) {
+        const bool missing = a.missing || b.missing;
+        if (!a.has_values()) return {b.lo, b.hi, missing};
+        if (!b.has_values()) return {a.lo, a.hi, missing};
+        return {std::min(a.lo, b.lo), std::max(a.hi, b.hi), missing};
+    }
+
+    // The ways to make `whole` smaller so that it holds x but no longer meets `bad`.
+    static std::vector<CodeInterval> cuts(const CodeInterval& whole, const CodeInterval& bad, const CodeInterval& x) {
+        std::vector<CodeInterval> ways;
+        CodeInterval rest = whole;
+        if (whole.missing && bad.missing) {
+            if (x.missing) return ways;
+            rest.missing = false;
+        }
+        if (!bad.has_values() || std::max(whole.lo, bad.lo) > std::min(whole.hi, bad.hi)) {
+            ways.push_back(rest);
+            return ways;
+        }
+        // An end below 0 cannot be written: there are no values left then.
+        const CodeInterval below =
+            bad.lo == 0 ? CodeInterval{1, 0, rest.missing} : CodeInterval{rest.lo, bad.lo - 1, rest.missing};
+        const CodeInterval above{bad.hi + 1, rest.hi, rest.missing};
+        if (x.missing) {
+            if (below.has_values()) ways.push_back(below);
+            if (above.has_values()) ways.push_back(above);
+            if (ways.empty()) ways.push_back({1, 0, rest.missing});
+        } else if (x.lo < bad.lo) {
+            ways.push_back(below);
+        } else if (x.lo > bad.hi) {
+            ways.push_back(above);
+        }
+        return ways;
+    }
+
+    // While something bad in the box can be cut off in one way only, does so.
+    void force_cuts(CodeBox& box) const {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t i = 0; i < bad_.size(); ++i) {
+                const CodeInterval* bad = bad_[i];
+                if (!meets(box, bad)) continue;
+                std::size_t n_ways = 0, column = 0;
+                CodeInterval only;
+                for (std::size_t c = 0; c < box.size() && n_ways < 2; ++c)
+                    for (const CodeInterval& cut : cuts(box[c], bad[c], x_[c])) ++n_ways, column = c, only = cut;
+                if (n_ways == 1) {
+                    box[column] = only;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    // Something bad in the box: with the fewest ways to cut it off, then nearest to x.
+    std::optional<std::size_t> nearest_bad(const CodeBox& box) const {
+        std::optional<std::size_t> nearest;
+        std::pair<std::size_t, double> least{};
+        for (std::size_t i = 0; i < bad_.size(); ++i) {
+            const CodeInterval* bad = bad_[i];
+            if (!meets(box, bad)) continue;
+            std::pair<std::size_t, double> distance{0, 0.0};
+            for (std::size_t c = 0; c < box.size(); ++c) {
+                if (x_[c].meets(bad[c])) continue;
+                ++distance.first;
+                if (x_[c].missing || !bad[c].has_values()) {
+                    distance.second += 1.0;
+                    continue;
+                }
+                const double steps = x_[c].lo < bad[c].lo ? bad[c].lo - x_[c].lo : x_[c].lo - bad[c].hi;
+                distance.second += steps / static_cast<double>(cells_.thresholds[c].size() + 1);
+            }
+            if (!nearest || distance < least) nearest = i, least = distance;
+        }
+        return nearest;
+    }
+
+    double value_of(const CodeBox& box) const {
+        if (!options_.by_volume) return static_cast<double>(good_.count_in(box));
+        double volume = 1.0;
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            const auto [smallest, largest] = cells_.extent[c];
+            if (!(smallest < largest)) continue;
+            if (!box[c].has_values()) return 0.0;
+            const std::vector<float>& t = cells_.thresholds[c];
+            const float low = box[c].lo == 0 ? smallest : std::clamp(t[box[c].lo - 1], smallest, largest);
+            const float high = box[c].hi == t.size() ? largest : std::clamp(t[box[c].hi], smallest, largest);
+            volume *= (static_cast<double>(high) - low) / (static_cast<double>(largest) - smallest);
+        }
+        return volume;
+    }
+
+    enum class Proof { kGood, kBad, kOutOfBudget };
+
+    // Proves that the SDP is at least pi at every point of the box, or appends a region where it is not to bad_.
+    Proof find_bad_region(const CodeBox& box) {
+        struct Region {
+            Box box;
+            std::vector<std::int32_t> node;  // by tree: the subtree in which all points of the region lie
+        };
+        const std::size_t k = cells_.trees.size();
+        std::vector<Region> stack;
+        stack.push_back({to_values(box), std::vector<std::int32_t>(k, 0)});
+        while (!stack.empty()) {
+            if (stop_ || ++n_regions_ > options_.max_regions) return Proof::kOutOfBudget;
+            Region region = std::move(stack.back());
+            stack.pop_back();
+            double least = 0.0, most = 0.0, widest = -1.0;
+            std::size_t split_tree = k;
+            for (std::size_t t = 0; t < k; ++t) {
+                std::int32_t& i = region.node[t];
+                for (;;) {
+                    const ProjectedNode& node = cells_.trees[t].nodes[static_cast<std::size_t>(i)];
+                    if (node.is_leaf()) break;
+                    const Interval& whole = region.box[node.column];
+                    const bool left = !whole.part(node.threshold, node.missing_left, true).is_empty();
+                    const bool right = !whole.part(node.threshold, node.missing_left, false).is_empty();
+                    if (left && right) break;
+                    i = left ? node.left : node.right;
+                }
+                const auto at = static_cast<std::size_t>(i);
+                least += least_[t][at];
+                most += most_[t][at];
+                if (!cells_.trees[t].nodes[at].is_leaf() && most_[t][at] - least_[t][at] > widest)
+                    widest = most_[t][at] - least_[t][at], split_tree = t;
+            }
+            if (least >= needed()) continue;
+            if (most < needed() || split_tree == k) {
+                bad_.append(to_codes(region.box).data());
+                return Proof::kBad;
+            }
+            const ProjectedNode& node =
+                cells_.trees[split_tree].nodes[static_cast<std::size_t>(region.node[split_tree])];
+            const Interval whole = region.box[node.column];
+            Region other = region;
+            region.box[node.column] = whole.part(node.threshold, node.missing_left, true);
+            other.box[node.column] = whole.part(node.threshold, node.missing_left, false);
+            stack.push_back(std::move(region));
+            stack.push_back(std::move(other));
+        }
+        return Proof::kGood;
+    }
+
+    Box to_values(const CodeBox& box) const {
+        Box out(box.size());
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            const std::vector<float>& t = cells_.thresholds[c];
+            out[c].missing = box[c].missing;
+            out[c].has_values = box[c].has_values();
+            if (!out[c].has_values) continue;
+            if (box[c].lo > 0) out[c].low = t[box[c].lo - 1];
+            if (box[c].hi < t.size()) out[c].high = t[box[c].hi];
+        }
+        return out;
+    }
+
+    // The ends of a region are thresholds: its codes hold the same points.
+    CodeBox to_codes(const Box& box) const {
+        CodeBox out(box.size());
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            const std::vector<float>& t = cells_.thresholds[c];
+            const auto code = [&](float v) {
+                return static_cast<std::uint32_t>(std::lower_bound(t.begin(), t.end(), v) - t.begin());
+            };
+            out[c] = box[c].has_values ? CodeInterval{std::isinf(box[c].low) ? 0 : code(box[c].low) + 1,
+                                                      code(box[c].high), box[c].missing}
+                                       : kOnlyMissing;
+        }
+        return out;
+    }
+
+    const SetCells& cells_;
+    RuleOptions options_;
+    const StopFlag& stop_;
+    CodeBox x_;
+    std::vector<std::vector<double>> share_, least_, most_;  // by tree and node: of its leaf, over its subtree
+    std::vector<std::uint32_t> hits_before_;
+    CodeBoxes good_, bad_;  // training rows; bad_ holds regions too
+    std::size_t n_regions_ = 0;
+};
+
+}  // namespace suffice

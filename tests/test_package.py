@@ -1,0 +1,91 @@
+"""The package as a whole: its names, what importing it loads, and which module may import which."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import suffice
+
+SOURCE = Path(suffice.__file__).parent
+# Data flows from left to right; no module imports one to its right.
+FLOW = ["variables", "forest", "projection", "search", "explanation", "explainer", "__init__", "demo"]
+# May be imported by any of those, import none of them.
+LEAVES = ["errors", "checks", "progress"]
+# Take long to load, or are not always there.
+HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash"]
+
+
+def test_the_package_exports_these_names():
+    assert suffice.__all__ == [
+        "Explanation",
+        "Explanations",
+        "FidelityWarning",
+        "SearchSizeWarning",
+        "SufficientExplainer",
+        "SufficientSet",
+        "__version__",
+    ]
+
+
+@pytest.mark.parametrize("name", suffice.__all__[:-1])
+def test_an_exported_name_is_there_and_documented(name):
+    assert getattr(suffice, name).__doc__
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert suffice.__version__ == version("suffice")
+
+
+def loaded_by(statement):
+    code = f"import sys\n{statement}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_loads_no_heavy_module():
+    by_package = loaded_by("import suffice")
+    by_sklearn = loaded_by("import sklearn.ensemble, sklearn.metrics")  # some versions load pandas
+    assert "suffice.explainer" in by_package
+    assert set(HEAVY) & by_package <= by_sklearn
+
+
+def imports_of(path):
+    """The modules of the package that a file imports, anywhere in it; "__init__" for a name of the package."""
+    modules = {p.stem for p in SOURCE.glob("*.py")} | {"_core"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found = [alias.name.split(".") for alias in node.names]
+            yield from (parts[1] if len(parts) > 1 else "__init__" for parts in found if parts[0] == "suffice")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} has a relative import"
+            parts = (node.module or "").split(".")
+            if parts == ["suffice"]:
+                yield from (alias.name if alias.name in modules else "__init__" for alias in node.names)
+            elif parts[0] == "suffice":
+                yield parts[1]
+
+
+def test_every_module_has_its_place_in_the_flow():
+    assert {path.stem for path in SOURCE.glob("*.py")} == set(FLOW + LEAVES)
+
+
+@pytest.mark.parametrize("name", FLOW)
+def test_no_module_imports_one_to_its_right(name):
+    allowed = {*FLOW[: FLOW.index(name)], *LEAVES, "_core"}
+    assert set(imports_of(SOURCE / f"{name}.py")) <= allowed
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_a_leaf_imports_no_module_of_the_flow(name):
+    assert set(imports_of(SOURCE / f"{name}.py")) <= set(LEAVES)
+
+
+def test_the_imports_of_a_module_are_seen():
+    assert {"forest", "errors", "_core"} <= set(imports_of(SOURCE / "search.py"))
+    assert set(imports_of(SOURCE / "errors.py")) == set()

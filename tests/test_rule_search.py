@@ -1,0 +1,177 @@
+"""Maximal rules against brute force over all boxes on the forest's thresholds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from forests import core_forest, fitted_forests, mask, project, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import Oracle, trees_of
+
+from suffice import _core
+
+
+def thresholds_of(trees, column):
+    """The forest's thresholds on a column, as the float32 values that still go left."""
+    found = set()
+    for t in trees:
+        for threshold in t.threshold[t.column == column]:
+            nearest = np.float32(threshold)
+            found.add(float(nearest if nearest <= threshold else np.nextafter(nearest, np.float32(-np.inf))))
+    return sorted(found)
+
+
+def intervals_around(value, thresholds):
+    """Every (low, high, has values, missing) on the thresholds that holds the value."""
+    ends = [-np.inf, *thresholds, np.inf]
+    pairs = [(a, b) for i, a in enumerate(ends) for b in ends[i + 1 :]]
+    if np.isnan(value):
+        return [(a, b, True, True) for a, b in pairs] + [(0.0, 0.0, False, True)]
+    return [(a, b, True, missing) for a, b in pairs if a < value <= b for missing in (False, True)]
+
+
+def inside(values, interval):
+    low, high, has_values, missing = interval
+    return np.where(np.isnan(values), missing, has_values & (low < values) & (values <= high))
+
+
+def best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point):
+    """The most training rows that a box around x without bad rows or bad points can cover."""
+    best = -1
+    for box in product(*(intervals_around(x[c], thresholds[c]) for c in range(len(x)))):
+        covered = np.all([inside(X[:, c], box[c]) for c in range(len(x))], axis=0)
+        if (covered & is_bad).any():
+            continue
+        if len(points) and (np.all([inside(points[:, c], box[c]) for c in range(len(x))], axis=0) & is_bad_point).any():
+            continue
+        best = max(best, int(covered.sum()))
+    return best
+
+
+def grid_points(thresholds):
+    """One point of every region on which all cells are constant, missing values among them."""
+    axes = [[*t, (t[-1] if t else 0.0) + 1.0, np.nan] for t in thresholds]
+    return np.array(list(product(*axes)))
+
+
+def covered_rows(found, i, X):
+    box = [
+        (found["low"][i, c], found["high"][i, c], bool(found["has_values"][i, c]), bool(found["missing"][i, c]))
+        for c in range(X.shape[1])
+    ]
+    return np.all([inside(X[:, c], box[c]) for c in range(X.shape[1])], axis=0)
+
+
+def few_thresholds(trees, columns, most):
+    return all(len(thresholds_of(trees, c)) <= most for c in columns)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    drawn=fitted_forests(max_columns=3, max_rows=40),
+    pi=st.sampled_from([0.5, 0.7, 0.9]),
+    min_node_size=st.sampled_from([1, 3]),
+    seed=st.integers(0, 99),
+    everywhere=st.booleans(),
+)
+def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, seed, everywhere):
+    X, y, _, forest = drawn
+    trees = trees_of(forest)
+    columns = list(range(X.shape[1]))
+    thresholds = [thresholds_of(trees, c)[:4] for c in columns]
+    if not few_thresholds(trees, columns, 4):
+        return
+    rng = np.random.default_rng(seed)
+    oracle = Oracle(trees, X, y, min_node_size)
+    forest_core = core_forest(trees, X, y)
+    cells = _core.SetCells(forest_core, np.array(columns, np.int32), min_node_size)
+    queries = X[rng.integers(len(X), size=2)]
+    values = np.unique(y)
+    ranks = np.array([np.searchsorted(values, y[rng.integers(len(y))]) for _ in range(2)], dtype=np.uint32)
+    found = _core.find_rules(
+        cells, queries.astype(np.float32), ranks, ranks, pi, everywhere, False, 10**6, 10**6, 1, None
+    )
+    points = grid_points(thresholds) if everywhere else np.empty((0, len(columns)))
+    for i, x in enumerate(queries):
+        outcome = (values[ranks[i]], values[ranks[i]])
+        sdp = float(oracle.sdp(x, columns, outcome))
+        assert found["sdp"][i] == pytest.approx(sdp, abs=1e-12)
+        assert bool(found["exists"][i]) == (sdp >= pi - 1e-9)
+        if not found["exists"][i]:
+            continue
+        is_bad = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in X])
+        is_bad_point = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in points], dtype=bool)
+        rows = covered_rows(found, i, X)
+        assert not (rows & is_bad).any()
+        assert covered_rows(found, i, x[None]).all()
+        assert found["support"][i] == rows.sum()
+        assert found["is_optimal"][i]
+        assert found["support"][i] == best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point)
+        if everywhere:
+            assert found["holds_everywhere"][i]
+            assert not (covered_rows(found, i, points) & is_bad_point).any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=fitted_forests(max_columns=4), min_node_size=st.sampled_from([1, 3, 9]), seed=st.integers(0, 99))
+def test_the_projected_tree_has_the_cells_of_the_definition(drawn, min_node_size, seed):
+    """The written-out projected trees and the cell finder agree to the bit on every training row."""
+    X, y, _, forest = drawn
+    n = X.shape[1]
+    rng = np.random.default_rng(seed)
+    trees = trees_of(forest)
+    core = core_forest(trees, X, y)
+    S = [c for c in range(n) if rng.random() < 0.6]
+    hi = int(rng.integers(len(np.unique(y))))
+    cells = _core.SetCells(core, np.array(S, np.int32), min_node_size)
+    ranks = np.zeros(len(X), np.uint32), np.full(len(X), hi, np.uint32)
+    expected = _core.sdp(
+        project(core, n), X.astype(np.float32), np.full(len(X), mask(S), np.uint64), *ranks, min_node_size, 1, None
+    )
+    np.testing.assert_array_equal(_core.row_sdps(cells, 0, hi), expected)
+
+
+def test_a_rule_worked_out_by_hand():
+    # Outcome 1 where a > 1.5 and b > 0.5; x in the middle of it.
+    X = np.array(list(product([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0])))
+    y = ((X[:, 0] > 1.5) & (X[:, 1] > 0.5)).astype(int)
+    t = tree((0, 1.5, None, (1, 0.5, None, (0, 2.5, None, None))), np.arange(12))
+    cells = _core.SetCells(core_forest([t], X, y), np.array([0, 1], np.int32), 1)
+    one = np.array([1], np.uint32)
+    for everywhere in (False, True):
+        x = np.array([[3.0, 1.0]], np.float32)
+        found = _core.find_rules(cells, x, one, one, 0.9, everywhere, False, 100, 100, 1, None)
+        assert found["low"].tolist() == [[1.5, 0.5]]
+        assert found["high"].tolist() == [[np.inf, np.inf]]
+        assert found["support"].tolist() == [4]
+        assert found["is_optimal"].tolist() == [1]
+        assert found["holds_everywhere"].tolist() == [1]
+    # By volume within the data's range: (3 - 1.5) / 3 times (2 - 0.5) / 2.
+    found = _core.find_rules(cells, np.array([[3.0, 1.0]], np.float32), one, one, 0.9, False, True, 100, 100, 1, None)
+    assert found["bound"].tolist() == [0.5 * 0.75]
+
+
+def test_a_budget_that_ends_early_is_told():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 3))
+    y = (np.sin(9 * X).sum(axis=1) > 0.5).astype(int)
+
+    def grow(depth):
+        return None if depth == 0 else (int(rng.integers(3)), float(rng.random()), grow(depth - 1), grow(depth - 1))
+
+    trees = [tree(grow(6), rng.integers(400, size=400)) for _ in range(5)]
+    cells = _core.SetCells(core_forest(trees, X, y), np.array([0, 1, 2], np.int32), 3)
+    one = np.ones(400, np.uint32)
+    rows = X.astype(np.float32)
+    full = _core.find_rules(cells, rows, one, one, 0.7, False, False, 10**6, 10**6, 2, None)
+    short = _core.find_rules(cells, rows, one, one, 0.7, False, False, 2, 10**6, 2, None)
+    exists = full["exists"].astype(bool)
+    assert full["is_optimal"][exists].all()
+    hard = exists & ~short["is_optimal"].astype(bool)
+    assert hard.any()
+    assert (short["bound"][hard] >= full["support"][hard]).all()
+    assert (short["support"][hard] >= 1).all()
+    assert (short["support"] <= full["support"]).all()

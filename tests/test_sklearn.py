@@ -1,0 +1,24 @@
+"""scikit-learn's own checks of estimators: all pass, so none is listed as an expected failure."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from suffice import SufficientExplainer
+
+SMALL = {"n_estimators": 10, "random_state": 0}
+ESTIMATORS = [
+    SufficientExplainer(n_jobs=1),
+    SufficientExplainer(RandomForestClassifier(**SMALL)),
+    SufficientExplainer(ExtraTreesRegressor(**SMALL)),
+    SufficientExplainer(RandomForestClassifier(**SMALL), task="classification"),
+    SufficientExplainer(RandomForestRegressor(**SMALL), task="regression"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")  # the checks fit noise
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_finds_no_fault(estimator, check):
+    check(estimator)
