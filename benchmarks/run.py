@@ -43,8 +43,8 @@ def against_shap(name, explainer, X, goals):
     peer = shap.TreeExplainer(explainer.forest_)
     jobs = [
         lambda: peer.shap_values(X, check_additivity=False),
-        lambda: explainer.explain(X, sets="minimal"),
-        lambda: explainer.explain(X, sets="all"),
+        lambda: explainer.explain(X, sets="minimal", rules=None),
+        lambda: explainer.explain(X, sets="all", rules=None),
     ]
     times = [1000 * t / len(X) for t in best_times(jobs)]
     print(f"{name}: {len(X)} rows, {len(explainer.forest_.estimators_)} trees, 1 thread, ms a row (best of {N_ROUNDS})")
@@ -69,7 +69,7 @@ def detection():
         for seed in range(3):
             X, y, X_test, y_test, forest = switch_forest(10_000, seed, max_features=max_features)
             explainer = SufficientExplainer(forest).fit(X, y)
-            explanations = explainer.explain(X_test, sets="minimal")
+            explanations = explainer.explain(X_test, sets="minimal", rules=None)
             found = [set(e.best_set.variables) for e in explanations]
             truth = true_sets(X_test)
             tpr = np.mean([len(S & T) / len(T) for S, T in zip(found, truth, strict=True)])
@@ -110,7 +110,7 @@ def growth():
             f"Switch model, {n} rows: fit grows memory by {grown / n / 20:.0f} bytes a row and tree at its peak "
             f"(goal at most 100), of which the projection {size / n / 20:.0f}"
         )
-    jobs = [lambda e=e, x=x: e.explain(x, sets="minimal") for e, x in zip(explainers, rows, strict=True)]
+    jobs = [lambda e=e, x=x: e.explain(x, sets="minimal", rules=None) for e, x in zip(explainers, rows, strict=True)]
     small, large = (1000 * t / 200 for t in best_times(jobs))
     print(
         f"Switch model, minimal sets, ms a row: {small:.3f} at 10^4 rows, {large:.3f} at 10^5: "

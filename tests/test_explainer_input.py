@@ -442,7 +442,7 @@ def test_no_rows_give_empty_explanations(explainer, sets):
     assert list(explanations) == []
     assert explanations[:5] == ()
     assert explanations.to_dict()["explanations"] == []
-    assert explanations.to_frame().shape == (0, 7 if explainer.task_ == "classification" else 9)
+    assert explanations.to_frame().shape == (0, 8 if explainer.task_ == "classification" else 10)
     assert explanations.to_frame("importance").shape == (0, 4)
     assert set(explanations.mean_importance("all").values()) == {0.0}
     assert set(explanations.mean_importance("minimal").values()) == {0.0}

@@ -92,7 +92,7 @@ To keep it, this is enough: hour = 6, with probability 0.95.
 Also enough (probability 0.9 or more):
   temp (SDP 0.91)
   rain and wind (SDP 0.99)
-Share of the 3 sets that hold a variable: hour 0.33, temp 0.33, rain 0.33, wind 0.33."""
+Share of these 3 sets that hold hour 0.33, temp 0.33, rain 0.33, wind 0.33."""
 
 MANY = """\
 The outcome is busy.
@@ -104,12 +104,12 @@ Also enough (probability 0.9 or more):
   e (SDP 0.90)
   f (SDP 0.90)
   and 1 more
-Share of the 7 sets that hold a variable: a 0.14, b 0.14, c 0.14, d 0.14, e 0.14, and 2 more."""
+Share of these 7 sets that hold a 0.14, b 0.14, c 0.14, d 0.14, e 0.14, and 2 more."""
 
 NOT_SUFFICIENT = """\
 The outcome is busy.
-No set of the candidate variables keeps it with probability 0.9. Nearest comes hour = 6 and temp = missing, with \
-probability 0.89."""
+No set of the candidate variables keeps it with probability 0.9, so there is no rule. Nearest comes hour = 6 and \
+temp = missing, with probability 0.89."""
 
 OUTSIDE = """\
 The outcome is 40, kept within [8.25, 31]. (It lies outside the interval: the explanation is of the interval.)
@@ -121,14 +121,14 @@ To keep it, this is enough: hour = 6, with probability 0.95.
 Also enough (probability 0.9 or more):
   temp and wind (SDP 0.99)
   temp and rain (SDP 0.97)
-Share of the 3 sets that hold a variable: temp 0.67, hour 0.33, rain 0.33, wind 0.33."""
+Share of these 3 sets that hold temp 0.67, hour 0.33, rain 0.33, wind 0.33."""
 
 FEW = """\
 The outcome is busy.
 To keep it, this is enough: hour = 6, with probability 0.95.
 Also enough (probability 0.9 or more):
   temp (SDP 0.91)
-Share of the 2 sets that hold a variable: hour 0.50, temp 0.50."""
+Share of these 2 sets that hold hour 0.50, temp 0.50."""
 
 WINDY = (HOUR, SufficientSet(("temp", "wind"), 0.99), SufficientSet(("temp", "rain"), 0.97))
 SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
@@ -188,6 +188,7 @@ def test_an_explanation_becomes_plain_values():
         "best_set": {"variables": ["hour"], "sdp": 0.95},
         "sufficient_sets": [{"variables": ["hour"], "sdp": 0.95}, {"variables": ["rain", "wind"], "sdp": 0.999}],
         "importance": {"hour": 0.5, "rain": 0.5, "wind": 0.5},
+        "rules": [],
     }
     assert explanation(sufficient_sets=()).to_dict()["importance"] == {}
     assert explanation().to_dict()["interval"] is None
@@ -292,7 +293,7 @@ def by_hand():
         best_sdps=np.array([0.5, 0.95, 0.25]),
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
-    return Explanations(X, np.array(["u", "v", "w"]), None, found, Variables.from_columns("abcd"), 0.9, "all")
+    return Explanations(X, np.array(["u", "v", "w"]), None, found, [()] * 3, Variables.from_columns("abcd"), 0.9, "all")
 
 
 def test_explanations_made_by_hand_say_what_was_put_in():
@@ -307,7 +308,7 @@ def test_explanations_made_by_hand_say_what_was_put_in():
     assert by_hand().to_frame("importance").to_numpy().tolist() == [[0] * 4, [0.5, 0, 0.5, 0.5], [0] * 4]
     assert by_hand().to_frame()["is_minimal"].tolist() == [False, True, False, False]
     assert str(by_hand()) == (
-        "3 rows explained; 1 have a sufficient set (probability 0.9) among 3 candidate variables.\n"
+        "3 rows explained; 1 has a sufficient set (probability 0.9) among 3 candidate variables.\n"
         "Mean importance (LXI): a 0.50, c 0.50, d 0.50."
     )
 
@@ -360,10 +361,13 @@ def test_a_frame_of_sets_has_a_line_for_each_set(explanations):
         for s in e.sufficient_sets or (e.best_set,):
             is_minimal = e.is_sufficient and len(s.variables) == len(e.sufficient_sets[0].variables)
             interval = () if e.interval is None else e.interval
-            lines.append((row, e.outcome, *interval, s.variables, len(s.variables), s.sdp, e.is_sufficient, is_minimal))
+            told = (len(s.variables), s.sdp, e.is_sufficient, is_minimal)
+            rule = str(e.rule) if e.rule and s == e.best_set else None
+            lines.append((row, e.outcome, *interval, s.variables, *told, rule))
     bounds = ["low", "high"] if explanations[0].interval else []
-    names = ["row", "outcome", *bounds, "variables", "size", "sdp", "is_sufficient", "is_minimal"]
+    names = ["row", "outcome", *bounds, "variables", "size", "sdp", "is_sufficient", "is_minimal", "rule"]
     assert list(frame.columns) == names
+    frame["rule"] = frame["rule"].astype(object).where(frame["rule"].notna(), None)
     assert [tuple(line) for line in frame.itertuples(index=False)] == lines
 
 

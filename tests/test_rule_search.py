@@ -24,13 +24,16 @@ def thresholds_of(trees, column):
     return sorted(found)
 
 
-def intervals_around(value, thresholds):
-    """Every (low, high, has values, missing) on the thresholds that holds the value."""
+def intervals_around(value, thresholds, has_missing):
+    """Every (low, high, has values, missing) on the thresholds that holds the value.
+
+    Missing values are left out where the data have none.
+    """
     ends = [-np.inf, *thresholds, np.inf]
     pairs = [(a, b) for i, a in enumerate(ends) for b in ends[i + 1 :]]
     if np.isnan(value):
         return [(a, b, True, True) for a, b in pairs] + [(0.0, 0.0, False, True)]
-    return [(a, b, True, missing) for a, b in pairs if a < value <= b for missing in (False, True)]
+    return [(a, b, True, missing) for a, b in pairs if a < value <= b for missing in {False, has_missing}]
 
 
 def inside(values, interval):
@@ -41,7 +44,7 @@ def inside(values, interval):
 def best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point):
     """The most training rows that a box around x without bad rows or bad points can cover."""
     best = -1
-    for box in product(*(intervals_around(x[c], thresholds[c]) for c in range(len(x)))):
+    for box in product(*(intervals_around(x[c], thresholds[c], bool(np.isnan(X[:, c]).any())) for c in range(len(x)))):
         covered = np.all([inside(X[:, c], box[c]) for c in range(len(x))], axis=0)
         if (covered & is_bad).any():
             continue

@@ -3,12 +3,15 @@
 from suffice.errors import FidelityWarning, SearchSizeWarning
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, Explanations, SufficientSet
+from suffice.rules import Condition, Rule
 
 __version__ = "0.1.0"
 __all__ = [
+    "Condition",
     "Explanation",
     "Explanations",
     "FidelityWarning",
+    "Rule",
     "SearchSizeWarning",
     "SufficientExplainer",
     "SufficientSet",

@@ -1,6 +1,7 @@
 """Types of the compiled core (src/suffice/_core)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,5 +77,25 @@ def quantiles(
     n_threads: int,
     levels: Floats,
 ) -> Floats: ...
+
+class SetCells:
+    def __init__(self, forest: Forest, columns: NDArray[np.int32], min_node_size: int) -> None: ...
+    @property
+    def n_bytes(self) -> int: ...
+
+def row_sdps(cells: SetCells, lo: int, hi: int) -> Floats: ...
+def find_rules(
+    cells: SetCells,
+    X: Table,
+    lo: Ranks,
+    hi: Ranks,
+    pi: float,
+    everywhere: bool,
+    by_volume: bool,
+    max_nodes: int,
+    max_regions: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None,
+) -> dict[str, NDArray[Any]]: ...
 def kernel_names() -> list[str]: ...
 def use_kernels(name: str) -> None: ...

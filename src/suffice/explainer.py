@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from joblib import cpu_count
@@ -22,6 +22,8 @@ from suffice.explanation import Explanations, SetsKind, check_sets_kind
 from suffice.forest import FittedForest, check_outcomes, decide_task, fidelity, fit_forest, task_of_forest
 from suffice.progress import progress_bar
 from suffice.projection import MAX_VARIABLES, ProjectedForest
+from suffice.rule_search import RuleFinder, RuleOptions
+from suffice.rules import Rule
 from suffice.search import choose_candidates, find_sufficient_sets
 from suffice.variables import Variables, VariableSet
 
@@ -86,6 +88,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         trusted. NaN for a forest that has no rows out of bag.
     classes_ : ndarray
         The labels (classification only).
+    target_name_ : str
+        The name of `y` if it had one, else "y".
     variable_names_ : tuple of str
         The variables: the columns, with each group as one.
     candidates_ : tuple of str
@@ -190,7 +194,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             check_outcomes(fitted, self.task_)
         self.min_node_size_ = self._resolve_min_node_size(len(table))
         chosen = choose_candidates(fitted, variables, self.candidates, self.n_candidates, self.random_state)
+        self.target_name_ = str(getattr(y, "name", None) or "y")
         self._projected = ProjectedForest(fitted, variables, chosen, self.min_node_size_, n_threads)
+        self._rule_finder = RuleFinder(self._projected, self.target_name_)
         self.variable_names_ = variables.names
         self.candidates_ = tuple(variables.names[v] for v in chosen)
         self.fidelity_ = fidelity(fitted, self.task_)
@@ -354,8 +360,60 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         assert intervals is not None
         return intervals
 
-    def explain(self, X: Any, y: Any = None, *, sets: SetsKind = "all", progress: bool | None = None) -> Explanations:
-        """Find the sufficient sets of each row.
+    def rule(
+        self,
+        X: Any,
+        S: Any,
+        y: Any = None,
+        *,
+        check: Literal["rows", "everywhere"] = "rows",
+        volume: Literal["rows", "lebesgue"] = "rows",
+        max_nodes: int = 10_000,
+    ) -> list[Rule | None]:
+        """Find the maximal sufficient rule of each row for sets of your choice.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row
+            The variables of the rule; at least one.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes; None for the forest's own predictions.
+        check : {"rows", "everywhere"}, default="rows"
+            Where in the box the SDP must be at least `pi`: at every training row, or at every point.
+        volume : {"rows", "lebesgue"}, default="rows"
+            What is maximised: the training rows covered, or the volume within the range of the data.
+        max_nodes : int, default=10000
+            How many boxes the search may look at. Beyond, a rule is the best so far: `optimal` is False, and `bound`
+            tells how much a better one could cover.
+
+        Returns
+        -------
+        list of Rule or None
+            None where the SDP at the row is below `pi`: then there is no rule.
+        """
+        table = self._check_table(X)
+        sets = self._subsets(S, len(table))
+        if not all(sets):
+            raise ValueError("`S` must name at least one variable: a rule without variables has no bounds.")
+        outcomes, intervals = self._outcomes(table, y)
+        ranks = self._ranks(outcomes, intervals)
+        options = RuleOptions(check, volume, max_nodes)
+        return self._rule_finder.find(table, sets, outcomes, intervals, *ranks, self.pi, options)
+
+    def explain(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sets: SetsKind = "all",
+        rules: SetsKind | None = "minimal",
+        check: Literal["rows", "everywhere"] = "rows",
+        volume: Literal["rows", "lebesgue"] = "rows",
+        progress: bool | None = None,
+    ) -> Explanations:
+        """Find the sufficient sets of each row, and the rules that they make.
 
         Parameters
         ----------
@@ -365,6 +423,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             Their outcomes; None explains the forest's own predictions.
         sets : {"all", "minimal"}, default="all"
             "all" finds every sufficient set among the candidates; "minimal" stops at the smallest size that has one.
+        rules : {"minimal", "all", None}, default="minimal"
+            Which sets get a maximal rule: the surest minimal one, every one that was found, or none.
+        check, volume : str
+            What a rule must fulfil and what it maximises: see `rule`.
         progress : bool, default=None
             Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second.
 
@@ -375,6 +437,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         check_sets_kind(sets)
+        if rules not in ("minimal", "all", None):
+            raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {rules!r}.")
+        options = RuleOptions(check, volume)
         self._check_parameters()
         table = self._check_table(X)
         outcomes, intervals = self._outcomes(table, y)
@@ -391,7 +456,25 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
                 minimal_only=sets == "minimal",
                 progress=tell,
             )
-        return Explanations(table, outcomes, intervals, found, self._projected.variables, self.pi, sets)
+        found_rules: list[tuple[Rule, ...]] = [()] * len(table)
+        if rules is not None:
+            rows, row_sets = found.sets_by_row(first_only=rules == "minimal")
+            with progress_bar(len(rows), progress, "rules") as tell:
+                each = self._rule_finder.find(
+                    table[rows],
+                    row_sets,
+                    outcomes[rows],
+                    None if intervals is None else intervals[rows],
+                    lo[rows],
+                    hi[rows],
+                    self.pi,
+                    options,
+                    tell,
+                )
+            for row, rule in zip(rows, each, strict=True):
+                if rule is not None:
+                    found_rules[row] += (rule,)
+        return Explanations(table, outcomes, intervals, found, found_rules, self._projected.variables, self.pi, sets)
 
     # --- outcomes ---------------------------------------------------------------------------------------------------
 
@@ -533,6 +616,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         """Leave the compiled core out of pickles: it is built again from the forest and its table."""
         state: dict[str, Any] = dict(super().__getstate__())  # a copy: it may be the explainer's own `__dict__`
         projected = state.pop("_projected", None)
+        state.pop("_rule_finder", None)
         if projected is not None:
             forest = projected.forest
             state["_parts"] = (forest.X, forest.y_rank, forest.y_values, projected.variables, projected.candidates)
@@ -546,3 +630,4 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             X, y_rank, y_values, variables, candidates = parts
             fitted = FittedForest.from_estimator(self.forest_, X, y_rank, y_values)
             self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, self._n_threads())
+            self._rule_finder = RuleFinder(self._projected, self.target_name_)

@@ -11,8 +11,10 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.rules import Rule
 from suffice.search import FoundSets
 from suffice.variables import Variables
+from suffice.wording import format_number, format_probability, join, to_plain
 
 SetsKind = Literal["all", "minimal"]
 
@@ -59,6 +61,8 @@ class Explanation:
         The first of them; if there is none, the set that comes nearest to `pi`.
     values : tuple of (str, tuple of float)
         The row: the variables and the values of their columns.
+    rules : tuple of Rule
+        The maximal rules of the first sufficient sets: of the first alone, or of all, as was asked; empty if none was.
     """
 
     outcome: Any
@@ -67,6 +71,12 @@ class Explanation:
     sufficient_sets: tuple[SufficientSet, ...]
     best_set: SufficientSet
     values: tuple[tuple[str, tuple[float, ...]], ...]
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def rule(self) -> Rule | None:
+        """The maximal rule of the surest minimal set; None if no set is sufficient or no rule was asked for."""
+        return self.rules[0] if self.rules else None
 
     @property
     def is_sufficient(self) -> bool:
@@ -131,6 +141,7 @@ class Explanation:
             "best_set": _set_to_dict(self.best_set),
             "sufficient_sets": [_set_to_dict(s) for s in self.sufficient_sets],
             "importance": {name: value for name, value in self.importance.items() if value > 0},
+            "rules": [rule.to_dict() for rule in self.rules],
         }
 
     def __str__(self) -> str:
@@ -141,9 +152,14 @@ class Explanation:
         pi = f"{self.pi:g}"
         best = f"{self._with_values(self.best_set)}, with probability {format_probability(self.best_set.sdp)}"
         if not self.is_sufficient:
-            lines.append(f"No set of the candidate variables keeps it with probability {pi}. Nearest comes {best}.")
+            lines.append(
+                f"No set of the candidate variables keeps it with probability {pi}, so there is no rule. "
+                f"Nearest comes {best}."
+            )
             return "\n".join(lines)
         lines.append(f"To keep it, this is enough: {best}.")
+        if self.rule is not None:
+            lines.append(f"Rule: {self.rule}")
         others = self.sufficient_sets[1:]
         if others:
             lines.append(f"Also enough (probability {pi} or more):")
@@ -154,8 +170,7 @@ class Explanation:
             listed = [f"{name} {value:.2f}" for name, value in ranked if value > 0]
             more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
             lines.append(
-                f"Share of the {len(self.sufficient_sets)} sets that hold a variable: "
-                f"{', '.join(listed[:N_LISTED])}{more}."
+                f"Share of these {len(self.sufficient_sets)} sets that hold {', '.join(listed[:N_LISTED])}{more}."
             )
         return "\n".join(lines)
 
@@ -189,6 +204,8 @@ class Explanations(Sequence[Explanation]):
         Regression: the closed intervals.
     found : FoundSets
         The sets.
+    rules : sequence of tuple of Rule
+        The rules of each row.
     variables : Variables
         The variables of the table.
     pi : float
@@ -203,6 +220,7 @@ class Explanations(Sequence[Explanation]):
         outcomes: NDArray[Any],
         intervals: NDArray[np.float64] | None,
         found: FoundSets,
+        rules: Sequence[tuple[Rule, ...]],
         variables: Variables,
         pi: float,
         sets: SetsKind,
@@ -211,6 +229,7 @@ class Explanations(Sequence[Explanation]):
         self._outcomes = outcomes
         self._intervals = intervals
         self._found = found
+        self._rules = rules
         self._variables = variables
         self.pi = pi
         self.sets = sets
@@ -219,6 +238,11 @@ class Explanations(Sequence[Explanation]):
     def variable_names(self) -> tuple[str, ...]:
         """The variables of the table."""
         return self._variables.names
+
+    @property
+    def rules(self) -> tuple[Rule | None, ...]:
+        """The rule of each row: of its surest minimal set, or None."""
+        return tuple(rules[0] if rules else None for rules in self._rules)
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -267,6 +291,7 @@ class Explanations(Sequence[Explanation]):
                 (name, tuple(row[c] for c in columns))
                 for name, columns in zip(variables.names, variables.columns, strict=True)
             ),
+            rules=self._rules[i],
         )
 
     def _named(self, mask: int, sdp: float) -> SufficientSet:
@@ -334,7 +359,8 @@ class Explanations(Sequence[Explanation]):
         for row, explanation in enumerate(self):
             low, high = explanation.interval or (None, None)
             minimal = explanation.minimal_sets
-            for s in explanation.sufficient_sets or (explanation.best_set,):
+            for i, s in enumerate(explanation.sufficient_sets or (explanation.best_set,)):
+                rule = explanation.rules[i] if i < len(explanation.rules) else None
                 lines.append(
                     {
                         "row": row,
@@ -346,9 +372,10 @@ class Explanations(Sequence[Explanation]):
                         "sdp": s.sdp,
                         "is_sufficient": explanation.is_sufficient,
                         "is_minimal": s in minimal,
+                        "rule": None if rule is None else str(rule),
                     }
                 )
-        columns = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal"]
+        columns = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal", "rule"]
         frame = pd.DataFrame(lines, columns=columns)
         return frame.drop(columns=["low", "high"]) if self._intervals is None else frame
 
@@ -387,7 +414,7 @@ class Explanations(Sequence[Explanation]):
         """Summarise: how many rows have a sufficient set, and which variables they rest on."""
         n_sufficient = int(np.count_nonzero(np.diff(self._found.offset)))
         summary = (
-            f"{len(self)} rows explained; {n_sufficient} have a sufficient set "
+            f"{len(self)} rows explained; {n_sufficient} {'has' if n_sufficient == 1 else 'have'} a sufficient set "
             f"(probability {self.pi:g}) among {len(self.candidates)} candidate variables."
         )
         lines = [summary]
@@ -410,90 +437,6 @@ def check_sets_kind(sets: str) -> None:
     """
     if sets not in ("all", "minimal"):
         raise ValueError(f"`sets` must be 'all' or 'minimal', got {sets!r}.")
-
-
-def format_number(value: float) -> str:
-    """Write a number with five significant digits at most, whole numbers whole.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-
-    Returns
-    -------
-    str
-        Its text; "missing" for NaN.
-
-    Examples
-    --------
-    >>> format_number(1157.0), format_number(0.13450000286102295), format_number(123456.0)
-    ('1157', '0.1345', '123456')
-    """
-    if math.isnan(value):
-        return "missing"
-    if abs(value) < 1e15 and value == int(value):
-        return str(int(value))
-    # From 99999.5 on, five digits would read 1e+05.
-    return f"{value:.0f}" if 99999.5 <= abs(value) < 1e15 else f"{value:.5g}"
-
-
-def format_probability(value: float) -> str:
-    """Write a probability with two digits, rounded down: 0.899 must not look like 0.9.
-
-    Parameters
-    ----------
-    value : float
-        The probability.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Examples
-    --------
-    >>> format_probability(0.9), format_probability(0.899), format_probability(1.0)
-    ('0.90', '0.89', '1.00')
-    """
-    return f"{int(value * 100 + 1e-7) / 100:.2f}"  # 1e-7: 0.29 * 100 is 28.999999999999996
-
-
-def join(names: Sequence[str]) -> str:
-    """Write a list as a person would.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-
-    Returns
-    -------
-    str
-        Commas, and an "and" before the last.
-
-    Examples
-    --------
-    >>> join(["hour", "temp", "year"])
-    'hour, temp and year'
-    """
-    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
-
-
-def to_plain(value: Any) -> Any:
-    """Turn a NumPy scalar into the Python value that it stands for.
-
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    object
-        The plain value.
-    """
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:

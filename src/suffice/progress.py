@@ -13,7 +13,7 @@ def _in_notebook() -> bool:
 
 
 @contextmanager
-def progress_bar(total: int, show: bool | None) -> Iterator[Callable[[int], object] | None]:
+def progress_bar(total: int, show: bool | None, what: str = "explaining") -> Iterator[Callable[[int], object] | None]:
     """Show how many rows are done.
 
     Parameters
@@ -22,6 +22,8 @@ def progress_bar(total: int, show: bool | None) -> Iterator[Callable[[int], obje
         The number of rows.
     show : bool or None
         Whether to show a bar; None shows one on a terminal or in a notebook if the work takes over a second.
+    what : str, default="explaining"
+        What is done with them.
 
     Yields
     ------
@@ -33,5 +35,5 @@ def progress_bar(total: int, show: bool | None) -> Iterator[Callable[[int], obje
         return
     from tqdm.auto import tqdm
 
-    with tqdm(total=total, unit="row", desc="explaining", delay=0 if show else 1) as bar:
+    with tqdm(total=total, unit="row", desc=what, delay=0 if show else 1) as bar:
         yield lambda done: bar.update(done - bar.n)

@@ -150,6 +150,30 @@ class FoundSets:
         """
         return tuple(sorted(v for i, v in enumerate(self.candidates) if mask >> i & 1))
 
+    def sets_by_row(self, first_only: bool) -> tuple[list[int], list[VariableSet]]:
+        """List the sufficient sets with their rows.
+
+        Parameters
+        ----------
+        first_only : bool
+            Whether to list only the first set of each row.
+
+        Returns
+        -------
+        rows : list of int
+            The row of each set.
+        sets : list of tuple of int
+            The sets.
+        """
+        rows: list[int] = []
+        sets: list[VariableSet] = []
+        for row in range(len(self.offset) - 1):
+            begin, end = int(self.offset[row]), int(self.offset[row + 1])
+            for mask in self.masks[begin : min(end, begin + 1) if first_only else end].tolist():
+                rows.append(row)
+                sets.append(self.members(mask))
+        return rows, sets
+
 
 def find_sufficient_sets(
     projected: ProjectedForest,

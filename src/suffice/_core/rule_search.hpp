@@ -85,10 +85,13 @@ struct SetCells {
     std::size_t n_outcomes = 0;         // distinct outcomes
     std::vector<std::int32_t> columns;  // of the table, that belong to S
     std::vector<ProjectedTree> trees;
-    std::vector<std::vector<std::uint32_t>> leaf_of;     // by tree and row: the row's leaf
-    std::vector<std::vector<float>> thresholds;          // by column: those of the whole forest, ascending
+    std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and row: the row's leaf
+    std::vector<std::vector<float>> thresholds;       // by column: those of the whole forest, ascending
+    std::vector<std::vector<std::uint32_t>>
+        threshold_count;                                 // by column and threshold: how often the forest splits there
     std::vector<std::vector<CodeInterval>> coordinates;  // by column and row: the code as lo == hi, or missing
     std::vector<std::pair<float, float>> extent;         // by column: smallest and largest value
+    std::vector<std::uint8_t> has_missing;               // by column
 
     CodeInterval coordinate(std::size_t column, float value) const {
         if (std::isnan(value)) return kOnlyMissing;
@@ -124,20 +127,31 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
             if (c >= 0) cells.thresholds[static_cast<std::size_t>(c)].push_back(largest_float_up_to(node.threshold));
         }
     }
-    for (std::vector<float>& t : cells.thresholds) {
+    cells.threshold_count.resize(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        std::vector<float>& t = cells.thresholds[c];
+        std::vector<std::uint32_t>& count = cells.threshold_count[c];
         std::sort(t.begin(), t.end());
+        for (std::size_t i = 0; i < t.size(); ++i) {
+            if (i == 0 || t[i] != t[i - 1]) count.push_back(0);
+            ++count.back();
+        }
         t.erase(std::unique(t.begin(), t.end()), t.end());
     }
     cells.leaf_of.assign(cells.trees.size(), std::vector<std::uint32_t>(cells.n_rows));
     cells.coordinates.assign(columns.size(), std::vector<CodeInterval>(cells.n_rows));
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     cells.extent.assign(columns.size(), {kInfinity, -kInfinity});
+    cells.has_missing.assign(columns.size(), 0);
     std::vector<float> values(columns.size());
     for (std::size_t i = 0; i < cells.n_rows; ++i) {
         for (std::size_t c = 0; c < columns.size(); ++c) {
             values[c] = forest.X.row(i)[columns[c]];
             cells.coordinates[c][i] = cells.coordinate(c, values[c]);
-            if (std::isnan(values[c])) continue;
+            if (std::isnan(values[c])) {
+                cells.has_missing[c] = 1;
+                continue;
+            }
             cells.extent[c] = {std::min(cells.extent[c].first, values[c]), std::max(cells.extent[c].second, values[c])};
         }
         for (std::size_t t = 0; t < cells.trees.size(); ++t) cells.leaf_of[t][i] = cells.trees[t].leaf(values.data());
@@ -240,10 +254,13 @@ class RuleSearch {
 
     double needed() const { return (options_.pi - kRounding) * static_cast<double>(cells_.trees.size()); }
 
+    // The largest box that may hold a rule. It leaves out missing values where the data have none: nothing is known of
+    // them there.
     CodeBox everything() const {
         CodeBox box(cells_.columns.size());
         for (std::size_t c = 0; c < box.size(); ++c)
-            box[c] = {0, static_cast<std::uint32_t>(cells_.thresholds[c].size()), true};
+            box[c] = {0, static_cast<std::uint32_t>(cells_.thresholds[c].size()),
+                      cells_.has_missing[c] || x_[c].missing};
         return box;
     }
 
@@ -279,7 +296,12 @@ class RuleSearch {
         CodeBox root = everything();
         force_cuts(root);  // every good box lies in what is left
         good_.keep_in(root);
+        const CodeBoxes all_bad = bad_;
+        const CodeBox widest = root;
+        // To cover rows a box need not reach beyond the good rows and x; few bad ones lie among these.
+        if (!options_.by_volume) root = hull_of_good(root);
         bad_.keep_in(root);
+        keep_foremost_bad();
         if (!options_.everywhere) accept(dive(root), false);
         offer(root);
         while (!queue.empty() && n_nodes < options_.max_nodes && !stop_) {
@@ -308,7 +330,10 @@ class RuleSearch {
         }
         rule.bound = queue.empty() ? rule.value : std::max(rule.value, queue.top().value);
         rule.is_optimal = rule.bound <= rule.value;
-        if (!options_.everywhere && !options_.by_volume) settle(rule.box, root);
+        if (!options_.everywhere && !options_.by_volume) {
+            bad_ = all_bad;
+            settle(rule.box, widest);
+        }
         rule.support = good_.count_in(rule.box);
         if (!rule.holds_everywhere) rule.holds_everywhere = find_bad_region(rule.box) == Proof::kGood;
     }
@@ -332,29 +357,73 @@ class RuleSearch {
         return box;
     }
 
-    // Of the boxes that cover the same rows, the plainest: a side that nothing bad bounds is opened, any other side is
-    // drawn in to the threshold next to the rows, for a rule should not claim more than the rows show.
+    // Of the boxes that cover the same rows, the plainest. A side that nothing bad bounds is opened. Any other side may
+    // lie anywhere between the rows and the first bad thing beyond them: it is put where the forest splits most, at the
+    // median of its thresholds there.
     void settle(CodeBox& box, const CodeBox& root) const {
+        const CodeBox hull = hull_of_good(box);
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            CodeInterval& side = box[c];
+            if (side.has_values() && hull[c].has_values()) {
+                side.lo = root[c].lo;
+                std::uint32_t loosest = 0;
+                for_each_bad_in(box, [&](const CodeInterval* bad) { loosest = std::max(loosest, bad[c].hi + 1); });
+                loosest = std::max(loosest, root[c].lo);
+                side.lo = loosest == 0 ? 0 : 1 + median_threshold(c, loosest - 1, hull[c].lo - 1);
+                side.hi = root[c].hi;
+                const auto end = static_cast<std::uint32_t>(cells_.thresholds[c].size());
+                std::uint32_t widest = end;
+                for_each_bad_in(box, [&](const CodeInterval* bad) { widest = std::min(widest, bad[c].lo - 1); });
+                widest = std::min(widest, root[c].hi);
+                side.hi = widest == end ? end : median_threshold(c, hull[c].hi, widest);
+            }
+            side.missing = root[c].missing;
+            bool is_free = true;
+            for_each_bad_in(box, [&](const CodeInterval*) { is_free = false; });
+            if (!is_free) side.missing = hull[c].missing;
+        }
+    }
+
+    template <class Do>
+    void for_each_bad_in(const CodeBox& box, const Do& act) const {
+        for (std::size_t i = 0; i < bad_.size(); ++i)
+            if (meets(box, bad_[i])) act(bad_[i]);
+    }
+
+    // Of the thresholds first ... last of a column, each counted as often as the forest uses it, the median.
+    std::uint32_t median_threshold(std::size_t c, std::uint32_t first, std::uint32_t last) const {
+        const std::vector<std::uint32_t>& count = cells_.threshold_count[c];
+        std::size_t total = 0;
+        for (std::uint32_t i = first; i <= last; ++i) total += count[i];
+        std::size_t before = 0;
+        std::uint32_t i = first;
+        while (i < last && 2 * (before += count[i]) < total) ++i;
+        return i;
+    }
+
+    // The smallest box around x and the good rows in a box.
+    CodeBox hull_of_good(const CodeBox& box) const {
         CodeBox hull = x_;
         for (std::size_t i = 0; i < good_.size(); ++i)
             if (meets(box, good_[i]))
                 for (std::size_t c = 0; c < hull.size(); ++c) hull[c] = join(hull[c], good_[i][c]);
-        for (std::size_t c = 0; c < box.size(); ++c)
-            for (int side = 0; side < 3; ++side) {
-                if (!box[c].has_values() && side < 2) continue;
-                CodeInterval opened = box[c], drawn_in = box[c];
-                if (side == 0) opened.lo = root[c].lo, drawn_in.lo = hull[c].has_values() ? hull[c].lo : box[c].lo;
-                if (side == 1) opened.hi = root[c].hi, drawn_in.hi = hull[c].has_values() ? hull[c].hi : box[c].hi;
-                if (side == 2) opened.missing = root[c].missing, drawn_in.missing = hull[c].missing;
-                box[c] = opened;
-                const bool is_free = !nearest_bad(box) && is_unbounded(opened, c, side);
-                if (!is_free) box[c] = drawn_in;
-            }
+        return hull;
     }
 
-    bool is_unbounded(const CodeInterval& interval, std::size_t c, int side) const {
-        if (side == 0) return interval.lo == 0;
-        return side == 1 ? interval.hi == cells_.thresholds[c].size() : interval.missing;
+    // A box that holds x and a bad thing holds all that lies between them. So a bad thing behind another one, seen from
+    // x, need not be looked at: the box that cuts off the nearer one cuts off both.
+    void keep_foremost_bad() {
+        std::vector<std::pair<double, std::size_t>> by_distance;
+        for (std::size_t i = 0; i < bad_.size(); ++i) by_distance.emplace_back(distance(bad_[i]).second, i);
+        std::sort(by_distance.begin(), by_distance.end());
+        CodeBoxes foremost;
+        foremost.clear(x_.size());
+        CodeBox between(x_.size());
+        for (const auto& [unused, i] : by_distance) {
+            for (std::size_t c = 0; c < between.size(); ++c) between[c] = join(x_[c], bad_[i][c]);
+            if (!foremost.count_in(between)) foremost.append(bad_[i]);
+        }
+        bad_ = std::move(foremost);
     }
 
     static CodeInterval join(const CodeInterval& a, const CodeInterval& b) {
@@ -418,20 +487,26 @@ class RuleSearch {
         for (std::size_t i = 0; i < bad_.size(); ++i) {
             const CodeInterval* bad = bad_[i];
             if (!meets(box, bad)) continue;
-            std::pair<std::size_t, double> distance{0, 0.0};
-            for (std::size_t c = 0; c < box.size(); ++c) {
-                if (x_[c].meets(bad[c])) continue;
-                ++distance.first;
-                if (x_[c].missing || !bad[c].has_values()) {
-                    distance.second += 1.0;
-                    continue;
-                }
-                const double steps = x_[c].lo < bad[c].lo ? bad[c].lo - x_[c].lo : x_[c].lo - bad[c].hi;
-                distance.second += steps / static_cast<double>(cells_.thresholds[c].size() + 1);
-            }
+            const auto distance = this->distance(bad);
             if (!nearest || distance < least) nearest = i, least = distance;
         }
         return nearest;
+    }
+
+    // In how many columns something bad lies apart from x, and how far.
+    std::pair<std::size_t, double> distance(const CodeInterval* bad) const {
+        std::pair<std::size_t, double> out{0, 0.0};
+        for (std::size_t c = 0; c < x_.size(); ++c) {
+            if (x_[c].meets(bad[c])) continue;
+            ++out.first;
+            if (x_[c].missing || !bad[c].has_values()) {
+                out.second += 1.0;
+                continue;
+            }
+            const double steps = x_[c].lo < bad[c].lo ? bad[c].lo - x_[c].lo : x_[c].lo - bad[c].hi;
+            out.second += steps / static_cast<double>(cells_.thresholds[c].size() + 1);
+        }
+        return out;
     }
 
     double value_of(const CodeBox& box) const {

@@ -1,0 +1,93 @@
+"""How numbers, probabilities and lists read in texts, and how values leave NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def format_number(value: float) -> str:
+    """Write a number with five significant digits at most, whole numbers whole.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    str
+        Its text; "missing" for NaN.
+
+    Examples
+    --------
+    >>> format_number(1157.0), format_number(0.13450000286102295), format_number(123456.0)
+    ('1157', '0.1345', '123456')
+    """
+    if math.isnan(value):
+        return "missing"
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
+    # From 99999.5 on, five digits would read 1e+05.
+    return f"{value:.0f}" if 99999.5 <= abs(value) < 1e15 else f"{value:.5g}"
+
+
+def format_probability(value: float) -> str:
+    """Write a probability with two digits, rounded down: 0.899 must not look like 0.9.
+
+    Parameters
+    ----------
+    value : float
+        The probability.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> format_probability(0.9), format_probability(0.899), format_probability(1.0)
+    ('0.90', '0.89', '1.00')
+    """
+    return f"{int(value * 100 + 1e-7) / 100:.2f}"  # 1e-7: 0.29 * 100 is 28.999999999999996
+
+
+def join(names: Sequence[str]) -> str:
+    """Write a list as a person would.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+
+    Returns
+    -------
+    str
+        Commas, and an "and" before the last.
+
+    Examples
+    --------
+    >>> join(["hour", "temp", "year"])
+    'hour, temp and year'
+    """
+    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+
+
+def to_plain(value: Any) -> Any:
+    """Turn a NumPy scalar into the Python value that it stands for.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    object
+        The plain value.
+    """
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,182 @@
+"""Rules as the explainer gives them: each property of the definition, on data and on forests' own predictions."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from forests import fitted_forests
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from suffice import Rule, SufficientExplainer, rule_search
+
+pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = make_friedman1(400, n_features=6, random_state=0)
+    X = pd.DataFrame(X, columns=list("abcdef"))
+    explainer = SufficientExplainer(RandomForestRegressor(10, min_samples_leaf=4, random_state=0), n_candidates=6)
+    return explainer.fit(X, pd.Series(y, name="yield")), X, y
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    drawn=fitted_forests(max_rows=80),
+    check=st.sampled_from(["rows", "everywhere"]),
+    volume=st.sampled_from(["rows", "lebesgue"]),
+    seed=st.integers(0, 99),
+)
+def test_a_rule_holds_what_the_definition_says(drawn, check, volume, seed):
+    X, y, task, forest = drawn
+    rng = np.random.default_rng(seed)
+    explainer = SufficientExplainer(forest, pi=0.7).fit(X, y)
+    S = [c for c in range(X.shape[1]) if rng.random() < 0.7] or [0]
+    queries = X[rng.integers(len(X), size=3)]
+    sdp = explainer.sdp(queries, S)
+    rules = explainer.rule(queries, S, check=check, volume=volume)
+    outcomes = explainer.predict(queries)
+    intervals = explainer.interval(queries) if task == "regression" else None
+    for i, rule in enumerate(rules):
+        assert (rule is None) == (sdp[i] < 0.7 - 1e-9)
+        if rule is None:
+            continue
+        assert rule.sdp == sdp[i]
+        assert rule.outcome == outcomes[i]
+        assert {c.column for c in rule.conditions} <= {f"x{c}" for c in S}
+        assert rule.covers(queries)[i]
+        covered = rule.covers(X)
+        assert rule.support == covered.sum()
+        assert rule.coverage == rule.support / len(X)
+        assert rule.optimal
+        inside = X[covered]
+        if len(inside) and task == "classification":
+            assert explainer.sdp(inside, S, np.repeat(outcomes[i], len(inside))).min() >= 0.7 - 1e-9
+            assert rule.precision == np.mean(y[covered] == outcomes[i])
+        elif len(inside):
+            low, high = intervals[i]
+            assert rule.interval == (low, high)
+            assert rule.precision == np.mean((low <= y[covered]) & (y[covered] <= high))
+            assert rule.mae == pytest.approx(np.abs(y[covered] - y[covered].mean()).mean())
+
+
+def test_explain_gives_the_rule_of_the_surest_minimal_set(numbers):
+    explainer, X, _ = numbers
+    explanations = explainer.explain(X[:20])
+    for i, e in enumerate(explanations):
+        assert (e.rule is None) == (not e.is_sufficient)
+        assert e.rules == (() if e.rule is None else (e.rule,))
+        if e.rule:
+            assert explainer.rule(X[i : i + 1], list(e.best_set.variables)) == [e.rule]
+            assert e.rule.covers(X).sum() == e.rule.support  # float64 values, rounded ends
+            assert f"Rule: {e.rule}" in str(e)
+            assert Rule.from_dict(e.to_dict()["rules"][0]) == e.rule
+    assert explanations.rules == tuple(e.rule for e in explanations)
+    assert any(explanations.rules)
+    assert any(rule is None for rule in explainer.set_params(pi=1.0).explain(X[:20]).rules)
+    explainer.set_params(pi=0.9)
+
+
+def test_explain_gives_a_rule_for_every_set_or_none(numbers):
+    explainer, X, _ = numbers
+    for e in explainer.explain(X[:10], rules="all"):
+        assert len(e.rules) == len(e.sufficient_sets)
+        for rule, s in zip(e.rules, e.sufficient_sets, strict=True):
+            assert rule.sdp == s.sdp
+            assert {c.column for c in rule.conditions} <= set(s.variables)
+    assert explainer.explain(X[:10], rules=None).rules == (None,) * 10
+
+
+def test_the_sentence_has_the_names_of_the_table(numbers):
+    explainer, X, _ = numbers
+    rule = next(rule for rule in explainer.explain(X[:20]).rules if rule)
+    assert str(rule).startswith("IF ")
+    assert " THEN yield in [" in str(rule)
+
+
+def test_a_rule_that_holds_everywhere_covers_no_more_and_is_right_at_fresh_points(numbers):
+    explainer, X, _ = numbers
+    rows = X[:30]
+    S = ["a", "b", "d"]
+    fresh = pd.DataFrame(np.random.default_rng(1).random((3000, 6)), columns=X.columns)
+    pairs = zip(explainer.rule(rows, S), explainer.rule(rows, S, check="everywhere"), strict=True)
+    n_checked = 0
+    for i, (on_rows, everywhere) in enumerate(pairs):
+        if on_rows is None:
+            assert everywhere is None
+            continue
+        assert everywhere.everywhere
+        assert everywhere.support <= on_rows.support
+        inside = fresh[everywhere.covers(fresh)]
+        if len(inside):
+            half = explainer.interval(rows[i : i + 1])[0]
+            cdf = explainer.cdf(inside, S, [np.nextafter(half[0], -np.inf), half[1]])
+            # The ends of a rule are rounded: points between a rounded end and its threshold are not part of the proof.
+            assert np.mean(cdf[:, 1] - cdf[:, 0] >= 0.9 - 1e-9) > 0.9
+            n_checked += len(inside)
+    assert n_checked > 0
+
+
+def test_the_cells_of_a_set_are_kept_within_bounds(numbers, monkeypatch):
+    explainer, X, _ = numbers
+    expected = explainer.explain(X[:20]).rules
+    finder = explainer._rule_finder
+    assert len(finder._cells) > 1
+    monkeypatch.setattr(rule_search, "CACHE_MIB", 0)
+    finder._cells.clear()
+    assert explainer.explain(X[:20]).rules == expected
+    assert len(finder._cells) == 1
+
+
+def test_threads_pickles_and_single_rows_leave_the_rules_as_they_are(numbers):
+    explainer, X, y = numbers
+    expected = explainer.explain(X[:20]).rules
+    assert pickle.loads(pickle.dumps(explainer)).explain(X[:20]).rules == expected
+    one_thread = SufficientExplainer(explainer.forest_, n_candidates=6, n_jobs=1).fit(X, pd.Series(y, name="yield"))
+    assert one_thread.explain(X[:20]).rules == expected
+    assert tuple(explainer.explain(X[i : i + 1]).rules[0] for i in range(20)) == expected
+
+
+def test_groups_and_missing_values_in_rules():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(300, 3)).astype(float)
+    X[rng.random(300) < 0.3, 0] = np.nan
+    y = np.where(np.isnan(X[:, 0]), 1, (X[:, 0] > 1) * 2)
+    forest = RandomForestClassifier(10, random_state=0).fit(X.astype(np.float32), y)
+    explainer = SufficientExplainer(forest, groups={"pair": ["x1", "x2"]}).fit(X, y)
+    missing, large = X[np.isnan(X[:, 0])][0], X[X[:, 0] == 2][0]
+    assert [str(c) for c in explainer.rule([missing], ["x0"])[0].conditions] == ["x0 is missing"]
+    assert [str(c) for c in explainer.rule([large], ["x0"])[0].conditions] == ["x0 > 1.5"]
+    rule = explainer.rule([large], ["x0", "pair"])[0]
+    assert {c.column for c in rule.conditions} <= {"x0", "x1", "x2"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"S": []}, "`S` must name at least one variable"),
+        ({"S": [["a"], []]}, "`S` must name at least one variable"),
+        ({"S": ["z"]}, "Unknown variable 'z'"),
+        ({"S": ["a"], "check": "everwhere"}, "Did you mean 'everywhere'"),
+        ({"S": ["a"], "volume": "coverage"}, "`volume` must be one of"),
+        ({"S": ["a"], "max_nodes": 0}, "`max_nodes` must be a whole number"),
+    ],
+)
+def test_wrong_questions_for_rules_are_refused(numbers, options, message):
+    explainer, X, _ = numbers
+    with pytest.raises(ValueError, match=message):
+        explainer.rule(X[:2], **options)
+
+
+def test_wrong_kinds_of_rules_are_refused(numbers):
+    explainer, X, _ = numbers
+    with pytest.raises(ValueError, match="`rules` must be 'minimal', 'all' or None, got 'best'"):
+        explainer.explain(X[:1], rules="best")
+    with pytest.raises(ValueError, match="`check` must be one of"):
+        explainer.explain(X[:1], check="points")
