@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
+from benchmarks.rules import against_anchors, global_rules, moons, switch_rules
 from benchmarks.switch import switch_forest, true_sets
 from suffice import SufficientExplainer, _core
 
@@ -131,7 +132,16 @@ def imports():
     print(f"import suffice adds {min(with_suffice) - min(without):.3f} s to import sklearn.ensemble (goal 0.15)")
 
 
-PARTS = {"imports": imports, "speed": speed, "detection": detection, "growth": growth}
+PARTS = {
+    "imports": imports,
+    "speed": speed,
+    "detection": detection,
+    "growth": growth,
+    "rules": switch_rules,
+    "anchors": against_anchors,
+    "moons": moons,
+    "global": global_rules,
+}
 
 
 def main():

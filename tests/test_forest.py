@@ -316,3 +316,24 @@ def test_poor_fidelity_is_told(y, measure):
     with pytest.warns(FidelityWarning, match=message) as caught:
         SufficientExplainer(random_state=0).fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_fitted_forest_refuses_a_table_with_more_rows():
+    forest = RandomForestRegressor(3, random_state=0).fit(X[:150], NUMBERS[:150])
+    with pytest.raises(ValueError, match="do not fall into its leaves"):
+        SufficientExplainer(forest).fit(X, NUMBERS)
+
+
+def test_a_forest_of_medians_refuses_other_outcomes():
+    forest = RandomForestRegressor(3, criterion="absolute_error", min_samples_leaf=5, random_state=0).fit(X, NUMBERS)
+    SufficientExplainer(forest).fit(X, NUMBERS)
+    with pytest.raises(ValueError, match="on other outcomes"):
+        SufficientExplainer(forest).fit(X, NUMBERS + 1)
+
+
+def test_a_split_without_a_threshold_is_refused():
+    """Before 1.8, scikit-learn could write NaN as the threshold of a split between missing and known values."""
+    forest = RandomForestRegressor(3, random_state=0).fit(X, NUMBERS)
+    forest.estimators_[1].tree_.threshold[0] = np.nan
+    with pytest.raises(ValueError, match=r"split without a threshold.*scikit-learn 1.8 or later"):
+        SufficientExplainer(forest).fit(X, NUMBERS)

@@ -123,6 +123,14 @@ def test_sdp_is_the_cdf_over_the_closed_interval():
     np.testing.assert_allclose(high - low, 1.0)
 
 
+def test_a_tie_with_a_level_counts_as_reached():
+    """Eight of ten rows reach the level 0.8, although eight times 0.1 add up to 0.7999999999999999."""
+    X, y = np.zeros((10, 1)), np.arange(10.0)
+    forest = RandomForestRegressor(1, bootstrap=False).fit(X, y)
+    explainer = explain_fitted(X, y, forest)
+    assert explainer.quantile(X[:1], [0.3, 0.8, 0.81]).tolist() == [[2.0, 7.0, 8.0]]
+
+
 def test_groups_equal_the_oracle():
     rng = np.random.default_rng(0)
     season = rng.integers(4, size=400)

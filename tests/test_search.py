@@ -203,3 +203,10 @@ def test_a_forest_of_leaves_and_the_empty_set():
     assert (best[0], best_sdp[0]) == (0, 0.75)
     found, _, _ = search(projection, X[:1], [0], [0], pi=0.75)
     assert found == [[(1, 0.75), (2, 0.75)]]
+
+
+def test_a_search_ends_when_every_larger_set_holds_a_sufficient_one():
+    """With 40 candidates that are all enough alone, the search went on through the 10^12 sets of larger sizes."""
+    trees, X, y = switch_forest(n_columns=40)
+    found, _, _ = search(project(core_forest(trees, X, y), 40), X[:1], [0], [4], pi=0.01)
+    assert [S for S, _ in found[0]] == [1 << v for v in range(40)]

@@ -3,6 +3,7 @@
 from suffice.errors import FidelityWarning, SearchSizeWarning
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, Explanations, SufficientSet
+from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition, Rule
 
 __version__ = "0.1.0"
@@ -11,6 +12,9 @@ __all__ = [
     "Explanation",
     "Explanations",
     "FidelityWarning",
+    "GlobalRule",
+    "GlobalRulesClassifier",
+    "GlobalRulesRegressor",
     "Rule",
     "SearchSizeWarning",
     "SufficientExplainer",

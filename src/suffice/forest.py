@@ -289,6 +289,8 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
     if hasattr(forest, "estimators_"):
         if forest.n_features_in_ != X.shape[1]:
             raise ValueError(f"`forest` was fitted on {forest.n_features_in_} columns, `X` has {X.shape[1]}.")
+        if getattr(forest, "_n_samples", len(X)) != len(X):
+            raise ValueError(_OTHER_TABLE)
         if forest.n_outputs_ != 1:
             raise ValueError(f"`forest` predicts {forest.n_outputs_} outputs; explain one output at a time.")
         return forest
@@ -312,10 +314,9 @@ def check_outcomes(forest: FittedForest, task: str) -> None:
     rank = forest.y_rank[forest.estimator.estimators_samples_[0]]
     if task == "classification":
         at_root = np.bincount(rank, minlength=len(forest.y_values)) / len(rank)
-    elif forest.estimator.criterion == "absolute_error":
-        return  # the root holds a median, which says too little
     else:
-        at_root = np.array([np.mean(forest.y_values[rank])])
+        center = np.median if forest.estimator.criterion == "absolute_error" else np.mean
+        at_root = np.array([center(forest.y_values[rank])])
     if not np.allclose(tree.value[0, 0], at_root, rtol=1e-6, atol=1e-6 * float(np.ptp(forest.y_values))):
         raise ValueError("`forest` is fitted already, but on other outcomes: pass the very `y` that it was fitted on.")
 

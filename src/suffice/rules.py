@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.checks import check_number
 from suffice.errors import did_you_mean
-from suffice.wording import format_number, format_probability, to_plain
+from suffice.wording import format_number, format_percent, format_probability, to_plain
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -374,7 +374,7 @@ class Rule:
             kept = f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
         asked = " AND ".join(str(condition) for condition in self.conditions)
         sentence = f"IF {asked} THEN {kept}" if asked else f"ALWAYS {kept}"
-        return f"{sentence}  (coverage {_format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
+        return f"{sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
 
 
 def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition, ...]:
@@ -508,11 +508,6 @@ def _last_rounded_to(value: float) -> float:
 
 def _format_end(end: float) -> str:
     return repr(end).removesuffix(".0")
-
-
-def _format_percent(share: float) -> str:
-    percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % is said of all rows only
-    return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
 
 
 def _finite(number: float) -> float | None:

@@ -56,6 +56,28 @@ def format_probability(value: float) -> str:
     return f"{int(value * 100 + 1e-7) / 100:.2f}"  # 1e-7: 0.29 * 100 is 28.999999999999996
 
 
+def format_percent(share: float) -> str:
+    """Write a share in per cent with two significant digits.
+
+    Parameters
+    ----------
+    share : float
+        The share, from 0 to 1.
+
+    Returns
+    -------
+    str
+        Its text, without the sign.
+
+    Examples
+    --------
+    >>> format_percent(0.01234), format_percent(1.0), format_percent(0.25)
+    ('1.2', '100', '25')
+    """
+    percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % is said of all rows only
+    return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
+
+
 def join(names: Sequence[str]) -> str:
     """Write a list as a person would.
 

@@ -182,13 +182,16 @@ class Search {
     void find_sufficient(std::vector<ScoredSet>& found) {
         for (std::size_t size = options_.min_size; size <= last_size() && !stop_; ++size) {
             const std::size_t n_before = found.size();
+            bool has_new_sets = false;
             for (SetsOfSize sets(n_variables_, size); !sets.is_done() && !stop_;) {
                 living_.clear();
-                for (; !sets.is_done() && living_.size() < kBatch; sets.advance())
+                for (; !sets.is_done() && !stop_ && living_.size() < kBatch; sets.advance())
                     if (!has_subset(found, n_before, sets.set())) living_.push_back({sets.set(), 0.0, 0});
+                has_new_sets = has_new_sets || !living_.empty();
                 drop_insufficient();
                 for (const Partial& set : living_) found.push_back({set.variables, sdp_of(set)});
             }
+            if (!has_new_sets) return;  // a larger set holds one of this size, and so a sufficient one
             std::stable_sort(found.begin() + static_cast<std::ptrdiff_t>(n_before), found.end(),
                              [](const ScoredSet& a, const ScoredSet& b) { return a.sdp > b.sdp; });
             if (options_.minimal_only && !found.empty()) return;
