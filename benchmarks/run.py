@@ -7,7 +7,9 @@ counts, since noise on a busy machine only ever adds.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import datetime
+import gc
 import math
 import os
 import platform
@@ -85,6 +87,8 @@ def detection():
 
 def memory_of(action):
     """Peak growth of this process's memory during an action, in bytes (Linux)."""
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # what was freed before must not hide what is taken now
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = status("VmRSS")
     result = action()

@@ -293,7 +293,9 @@ def by_hand():
         best_sdps=np.array([0.5, 0.95, 0.25]),
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
-    return Explanations(X, np.array(["u", "v", "w"]), None, found, [()] * 3, Variables.from_columns("abcd"), 0.9, "all")
+    return Explanations(
+        X, np.array(["u", "v", "w"]), None, found, [()] * 3, Variables.from_columns("abcd"), 0.9, "all", (X, X, None)
+    )
 
 
 def test_explanations_made_by_hand_say_what_was_put_in():

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, RidgeClassifier
@@ -613,3 +614,23 @@ def test_a_model_that_is_not_fitted_says_so(model, method):
 @pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")  # the checks fit noise
 def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+def test_explanations_bring_their_own_table(as_frame):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=as_frame)
+    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, y)
+    explanations = explainer.explain(X[:60], sets="minimal")
+    alone = GlobalRulesClassifier.from_explanations(explanations, fallback="majority")
+    with_table = GlobalRulesClassifier.from_explanations(explanations, X, y, fallback="majority")
+    assert alone.rules_ == with_table.rules_
+    np.testing.assert_array_equal(alone.predict(X), with_table.predict(X))
+
+
+def test_a_model_without_a_table_tells_what_it_needs():
+    X, y = load_breast_cancer(return_X_y=True)
+    explanations = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, y).explain(X[:5])
+    with pytest.raises(ValueError, match="Give `X` and `y`: only explanations know"):
+        GlobalRulesClassifier.from_explanations(explanations.rules)
+    with pytest.raises(ValueError, match="Give `X` and `y`, on which the fallback 'forest' is fitted"):
+        GlobalRulesClassifier.from_explanations(explanations, fallback="forest")

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from forests import core_forest, fitted_forests, mask, project, tree
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
 
@@ -68,13 +68,9 @@ def covered_rows(found, i, X):
     return np.all([inside(X[:, c], box[c]) for c in range(X.shape[1])], axis=0)
 
 
-def few_thresholds(trees, columns, most):
-    return all(len(thresholds_of(trees, c)) <= most for c in columns)
-
-
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
-    drawn=fitted_forests(max_columns=3, max_rows=40),
+    drawn=fitted_forests(max_columns=4, max_rows=40),
     pi=st.sampled_from([0.5, 0.7, 0.9]),
     min_node_size=st.sampled_from([1, 3]),
     seed=st.integers(0, 99),
@@ -84,9 +80,8 @@ def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, se
     X, y, _, forest = drawn
     trees = trees_of(forest)
     columns = list(range(X.shape[1]))
-    thresholds = [thresholds_of(trees, c)[:4] for c in columns]
-    if not few_thresholds(trees, columns, 4):
-        return
+    thresholds = [thresholds_of(trees, c) for c in columns]
+    assume(all(len(t) <= (4 if len(columns) < 4 else 2) for t in thresholds))  # brute force takes minutes beyond
     rng = np.random.default_rng(seed)
     oracle = Oracle(trees, X, y, min_node_size)
     forest_core = core_forest(trees, X, y)

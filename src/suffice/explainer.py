@@ -474,7 +474,23 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             for row, rule in zip(rows, each, strict=True):
                 if rule is not None:
                     found_rules[row] += (rule,)
-        return Explanations(table, outcomes, intervals, found, found_rules, self._projected.variables, self.pi, sets)
+        return Explanations(
+            table,
+            outcomes,
+            intervals,
+            found,
+            found_rules,
+            self._projected.variables,
+            self.pi,
+            sets,
+            self._training(),
+        )
+
+    def _training(self) -> tuple[NDArray[np.float32], NDArray[Any], tuple[str, ...] | None]:
+        forest = self._projected.forest
+        values = self.classes_ if self.task_ == "classification" else forest.y_values
+        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        return forest.X, values[forest.y_rank], names
 
     # --- outcomes ---------------------------------------------------------------------------------------------------
 

@@ -212,6 +212,8 @@ class Explanations(Sequence[Explanation]):
         The probability that a sufficient set must reach.
     sets : {"all", "minimal"}
         Which sets were searched.
+    training : tuple of (ndarray, ndarray, tuple of str or None)
+        The training table, its outcomes, and the names of its columns if it had any.
     """
 
     def __init__(
@@ -224,6 +226,7 @@ class Explanations(Sequence[Explanation]):
         variables: Variables,
         pi: float,
         sets: SetsKind,
+        training: tuple[NDArray[np.float32], NDArray[Any], tuple[str, ...] | None],
     ) -> None:
         self._X = X
         self._outcomes = outcomes
@@ -233,6 +236,7 @@ class Explanations(Sequence[Explanation]):
         self._variables = variables
         self.pi = pi
         self.sets = sets
+        self.training = training
 
     @property
     def variable_names(self) -> tuple[str, ...]:

@@ -142,16 +142,17 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         return self._collect(explanations.rules, X, table, outcomes)
 
     @classmethod
-    def from_explanations(cls, rules: Any, X: Any, y: Any, **params: Any) -> Any:
+    def from_explanations(cls, rules: Any, X: Any = None, y: Any = None, **params: Any) -> Any:
         """Make a model of rules that are already there.
 
         Parameters
         ----------
         rules : Explanations, or iterable of Rule or None
             The local rules; None, for a row without one, is passed over.
-        X : array-like or frame of shape (n_rows, n_columns)
-            The table on which outputs, support and precision are measured.
-        y : array-like of shape (n_rows,)
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            The table on which outputs, support and precision are measured. None takes the training table of the
+            explainer that made the explanations.
+        y : array-like of shape (n_rows,), default=None
             Its outcomes.
         **params : dict
             Parameters of the model. An `explainer` that is fitted is used as it is by ``fallback="forest"``; otherwise
@@ -167,7 +168,16 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         found = getattr(rules, "rules", rules)
         if found is None:
             raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
+        names = None
+        if X is None:
+            if not hasattr(rules, "training"):
+                raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
+            if not (model.fallback is None or model.fallback == model._constant):
+                raise ValueError(f"Give `X` and `y`, on which the fallback {model.fallback!r} is fitted.")
+            X, y, names = rules.training
         table, outcomes = model._check_training(X, y)
+        if names is not None:
+            model.feature_names_in_ = np.array(names, dtype=object)
         is_fitted = model.explainer is not None and hasattr(model.explainer, "forest_")
         if is_fitted:
             model.explainer_ = model.explainer

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <queue>
 #include <set>
@@ -87,8 +88,7 @@ struct SetCells {
     std::vector<ProjectedTree> trees;
     std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and row: the row's leaf
     std::vector<std::vector<float>> thresholds;       // by column: those of the whole forest, ascending
-    std::vector<std::vector<std::uint32_t>>
-        threshold_count;                                 // by column and threshold: how often the forest splits there
+    std::vector<std::vector<std::uint64_t>> threshold_weight;  // by column and threshold: the rows split there
     std::vector<std::vector<CodeInterval>> coordinates;  // by column and row: the code as lo == hi, or missing
     std::vector<std::pair<float, float>> extent;         // by column: smallest and largest value
     std::vector<std::uint8_t> has_missing;               // by column
@@ -118,26 +118,29 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
     std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
     for (std::size_t c = 0; c < columns.size(); ++c)
         position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
-    cells.thresholds.resize(columns.size());
+    std::vector<std::map<float, std::uint64_t>> weight(columns.size());
     for (const Tree& tree : forest.trees) {
         ProjectedTreeBuilder builder(tree, forest.X, position_of, columns.size(), min_node_size);
         cells.trees.push_back(builder.build());
-        for (const Node& node : tree.nodes) {
-            const std::int32_t c = node.is_leaf() ? -1 : position_of[static_cast<std::size_t>(node.column)];
-            if (c >= 0) cells.thresholds[static_cast<std::size_t>(c)].push_back(largest_float_up_to(node.threshold));
+        std::vector<std::uint64_t> n_rows(tree.nodes.size());
+        for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children come after their parents
+            const Node& node = tree.nodes[i];
+            if (node.is_leaf()) {
+                n_rows[i] = node.end - node.begin;
+                continue;
+            }
+            n_rows[i] = n_rows[static_cast<std::size_t>(node.left)] + n_rows[static_cast<std::size_t>(node.right)];
+            const std::int32_t c = position_of[static_cast<std::size_t>(node.column)];
+            if (c >= 0) weight[static_cast<std::size_t>(c)][largest_float_up_to(node.threshold)] += n_rows[i];
         }
     }
-    cells.threshold_count.resize(columns.size());
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-        std::vector<float>& t = cells.thresholds[c];
-        std::vector<std::uint32_t>& count = cells.threshold_count[c];
-        std::sort(t.begin(), t.end());
-        for (std::size_t i = 0; i < t.size(); ++i) {
-            if (i == 0 || t[i] != t[i - 1]) count.push_back(0);
-            ++count.back();
+    cells.thresholds.resize(columns.size());
+    cells.threshold_weight.resize(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        for (const auto& [threshold, rows] : weight[c]) {
+            cells.thresholds[c].push_back(threshold);
+            cells.threshold_weight[c].push_back(rows);
         }
-        t.erase(std::unique(t.begin(), t.end()), t.end());
-    }
     cells.leaf_of.assign(cells.trees.size(), std::vector<std::uint32_t>(cells.n_rows));
     cells.coordinates.assign(columns.size(), std::vector<CodeInterval>(cells.n_rows));
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -358,8 +361,8 @@ class RuleSearch {
     }
 
     // Of the boxes that cover the same rows, the plainest. A side that nothing bad bounds is opened. Any other side may
-    // lie anywhere between the rows and the first bad thing beyond them: it is put where the forest splits most, at the
-    // median of its thresholds there.
+    // lie anywhere between the rows and the first bad thing beyond them: it is put where the forest splits most rows, at
+    // the weighted median of its thresholds there.
     void settle(CodeBox& box, const CodeBox& root) const {
         const CodeBox hull = hull_of_good(box);
         for (std::size_t c = 0; c < box.size(); ++c) {
@@ -390,14 +393,13 @@ class RuleSearch {
             if (meets(box, bad_[i])) act(bad_[i]);
     }
 
-    // Of the thresholds first ... last of a column, each counted as often as the forest uses it, the median.
+    // Of the thresholds first ... last of a column, each weighted by the rows that the forest splits there, the median.
     std::uint32_t median_threshold(std::size_t c, std::uint32_t first, std::uint32_t last) const {
-        const std::vector<std::uint32_t>& count = cells_.threshold_count[c];
-        std::size_t total = 0;
-        for (std::uint32_t i = first; i <= last; ++i) total += count[i];
-        std::size_t before = 0;
+        const std::vector<std::uint64_t>& weight = cells_.threshold_weight[c];
+        std::uint64_t total = 0, before = 0;
+        for (std::uint32_t i = first; i <= last; ++i) total += weight[i];
         std::uint32_t i = first;
-        while (i < last && 2 * (before += count[i]) < total) ++i;
+        while (i < last && 2 * (before += weight[i]) < total) ++i;
         return i;
     }
 
