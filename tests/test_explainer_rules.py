@@ -157,6 +157,17 @@ def test_groups_and_missing_values_in_rules():
     assert {c.column for c in rule.conditions} <= {"x0", "x1", "x2"}
 
 
+def test_a_split_between_missing_and_known_values():
+    """Its threshold is infinite: "above" it there are only missing values, which was read as a range of numbers."""
+    X = np.array([[np.nan], [1.0], [0.0]] * 20)
+    y = np.array([1, 0, 0] * 20)
+    forest = RandomForestClassifier(1, bootstrap=False, random_state=0).fit(X.astype(np.float32), y)
+    assert np.isinf(forest.estimators_[0].tree_.threshold[0])
+    missing, known = SufficientExplainer(forest).fit(X, y).explain(X[:2]).rules
+    assert [str(c) for c in missing.conditions] == ["x0 is missing"]
+    assert [str(c) for c in known.conditions] == ["x0 is known"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

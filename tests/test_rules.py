@@ -212,6 +212,7 @@ def test_a_condition_that_makes_no_sense_is_refused(changes, error, message):
         (Condition("x", -INF, 1.0, low_closed=True), Condition("x", high=1.0)),
         (Condition("x", 1.0, INF, high_closed=False), Condition("x", low=1.0)),
         (Condition("x", -0.0), Condition("x", 0.0)),
+        (Condition("x", high=-0.0), Condition("x", high=0.0)),
         (Condition("x", np.float32(0.5), 2, missing=np.bool_(True)), Condition("x", 0.5, 2.0, missing=True)),
     ],
 )

@@ -72,10 +72,8 @@ class Condition:
             raise TypeError(f"`column` must be the name of a column, got {self.column!r}.")
         for name in ("low", "high"):
             check_number(name, getattr(self, name), "a number", lambda end: not math.isnan(end))
-        low, high = (
-            float(self.low) + 0.0,
-            float(self.high) + 0.0,
-        )  # -0.0 becomes 0.0: equal, but it would read differently
+        # -0.0 becomes 0.0: they are equal, but would read differently.
+        low, high = float(self.low) + 0.0, float(self.high) + 0.0
         low_closed = bool(self.low_closed) and low > -math.inf
         high_closed = bool(self.high_closed) or high == math.inf
         for name, value in {"low": low, "high": high, "low_closed": low_closed, "high_closed": high_closed}.items():

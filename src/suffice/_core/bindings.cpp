@@ -334,11 +334,15 @@ nb::dict find_rules(const PySetCells& cells, const Table& X, const Vector<std::u
                     if (!rule.exists) return;
                     for (std::size_t j = 0; j < width; ++j) {
                         const CodeInterval& codes = rule.box[j];
-                        has_values[width * i + j] = codes.has_values();
                         missing[width * i + j] = codes.missing;
                         if (!codes.has_values()) continue;
-                        if (codes.lo > 0) low[width * i + j] = c.thresholds[j][codes.lo - 1];
-                        if (codes.hi < c.thresholds[j].size()) high[width * i + j] = c.thresholds[j][codes.hi];
+                        const float from = codes.lo > 0 ? c.thresholds[j][codes.lo - 1] : -kInfinity;
+                        const float to = codes.hi < c.thresholds[j].size() ? c.thresholds[j][codes.hi] : kInfinity;
+                        if (!(from < to))
+                            continue;  // above an infinite threshold, which parts missing from known values
+                        has_values[width * i + j] = 1;
+                        low[width * i + j] = from;
+                        high[width * i + j] = to;
                     }
                 };
             },
