@@ -86,12 +86,12 @@ struct SetCells {
     std::size_t n_outcomes = 0;         // distinct outcomes
     std::vector<std::int32_t> columns;  // of the table, that belong to S
     std::vector<ProjectedTree> trees;
-    std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and row: the row's leaf
-    std::vector<std::vector<float>> thresholds;       // by column: those of the whole forest, ascending
+    std::vector<std::vector<std::uint32_t>> leaf_of;           // by tree and row: the row's leaf
+    std::vector<std::vector<float>> thresholds;                // by column: those of the whole forest, ascending
     std::vector<std::vector<std::uint64_t>> threshold_weight;  // by column and threshold: the rows split there
-    std::vector<std::vector<CodeInterval>> coordinates;  // by column and row: the code as lo == hi, or missing
-    std::vector<std::pair<float, float>> extent;         // by column: smallest and largest value
-    std::vector<std::uint8_t> has_missing;               // by column
+    std::vector<std::vector<CodeInterval>> coordinates;        // by column and row: the code as lo == hi, or missing
+    std::vector<std::pair<float, float>> extent;               // by column: smallest and largest value
+    std::vector<std::uint8_t> has_missing;                     // by column
 
     CodeInterval coordinate(std::size_t column, float value) const {
         if (std::isnan(value)) return kOnlyMissing;
@@ -361,8 +361,8 @@ class RuleSearch {
     }
 
     // Of the boxes that cover the same rows, the plainest. A side that nothing bad bounds is opened. Any other side may
-    // lie anywhere between the rows and the first bad thing beyond them: it is put where the forest splits most rows, at
-    // the weighted median of its thresholds there.
+    // lie anywhere between the rows and the first bad thing beyond them: it is put where the forest splits most rows,
+    // at the weighted median of its thresholds there.
     void settle(CodeBox& box, const CodeBox& root) const {
         const CodeBox hull = hull_of_good(box);
         for (std::size_t c = 0; c < box.size(); ++c) {
