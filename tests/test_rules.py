@@ -829,3 +829,10 @@ def test_no_end_with_fewer_digits_or_nearer_to_the_threshold_would_do(ends, wher
 def test_ends_that_do_not_enclose_the_threshold_are_refused(below, above, threshold, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         round_end(below, above, threshold)
+
+
+def test_a_column_whose_name_is_a_number_is_read_back():
+    """ "5 < 5" was read as a lower end of the column "5" without an upper one, and refused."""
+    assert parse_conditions("IF 5 < 5 THEN busy", ["5"]) == (Condition("5", high=5.0, high_closed=False),)
+    both = parse_conditions("IF 5 < 5 <= 7 or missing AND 6 is known THEN busy", ["5", "6"])
+    assert both == (Condition("5", low=5.0, high=7.0, missing=True), Condition("6"))

@@ -423,25 +423,29 @@ def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition,
 def _read_condition(text: str, start: int, name: str) -> tuple[Condition | None, int]:
     """Read the condition on a column that stands at a place of the text, if one does; and where it ends."""
     number = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
-    form = f"(?:{number} (<=?) )?{re.escape(name)}(?: ([<>]=?|=) {number})?(?: (or missing|is missing|is known))?"
-    match = re.compile(form + r"(?= AND | THEN |\Z)").match(text, start)
-    if match is None:
-        return None, start
-    low, above, sign, end, word = match.groups()
-    is_fact = word in ("is missing", "is known")
-    if is_fact == bool(sign) or (low and sign not in ("<", "<=")):
-        return None, start
-    asked: dict[str, Any] = {"missing": word in ("or missing", "is missing"), "values": word != "is missing"}
-    if low:
-        asked.update(low=float(low), low_closed=above == "<=")
-    if sign in ("=", ">", ">="):
-        asked.update(low=float(end), low_closed=sign != ">")
-    if sign in ("=", "<", "<="):
-        asked.update(high=float(end), high_closed=sign != "<")
-    try:
-        return Condition(name, **asked), match.end()
-    except ValueError:  # such as 7 < x <= 3
-        return None, start
+    # A name may look like a number: "5 < 5" is a column "5" below 5, not a lower end without an upper one.
+    forms = (
+        f"{number} (<=?) {re.escape(name)} (<=?) {number}( or missing)?",
+        f"()(){re.escape(name)} ([<>]=?|=) {number}( or missing)?",
+        f"()(){re.escape(name)}()() (is missing|is known)",
+    )
+    for form in forms:
+        match = re.compile(form + r"(?= AND | THEN |\Z)").match(text, start)
+        if match is None:
+            continue
+        low, above, sign, end, word = match.groups()
+        asked: dict[str, Any] = {"missing": word in (" or missing", "is missing"), "values": word != "is missing"}
+        if low:
+            asked.update(low=float(low), low_closed=above == "<=")
+        if sign in ("=", ">", ">="):
+            asked.update(low=float(end), low_closed=sign != ">")
+        if sign in ("=", "<", "<="):
+            asked.update(high=float(end), high_closed=sign != "<")
+        try:
+            return Condition(name, **asked), match.end()
+        except ValueError:  # such as 7 < x <= 3
+            continue
+    return None, start
 
 
 def round_end(below: float, above: float, threshold: float) -> float:
