@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from suffice.checks import as_finite, check_finite, check_number, check_target, find_text
+from suffice.checks import as_finite, check_finite, check_number, check_target
 
 NAN, INF = np.nan, np.inf
 
@@ -94,33 +94,6 @@ def test_a_value_that_the_forest_cannot_take_is_named(X, takes_missing, message)
 def test_nan_is_proposed_only_where_it_is_allowed(takes_missing, fix):
     with pytest.raises(ValueError, match=f"give a finite number{fix}\\.$"):
         check_finite(table([INF]), ["a"], takes_missing)
-
-
-TEXT = "Column {!r} of `X` holds the text {!r} (row {}): give numbers, such as one column of 0 and 1 for each category"
-DATES = "Column {!r} of `X` holds dates or times: give numbers"
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (pd.DataFrame({"a": [1.0, 2.0], "city": ["Rome", "Oslo"]}), TEXT.format("city", "Rome", 0)),
-        (pd.DataFrame({"a": ["1", "two"]}), TEXT.format("a", "two", 1)),
-        (pd.DataFrame({"city": pd.Categorical(["Rome", "Oslo"])}), TEXT.format("city", "Rome", 0)),
-        (pd.DataFrame({"a": [1, 2], "day": pd.to_datetime(["2020-01-01", "2020-01-02"])}), DATES.format("day")),
-        (pl.DataFrame({"a": [1.0, 2.0], "city": ["Rome", "Oslo"]}), TEXT.format("city", "Rome", 0)),
-        ([[1, 2], [3, "x"]], TEXT.format("x1", "x", 1)),
-        (np.array([["1", "2"], ["b", "3"]]), TEXT.format("x0", "b", 1)),
-    ],
-)
-def test_the_column_with_text_or_dates_is_named(X, message):
-    assert find_text(X).startswith(message)
-
-
-@pytest.mark.parametrize(
-    "X", [[["1", "2"]], np.zeros((2, 2)), np.zeros(3), [[{}, None]], pd.DataFrame({"a": [1, None]})]
-)
-def test_no_column_is_named_without_text(X):
-    assert find_text(X) is None
 
 
 @pytest.mark.parametrize(

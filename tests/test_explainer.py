@@ -377,7 +377,7 @@ def test_a_group_is_one_variable(of_classes):
     np.testing.assert_array_equal(explainer.sdp(FRAME, ["look", "load"]), of_classes.sdp(X, [1, 2, 3]))
     np.testing.assert_array_equal(explainer.sdp(FRAME, [2, 1]), of_classes.sdp(X, [1, 2, 3]))
     values = dict(explainer.explain(FRAME[:1])[0].values)
-    assert values["look"] == (X[0, 2], X[0, 3])
+    assert values["look"] == (("hue", X[0, 2]), ("day", X[0, 3]))
 
 
 def test_a_group_of_columns_is_searched_as_one():

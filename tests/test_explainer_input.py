@@ -168,9 +168,8 @@ TOO_LARGE = "Column 'x1' of `X` holds infinity or a number too large for float32
         (X[None], ValueError, "Found array with dim 3"),
         (sparse.csr_matrix(X), TypeError, "Sparse data was passed for X, but dense data is required."),
         (X + 1j, ValueError, "Complex data not supported"),
-        (X[:, :3].astype(str).astype(object) + "?", ValueError, "Column 'x0' of `X` holds the text"),
-        (FRAME.assign(city="Rome"), ValueError, "Column 'city' of `X` holds the text 'Rome' (row 0): give numbers"),
-        (FRAME.assign(when=pd.Timestamp("2020")), TypeError, "Column 'when' of `X` holds dates or times: give numbers"),
+        (FRAME.assign(when=pd.Timestamp("2020")), TypeError, "Column 'when' of `X` holds dates: leave it out, or use"),
+        (FRAME.assign(x=[1, "a"] * 30), TypeError, "Column 'x' of `X` must hold numbers, labels or dates, got objects"),
         (FRAME.set_axis(["a", "b", "a", "c"], axis=1), ValueError, "'a'"),
         (
             FRAME.set_axis(["a", 1, "b", "c"], axis=1),
@@ -193,7 +192,7 @@ def test_a_wrong_table_is_refused_at_fit(table, error, message):
         (with_value(1e300), ValueError, TOO_LARGE),
         (X[0], ValueError, "Expected 2D array, got 1D array instead"),
         (sparse.csr_matrix(X), TypeError, "Sparse data was passed for X, but dense data is required."),
-        ([[1, 2, 3, "four"]], ValueError, "Column 'x3' of `X` holds the text 'four' (row 0): give numbers"),
+        ([[1, 2, 3, "four"]], TypeError, "Column 'x3' of `X` must hold numbers, got the text 'four'."),
     ],
 )
 @pytest.mark.parametrize("call", ["explain", "sdp", "predict", "score", "predict_proba"])
@@ -213,17 +212,13 @@ def test_a_wrong_table_is_refused_by_every_method_for_numbers(of_numbers, call):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (
-            FRAME.rename(columns={"hue": "hues"}),
-            "Feature names unseen at fit time:\n- hues\nFeature names seen at fit time",
-        ),
-        (FRAME[["load", "speed", "hue", "day"]], "Feature names must be in the same order as they were in fit."),
-        (FRAME.drop(columns="day"), "Feature names seen at fit time, yet now missing:\n- day"),
-        (FRAME.assign(city="Rome"), "Feature names unseen at fit time:\n- city"),
+        (FRAME.rename(columns={"hue": "hues"}), "missing ['hue'], unexpected ['hues']. Did you mean 'hues'?"),
+        (FRAME.drop(columns="day"), "`X` has 3 columns, there were 4 at fit: missing ['day'], unexpected []."),
+        (FRAME.assign(city="Rome"), "missing [], unexpected ['city']. With extra_columns='ignore' they are left out."),
     ],
 )
 def test_a_frame_with_other_columns_is_refused(of_frame, frame, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         of_frame.explain(frame)
 
 
@@ -442,7 +437,7 @@ def test_no_rows_give_empty_explanations(explainer, sets):
     assert list(explanations) == []
     assert explanations[:5] == ()
     assert explanations.to_dict()["explanations"] == []
-    assert explanations.to_frame().shape == (0, 8 if explainer.task_ == "classification" else 10)
+    assert explanations.to_frame().shape == (0, 9 if explainer.task_ == "classification" else 11)
     assert explanations.to_frame("importance").shape == (0, 4)
     assert set(explanations.mean_importance("all").values()) == {0.0}
     assert set(explanations.mean_importance("minimal").values()) == {0.0}

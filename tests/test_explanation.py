@@ -14,9 +14,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import Explanation, Explanations, SufficientExplainer, SufficientSet
-from suffice.explanation import format_number, format_probability, join, to_plain
+from suffice.encoding import Column, Encoding
 from suffice.search import FoundSets
 from suffice.variables import Variables
+from suffice.wording import format_number, format_probability, join, to_plain
 
 NAN, INF = np.nan, np.inf
 HOUR = SufficientSet(("hour",), 0.95)
@@ -25,7 +26,12 @@ PAIR = SufficientSet(("rain", "wind"), 0.999)
 
 
 def explanation(**changes):
-    values = (("hour", (6.0,)), ("temp", (NAN,)), ("rain", (0.25,)), ("wind", (1.0, 0.0)))
+    values = (
+        ("hour", (("hour", 6),)),
+        ("temp", (("temp", None),)),
+        ("rain", (("rain", 0.25),)),
+        ("wind", (("wind_N", 1), ("wind_S", 0))),
+    )
     plain = {"outcome": "busy", "interval": None, "pi": 0.9, "sufficient_sets": (HOUR, TEMP, PAIR), "best_set": HOUR}
     return Explanation(**{**plain, "values": values, **changes})
 
@@ -134,6 +140,12 @@ WINDY = (HOUR, SufficientSet(("temp", "wind"), 0.99), SufficientSet(("temp", "ra
 SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
 
 
+BOTH = """\
+The outcome is busy.
+To keep it, this is enough: rain = 0.25 and wind (wind_N = 1), with probability 0.99."""
+SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
+
+
 @pytest.mark.parametrize(
     ("told", "text"),
     [
@@ -146,7 +158,7 @@ SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
         ),
         (
             explanation(sufficient_sets=(PAIR,), best_set=PAIR),
-            "The outcome is busy.\nTo keep it, this is enough: rain = 0.25 and wind, with probability 0.99.",
+            BOTH,
         ),
         (explanation(sufficient_sets=(), best_set=SufficientSet(("hour", "temp"), 0.8999)), NOT_SUFFICIENT),
         (
@@ -163,7 +175,9 @@ SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
             "The outcome is True.\nTo keep it, this is enough: hour = 6, with probability 0.95.",
         ),
         (
-            explanation(sufficient_sets=SEVEN, best_set=SEVEN[0], values=tuple((name, (1.0,)) for name in "abcdefg")),
+            explanation(
+                sufficient_sets=SEVEN, best_set=SEVEN[0], values=tuple((name, ((name, 1.0),)) for name in "abcdefg")
+            ),
             MANY,
         ),
     ],
@@ -174,8 +188,7 @@ def test_an_explanation_reads_as_plain_words(told, text):
 
 @pytest.mark.parametrize(("n_sets", "n_more"), [(5, []), (6, ["1"]), (7, ["1", "2"])])
 def test_lists_are_cut_after_five(n_sets, n_more):
-    values = tuple((name, (1.0,)) for name in "abcdefg")
-    text = str(explanation(sufficient_sets=SEVEN[:n_sets], best_set=SEVEN[0], values=values))
+    text = str(explanation(sufficient_sets=SEVEN[:n_sets], best_set=SEVEN[0], values=SEVEN_VALUES))
     assert re.findall(r"and (\d) more", text) == n_more
 
 
@@ -184,7 +197,10 @@ def test_an_explanation_becomes_plain_values():
         "outcome": 12.0,
         "interval": [8.0, 31.0],
         "pi": 0.9,
+        "prediction": None,
+        "forest_agrees": True,
         "is_sufficient": True,
+        "values": {"hour": 6, "temp": None, "rain": 0.25, "wind_N": 1, "wind_S": 0},
         "best_set": {"variables": ["hour"], "sdp": 0.95},
         "sufficient_sets": [{"variables": ["hour"], "sdp": 0.95}, {"variables": ["rain", "wind"], "sdp": 0.999}],
         "importance": {"hour": 0.5, "rain": 0.5, "wind": 0.5},
@@ -272,7 +288,7 @@ def test_a_number_out_of_range_is_refused(explanations, index):
 def test_an_explanation_holds_its_row(explanations):
     X, _ = data()
     for i, e in enumerate(explanations):
-        assert e.values == tuple((name, (X[name][i],)) for name in X.columns)
+        assert e.values == tuple((name, ((name, X[name][i]),)) for name in X.columns)
         assert e.pi == explanations.pi
         assert e.best_set == (e.sufficient_sets or (e.best_set,))[0]
 
@@ -293,8 +309,11 @@ def by_hand():
         best_sdps=np.array([0.5, 0.95, 0.25]),
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
+    outcomes = np.array(["u", "v", "w"])
+    encoding = Encoding(tuple(Column(name, i) for i, name in enumerate("abcd")), tuple("abcd"), True)
+    variables = Variables.from_columns("abcd")
     return Explanations(
-        X, np.array(["u", "v", "w"]), None, found, [()] * 3, Variables.from_columns("abcd"), 0.9, "all", (X, X, None)
+        X, outcomes, None, found, [()] * 3, outcomes, variables, encoding, 0.9, "all", None, (X, outcomes), {}
     )
 
 
@@ -321,7 +340,7 @@ def test_missing_values_do_not_make_an_explanation_differ_from_itself():
     X.loc[0, "hue"] = np.nan
     forest = RandomForestClassifier(n_estimators=5, random_state=0)
     explanations = SufficientExplainer(forest).fit(X, y).explain(X[:1])
-    assert np.isnan(dict(explanations[0].values)["hue"][0])
+    assert dict(explanations[0].values)["hue"] == (("hue", None),)
     assert explanations[0] == explanations[0]
     assert hash(explanations[0]) == hash(explanations[0])
 
@@ -363,11 +382,12 @@ def test_a_frame_of_sets_has_a_line_for_each_set(explanations):
         for s in e.sufficient_sets or (e.best_set,):
             is_minimal = e.is_sufficient and len(s.variables) == len(e.sufficient_sets[0].variables)
             interval = () if e.interval is None else e.interval
-            told = (len(s.variables), s.sdp, e.is_sufficient, is_minimal)
+            told = (len(s.variables), s.sdp, e.is_sufficient, is_minimal, e.forest_agrees)
             rule = str(e.rule) if e.rule and s == e.best_set else None
             lines.append((row, e.outcome, *interval, s.variables, *told, rule))
     bounds = ["low", "high"] if explanations[0].interval else []
-    names = ["row", "outcome", *bounds, "variables", "size", "sdp", "is_sufficient", "is_minimal", "rule"]
+    names = ["row", "outcome", *bounds, "variables", "size", "sdp", "is_sufficient", "is_minimal"]
+    names += ["forest_agrees", "rule"]
     assert list(frame.columns) == names
     frame["rule"] = frame["rule"].astype(object).where(frame["rule"].notna(), None)
     assert [tuple(line) for line in frame.itertuples(index=False)] == lines

@@ -60,20 +60,22 @@ def outcomes_for(kind):
     ],
 )
 def test_the_outcomes_decide_the_task(y, task):
-    assert decide_task("auto", None, check_target(y, len(y))) == task
+    decided, reason = decide_task("auto", None, check_target(y, len(y)))
+    assert decided == task
+    assert reason.startswith(f"{task}: the outcomes are ")
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_user_decides_the_task_over_the_outcomes(task):
-    assert decide_task(task, None, LABELS) == task
-    assert decide_task(task, None, NUMBERS) == task
+    assert decide_task(task, None, LABELS)[0] == task
+    assert decide_task(task, None, NUMBERS)[0] == task
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_forest_decides_the_task_over_the_outcomes(kind):
     task = "classification" if "Classifier" in kind.__name__ else "regression"
-    assert decide_task("auto", kind(), LABELS) == task
-    assert decide_task(task, kind(), LABELS) == task
+    assert decide_task("auto", kind(), LABELS)[0] == task
+    assert decide_task(task, kind(), LABELS)[0] == task
     other = {"classification": "regression", "regression": "classification"}[task]
     with pytest.raises(ValueError, match=f"`task` is '{other}', but `forest` is for {task}."):
         decide_task(other, kind(), LABELS)
@@ -88,7 +90,7 @@ def test_an_unknown_task_is_refused():
 def test_another_kind_of_forest_is_refused(forest):
     message = (
         "`forest` must be None or a scikit-learn RandomForest or ExtraTrees classifier or regressor, got "
-        f"{type(forest).__name__}. To explain another model, fit on its outputs: fit(X, model.predict(X))."
+        f"{type(forest).__name__}. To explain another model, use SufficientExplainer.for_model(model, X)."
     )
     with pytest.raises(TypeError, match=re.escape(message)):
         SufficientExplainer(forest).fit(X, LABELS)

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
 
-from suffice.rules import Condition, Rule, parse_conditions, round_end
+from suffice.rules import Condition, Rule, parse_conditions, round_end, round_whole_end
 
 NAN, INF = math.nan, math.inf
 MAX32 = float(np.finfo(np.float32).max)
@@ -67,11 +67,16 @@ ROUND = st.one_of(
     st.integers(-9, 9).map(float), st.sampled_from([0.1, -0.3, 5.5, 1e-07, 12345.678, -1e15, 1e22, 2.5e-05])
 )
 FINITE = st.one_of(ROUND, st.floats(allow_nan=False, allow_infinity=False))
+WORDS = ["clear", "light rain", "a, b", "it's", 'say "so"', "", "3", "True", "x AND y", "or missing", "{", "日本", " a"]
+LABELS = [st.one_of(st.sampled_from(WORDS), TEXT), st.booleans(), st.integers(-9, 9)]
 
 
 @st.composite
 def conditions_on(draw, column, numbers=FINITE):
-    kind = draw(st.sampled_from(["missing", "known", "low", "high", "both", "both", "one"]))
+    kind = draw(st.sampled_from(["missing", "known", "low", "high", "both", "both", "one", "labels", "labels"]))
+    if kind == "labels":
+        labels = draw(st.sampled_from(LABELS).flatmap(lambda known: st.lists(known, min_size=1, max_size=4)))
+        return Condition(column, labels=labels, excluded=draw(st.booleans()), missing=draw(st.booleans()))
     if kind in ("missing", "known"):
         return Condition(column, missing=kind == "missing", values=kind == "known")
     low, high = sorted([draw(numbers), draw(numbers)])
@@ -111,6 +116,11 @@ def rules_with_tables(draw, names=NAMES, numbers=FINITE):
     n_rows = draw(st.integers(1, 8))
     table = {"another": draw(st.lists(st.sampled_from([0.0, NAN]), min_size=n_rows, max_size=n_rows))}
     for condition in drawn.conditions:
+        if condition.labels is not None:
+            others = {str: ["clear", "other", "3"], bool: [True, False], int: [0, 3]}[type(condition.labels[0])]
+            values = st.sampled_from([*condition.labels, *condition.labels, *others, None])
+            table[condition.column] = draw(st.lists(values, min_size=n_rows, max_size=n_rows))
+            continue
         ends = [end for end in (condition.low, condition.high) if math.isfinite(end)]
         beside = [math.nextafter(end, to) for end in ends for to in (-INF, INF)]
         values = st.sampled_from([*ends, *ends, *beside, 0.0, NAN, INF, -INF])
@@ -118,9 +128,15 @@ def rules_with_tables(draw, names=NAMES, numbers=FINITE):
     return drawn, table
 
 
+def is_missing(value):
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def is_satisfied(condition, value):
-    if math.isnan(value):
+    if is_missing(value):
         return condition.missing
+    if condition.labels is not None:
+        return (value not in condition.labels) if condition.excluded else (value in condition.labels)
     above = condition.low == -INF or value > condition.low or (condition.low_closed and value == condition.low)
     below = condition.high == INF or value < condition.high or (condition.high_closed and value == condition.high)
     return condition.values and above and below
@@ -133,8 +149,13 @@ def covered_rows(drawn, table):
 
 def polars_frame(table, missing):
     """The table with null or NaN for the missing values of each column."""
-    columns = {name: [missing[name] if math.isnan(v) else v for v in values] for name, values in table.items()}
-    return pl.DataFrame(columns, schema=dict.fromkeys(table, pl.Float64))
+    types = {name: next((type(v) for v in values if not is_missing(v)), float) for name, values in table.items()}
+    columns = {
+        name: [(missing[name] if types[name] is float else None) if is_missing(v) else v for v in values]
+        for name, values in table.items()
+    }
+    of_type = {float: pl.Float64, str: pl.String, bool: pl.Boolean, int: pl.Int64}
+    return pl.DataFrame(columns, schema={name: of_type[types[name]] for name in table})
 
 
 def unused_name(table):
@@ -230,7 +251,7 @@ def test_conditions_that_the_same_values_satisfy_are_equal(one, other):
 def test_a_rule_covers_the_rows_that_a_plain_loop_finds(drawn_and_table):
     drawn, table = drawn_and_table
     expected = covered_rows(drawn, table)
-    array = np.array(list(table.values())).T
+    array = np.array(list(table.values()), dtype=object).T
     assert rows_of(drawn.covers(table)) == expected
     assert rows_of(drawn.covers(array, column_names=list(table))) == expected
     assert rows_of(drawn.covers(pd.DataFrame(table))) == expected
@@ -245,7 +266,7 @@ def test_the_columns_of_an_array_without_names_are_numbered():
 
 
 @pytest.mark.parametrize(
-    "X", [np.empty((3, 2)), pd.DataFrame({"a": [1, 2, 3]}), pl.DataFrame({"a": [1, 2, 3]}), {"a": "abc"}]
+    "X", [np.empty((3, 2)), pd.DataFrame({"a": [1, 2, 3]}), pl.DataFrame({"a": [1, 2, 3]}), {"a": list("abc")}]
 )
 def test_a_rule_without_conditions_covers_every_row(X):
     assert rule().covers(X).tolist() == [True, True, True]
@@ -307,9 +328,19 @@ def test_missing_values_of_any_kind_of_column_are_missing(column):
             ValueError,
             "Column 'hour' of `X` must have 2 values, got shape (1,).",
         ),
-        ({"hour": ["noon"]}, None, TypeError, "Column 'hour' of `X` must hold numbers."),
-        (pd.DataFrame({"hour": ["noon"]}), None, TypeError, "Column 'hour' of `X` must hold numbers."),
-        (pl.DataFrame({"hour": ["noon"]}), None, TypeError, "Column 'hour' of `X` must hold numbers."),
+        ({"hour": ["noon"]}, None, TypeError, "Column 'hour' of `X` must hold numbers, got the text 'noon'."),
+        (
+            pd.DataFrame({"hour": ["noon"]}),
+            None,
+            TypeError,
+            "Column 'hour' of `X` must hold numbers, got the text 'noon'.",
+        ),
+        (
+            pl.DataFrame({"hour": ["noon"]}),
+            None,
+            TypeError,
+            "Column 'hour' of `X` must hold numbers, got the text 'noon'.",
+        ),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(X, column_names, error, message):
@@ -329,8 +360,8 @@ def test_sql_selects_the_rows_that_the_rule_covers(drawn_and_table):
     rows = zip(range(99), *table.values(), strict=False)
     database = sqlite3.connect(":memory:")
     try:
-        database.execute(f"CREATE TABLE rows ({', '.join(f'{name} REAL' for name in quoted)})")
-        stored = [[None if math.isnan(value) else value for value in row] for row in rows]
+        database.execute(f"CREATE TABLE rows ({', '.join(quoted)})")
+        stored = [[None if is_missing(value) else value for value in row] for row in rows]
         database.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(quoted))})", stored)
         found = database.execute(f"SELECT {key} FROM rows WHERE {drawn.to_sql()} ORDER BY {key}").fetchall()
     finally:
@@ -351,6 +382,10 @@ def test_sql_selects_the_rows_that_the_rule_covers(drawn_and_table):
         ((Condition("x", 1.0, 2.0, missing=True),), '("x" > 1.0e0 AND "x" <= 2.0e0 OR "x" IS NULL)'),
         ((Condition("x"),), '"x" IS NOT NULL'),
         ((Condition("x", missing=True, values=False),), '"x" IS NULL'),
+        ((Condition("x", labels=("b", "it's")),), "\"x\" IN ('b', 'it''s')"),
+        ((Condition("x", labels=(True,), excluded=True, missing=True),), '("x" NOT IN (TRUE) OR "x" IS NULL)'),
+        ((Condition("x", low=6, low_closed=True, part="hour"),), 'EXTRACT(HOUR FROM "x") >= 6.0e0'),
+        ((Condition("x", labels=("Sat", "Mon"), part="weekday"),), 'EXTRACT(ISODOW FROM "x") IN (1, 6)'),
     ],
 )
 def test_sql_worked_out_by_hand(conditions, sql):
@@ -464,6 +499,9 @@ def test_a_rule_as_a_dictionary():
                 "high_closed": True,
                 "missing": True,
                 "values": True,
+                "labels": None,
+                "excluded": False,
+                "part": None,
             }
         ],
         "outcome": 20.0,
@@ -551,6 +589,17 @@ def test_a_rule_that_makes_no_sense_is_refused(conditions, changes, message):
         (Condition("x", low=-0.0), "x > 0"),
         (Condition("x", low=100000.0), "x > 100000"),
         (Condition("x", low=0.1 + 0.2), "x > 0.30000000000000004"),
+        (Condition("x", labels=("mist", "clear")), "x in {clear, mist}"),
+        (Condition("x", labels=("light rain",)), "x = light rain"),
+        (Condition("x", labels=("snow",), excluded=True), "x != snow"),
+        (Condition("x", labels=("snow", "rain"), excluded=True, missing=True), "x not in {rain, snow} or missing"),
+        (Condition("x", labels=(True,)), "x = True"),
+        (Condition("x", labels=(2, 1)), "x in {1, 2}"),
+        (Condition("x", labels=(2,)), "x in {2}"),
+        (Condition("x", labels=("2",)), 'x = "2"'),
+        (Condition("x", labels=("a, b", 'say "so"')), 'x in {"a, b", "say \\"so\\""}'),
+        (Condition("x", low=6, low_closed=True, part="hour"), "x.hour >= 6"),
+        (Condition("x", labels=("Sun", "Sat"), part="weekday"), "x.weekday in {Sat, Sun}"),
     ],
 )
 def test_a_condition_reads_like_this(condition, text):
@@ -836,3 +885,122 @@ def test_a_column_whose_name_is_a_number_is_read_back():
     assert parse_conditions("IF 5 < 5 THEN busy", ["5"]) == (Condition("5", high=5.0, high_closed=False),)
     both = parse_conditions("IF 5 < 5 <= 7 or missing AND 6 is known THEN busy", ["5", "6"])
     assert both == (Condition("5", low=5.0, high=7.0, missing=True), Condition("6"))
+
+
+# --- labels, dates and whole numbers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"labels": ()}, ValueError, "No label satisfies the condition on 'x': give some `labels`."),
+        ({"labels": ("a",), "low": 1.0}, ValueError, "The condition on 'x' has labels: give it no `low` and no `high`"),
+        ({"excluded": True}, ValueError, "The condition on 'x' excludes labels: give `labels`."),
+        ({"labels": ("a",), "values": False, "missing": True}, ValueError, "no `low`, no `high` and no `labels`."),
+        ({"labels": (None,)}, TypeError, "A label must be a string, a boolean or a number, got None."),
+        ({"labels": (NAN,)}, TypeError, "A label must be a string, a boolean or a number, got nan."),
+        ({"part": "minute"}, ValueError, "`part` must be one of ['year', 'month', 'day', 'weekday', 'hour'], got 'min"),
+    ],
+)
+def test_a_condition_on_labels_that_makes_no_sense_is_refused(options, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        Condition("x", **options)
+
+
+def test_the_order_of_labels_does_not_matter():
+    assert Condition("x", labels=("b", "a", "a")) == Condition("x", labels=("a", "b"))
+    assert Condition("x", labels=(np.str_("a"),)) == Condition("x", labels=("a",))
+    assert Condition("x", labels=("a",)) != Condition("x", labels=("a",), excluded=True)
+    assert Condition("x", labels=(), excluded=True, missing=True).is_trivial
+
+
+DATES = ["2024-02-29 05:00", "2024-03-02 18:30", None, "2023-12-31 00:00"]  # Thursday, Saturday, missing, Sunday
+WHEN = {
+    "pandas": pd.DataFrame({"when": pd.to_datetime(DATES)}),
+    "pandas with a zone": pd.DataFrame({"when": pd.to_datetime(DATES).tz_localize("Asia/Tokyo")}),
+    "objects": pd.DataFrame({"when": pd.Series([None if d is None else pd.Timestamp(d) for d in DATES], dtype=object)}),
+    "polars": pl.DataFrame({"when": DATES}).with_columns(pl.col("when").str.to_datetime("%Y-%m-%d %H:%M")),
+    "array": {"when": np.array([d or "NaT" for d in DATES], dtype="M8[m]")},
+}
+
+
+@pytest.mark.parametrize("kind", WHEN)
+@pytest.mark.parametrize(
+    ("condition", "rows"),
+    [
+        (Condition("when", low=6, part="hour"), [1]),
+        (Condition("when", high=5, part="hour", missing=True), [0, 2, 3]),
+        (Condition("when", labels=("Sat", "Sun"), part="weekday"), [1, 3]),
+        (Condition("when", labels=("Sat", "Sun"), excluded=True, part="weekday"), [0]),
+        (Condition("when", low=2024, high=2024, low_closed=True, part="year"), [0, 1]),
+        (Condition("when", low=28, part="day"), [0, 3]),
+        (Condition("when", high=3, part="month"), [0, 1]),
+        (Condition("when", part="month"), [0, 1, 3]),
+        (Condition("when", missing=True, values=False), [2]),
+    ],
+)
+def test_a_rule_asks_for_parts_of_dates(kind, condition, rows):
+    frame, drawn = WHEN[kind], rule(condition)
+    assert rows_of(drawn.covers(frame)) == rows
+    if kind.startswith("pandas"):
+        assert frame.query(drawn.to_pandas_query()).index.tolist() == rows
+    if kind == "polars":
+        assert frame.with_row_index("row").filter(drawn.to_polars())["row"].to_list() == rows
+
+
+def test_the_dates_of_a_column_without_times_have_hour_0():
+    frame = pl.DataFrame({"when": ["2024-02-29", None]}).with_columns(pl.col("when").str.to_date())
+    assert rule(Condition("when", high=0, part="hour")).covers(frame).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "threshold", "low", "high"),
+    [
+        (5, 6, 5.5, (6.0, True), (5.0, True)),
+        (5, 9, 7.0, (8.0, True), (7.0, True)),
+        (99, 100, 99.5, (100.0, True), (100.0, False)),
+        (980, 1031, 1005.5, (1000.0, True), (1000.0, False)),
+        (19, 20, 19.5, (20.0, True), (20.0, False)),
+        (9, 10, 9.5, (10.0, True), (9.0, True)),
+        (-3, -2, -2.5, (-2.0, True), (-3.0, True)),
+        (0, 1, 0.5, (1.0, True), (0.0, True)),
+        (-INF, 3, 1.5, (2.0, True), (1.0, True)),
+        (3, INF, 7.5, (8.0, True), (7.0, True)),
+    ],
+)
+def test_ends_of_whole_numbers(below, above, threshold, low, high):
+    assert round_whole_end(below, above, threshold, "low") == low
+    assert round_whole_end(below, above, threshold, "high") == high
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(-2000, 2000), st.integers(1, 3000), st.floats(0, 0.999), st.sampled_from(["low", "high", None]))
+def test_ends_of_whole_numbers_leave_every_value_on_its_side(below, gap, share, within):
+    above = below + gap
+    threshold = float(np.float32(below + share * gap))
+    assume(below <= threshold < above)
+    beyond = {}
+    for side in ("low", "high"):
+        end, closed = round_whole_end(below, above, threshold, side, within)
+        assert end == int(end)
+        beyond[side] = end if side == "low" else end + closed  # the first number that is not on the lower side
+        assert below < beyond[side] <= above
+        if within == "low":
+            assert beyond[side] > threshold
+        if within == "high":
+            assert beyond[side] - 1 <= threshold
+    assert beyond["low"] == beyond["high"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=3, max_size=3, unique=True))
+def test_ends_within_a_threshold_let_nothing_pass_that_it_stops(three):
+    below, threshold, above = sorted(three)
+    for side in ("low", "high"):
+        end = round_end(below, above, threshold, side)
+        beside = [math.nextafter(end, -INF), end, math.nextafter(end, INF)]
+        for value in beside:
+            is_left = float(np.float32(value)) <= threshold
+            assert is_left if side == "high" and value <= end else True
+            assert not is_left if side == "low" and value > end else True
+        assert float(np.float32(below)) <= end < above

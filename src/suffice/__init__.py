@@ -1,6 +1,6 @@
 """Sufficient explanations: which few variables are enough to keep an outcome, and how surely."""
 
-from suffice.errors import FidelityWarning, SearchSizeWarning
+from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, Explanations, SufficientSet
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
@@ -15,6 +15,7 @@ __all__ = [
     "GlobalRule",
     "GlobalRulesClassifier",
     "GlobalRulesRegressor",
+    "RareCategoriesWarning",
     "Rule",
     "SearchSizeWarning",
     "SufficientExplainer",

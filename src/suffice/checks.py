@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from suffice.errors import did_you_mean
+from suffice.table import Table, as_frame, is_missing, match_columns, read_columns
 
 
 def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
@@ -33,7 +38,23 @@ def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], 
         raise ValueError(f"`{name}` must be {must_be}, got {value!r}.")
 
 
-def check_finite(table: NDArray[np.float32], column_names: Sequence[str], takes_missing: bool) -> None:
+def check_word(name: str, value: object, known: Sequence[object]) -> None:
+    """Refuse a parameter that is none of the known words.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What the user gave.
+    known : sequence of object
+        What it may be.
+    """
+    if not any(value is word or (isinstance(value, str) and value == word) for word in known):
+        raise ValueError(f"`{name}` must be one of {list(known)}, got {value!r}.{did_you_mean(value, map(str, known))}")
+
+
+def check_finite(table: NDArray[Any], column_names: Sequence[str], takes_missing: bool) -> None:
     """Refuse infinite values, and missing ones where the forest cannot take them.
 
     Parameters
@@ -60,34 +81,77 @@ def check_finite(table: NDArray[np.float32], column_names: Sequence[str], takes_
     raise ValueError(f"Column {column_names[column]!r} of `X` holds {what} (row {row}): {fix}.")
 
 
-def find_text(X: Any) -> str | None:
-    """Say which column keeps a table from being one of numbers.
+def read_input(
+    estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 0, extra_columns: str = "error"
+) -> Table:
+    """Read a table that an estimator is fitted on or asked about, and check that its columns are those of the fit.
 
     Parameters
     ----------
-    X : array-like or frame
-        A table that could not be turned into numbers.
+    estimator : estimator
+        It gets `n_features_in_` and, if the columns have names, `feature_names_in_`.
+    X : array-like or frame of shape (n_rows, n_columns)
+        The table.
+    reset : bool, default=False
+        Whether the estimator is being fitted.
+    min_rows : int, default=0
+        The least number of rows.
+    extra_columns : {"error", "ignore"}, default="error"
+        What to do with columns that were not there at fit.
 
     Returns
     -------
-    str or None
-        What the first column with text or dates holds, and what to do; None if there is no such column.
+    Table
+        The columns of the training table, in their order.
     """
-    if hasattr(X, "columns"):
-        columns = [(str(name), np.asarray(X[name])) for name in X.columns]
-    else:
-        table = np.asarray(X, dtype=object)
-        columns = [(f"x{i}", column) for i, column in enumerate(table.T)] if table.ndim == 2 else []
-    for name, column in columns:
-        for row, value in enumerate(column.tolist() if column.dtype.kind in "OUT" else []):
-            if isinstance(value, str) and not _is_number(value):
-                return (
-                    f"Column {name!r} of `X` holds the text {value!r} (row {row}): give numbers, such as one column of "
-                    "0 and 1 for each category, made one variable by `groups`."
-                )
-        if column.dtype.kind in "mM":
-            return f"Column {name!r} of `X` holds dates or times: give numbers, such as the hour or the month."
-    return None
+    frame = as_frame(X)
+    if frame is None and not _holds_text(X):
+        array = validate_data(
+            estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=min_rows
+        )
+        return Table.from_array(array)
+    table = Table.from_frame(frame) if frame is not None else read_columns(X)
+    if table.n_rows < min_rows:
+        raise ValueError(f"Found array with {table.n_rows} sample(s) while a minimum of {min_rows} is required.")
+    if not table.names:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    if reset:
+        estimator.n_features_in_ = len(table.names)
+        if table.has_names:
+            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return table
+    fitted = getattr(estimator, "feature_names_in_", None)
+    name = type(estimator).__name__
+    if table.has_names and fitted is not None:
+        return table.choose(match_columns(table.names, fitted.tolist(), extra_columns))
+    if len(table.names) != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {len(table.names)} features, but {name} is expecting {estimator.n_features_in_} features as input."
+        )
+    if table.has_names != (fitted is not None):
+        said = "has" if table.has_names else "does not have valid"
+        fitted_with = "without" if table.has_names else "with"
+        warnings.warn(
+            f"X {said} feature names, but {name} was fitted {fitted_with} feature names", UserWarning, stacklevel=3
+        )
+    return table
+
+
+def _holds_text(X: Any) -> bool:
+    """Tell whether an array or list holds labels or dates, and not only numbers, or text that reads as numbers."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return False
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows of different lengths: scikit-learn tells
+        return False
+    if array.dtype.kind in "MUT":
+        return array.ndim == 2
+    if array.dtype.kind != "O" or array.ndim != 2:
+        return False
+    return any(isinstance(v, datetime.date) or (isinstance(v, str) and not _is_number(v)) for v in array.flat)
 
 
 def _is_number(text: str) -> bool:
@@ -134,7 +198,7 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
 
 def _from_objects(labels: list[Any]) -> NDArray[Any]:
     for row, label in enumerate(labels):
-        if _is_missing(label):
+        if is_missing(label):
             raise ValueError(f"`y` has a missing value (row {row}): leave out the rows without an outcome.")
     types = sorted({type(label).__name__ for label in labels})
     if 0 < sum(isinstance(label, str) for label in labels) < len(labels):
@@ -143,13 +207,6 @@ def _from_objects(labels: list[Any]) -> NDArray[Any]:
     if target.dtype.kind == "O":
         raise TypeError(f"`y` must hold labels or numbers, got objects of the types {types}.")
     return target
-
-
-def _is_missing(label: Any) -> bool:
-    try:
-        return label is None or bool(label != label)  # noqa: PLR0124 (NaN and NaT)
-    except TypeError:  # pandas.NA is neither equal nor unequal
-        return True
 
 
 def as_finite(y: NDArray[Any]) -> NDArray[np.float64]:

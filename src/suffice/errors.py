@@ -13,6 +13,10 @@ class FidelityWarning(UserWarning):
     """The forest follows the outcomes poorly, so explanations drawn from it say little."""
 
 
+class RareCategoriesWarning(UserWarning):
+    """Most rows of a column hold categories that are too rare to tell apart."""
+
+
 class SearchSizeWarning(UserWarning):
     """The search may look at very many sets of variables."""
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
+import sklearn
 from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
@@ -15,16 +18,19 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from suffice.checks import as_finite, check_finite, check_number, check_target, find_text
+from suffice.checks import as_finite, check_finite, check_number, check_target, check_word, read_input
+from suffice.encoding import Encoding
 from suffice.explanation import Explanations, SetsKind, check_sets_kind
 from suffice.forest import FittedForest, check_outcomes, decide_task, fidelity, fit_forest, task_of_forest
+from suffice.models import ask_model, task_of_model
 from suffice.progress import progress_bar
 from suffice.projection import MAX_VARIABLES, ProjectedForest
 from suffice.rule_search import RuleFinder, RuleOptions
 from suffice.rules import Rule
 from suffice.search import choose_candidates, find_sufficient_sets
+from suffice.table import Table, read_columns
 from suffice.variables import Variables, VariableSet
 
 Floats = NDArray[np.float64]
@@ -40,7 +46,7 @@ def _has_classes(explainer: SufficientExplainer) -> bool:
 class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     """Explain outcomes of a table by the few variables that are enough to keep them.
 
-    Fit it on data ``(X, y)``, or on a model's outputs ``(X, model.predict(X))``. For a row and its outcome, the
+    Fit it on data ``(X, y)``, or on a model's outputs by `for_model`. For a row and its outcome, the
     same-decision probability (SDP) of a set S of variables is the probability that the outcome stays the same when
     only the variables in S keep their values. A set is sufficient if its SDP is at least `pi` and no smaller part of
     it has that.
@@ -70,8 +76,16 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
         `min_samples_leaf`.
-    groups : dict of str to list of str or int, default=None
-        Columns that are one variable, such as the indicators of a category.
+    groups : dict of str to list of str or int, or "detect", default=None
+        Columns that are one variable, such as the indicators of a category. "detect" makes one of columns that share
+        a prefix, hold only 0 and 1, and of which no two are 1 in the same row: those of an encoder.
+    dates : {"parts"}, default=None
+        What to do with columns of dates: take their year, month, day, weekday and hour, as one variable; or, by
+        default, refuse them.
+    unseen : {"error", "missing"}, default="error"
+        What to do with categories that were not there at fit: refuse them, or take them as missing.
+    extra_columns : {"error", "ignore"}, default="error"
+        What to do with columns that were not there at fit.
     n_jobs : int, default=None
         The number of threads; None or -1 for all cores. It does not change the results.
     random_state : int, RandomState or None, default=None
@@ -86,6 +100,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     fidelity_ : float
         Out-of-bag accuracy (classification) or R2 (regression) of the forest on `y`: how far explanations can be
         trusted. NaN for a forest that has no rows out of bag.
+    fidelity_by_class_ : dict of object to float
+        Classification: for each class the out-of-bag share of its rows that the forest gets right; NaN if it has none.
+    task_reason_ : str
+        Why `task_` is what it is, in one line.
     classes_ : ndarray
         The labels (classification only).
     target_name_ : str
@@ -96,6 +114,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         The variables that are searched, the most important first.
     min_node_size_ : int
         The least size of a cell.
+    model_ : object
+        The model that is explained; only after `for_model`.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -125,7 +145,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         min_size: int = 1,
         max_size: int | None = None,
         min_node_size: int | None = None,
-        groups: Mapping[str, Sequence[str | int]] | None = None,
+        groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
+        dates: Literal["parts"] | None = None,
+        unseen: Literal["error", "missing"] = "error",
+        extra_columns: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -140,6 +163,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.max_size = max_size
         self.min_node_size = min_node_size
         self.groups = groups
+        self.dates = dates
+        self.unseen = unseen
+        self.extra_columns = extra_columns
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -149,7 +175,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
-            The table: numbers, NaN for missing values where the forest takes them.
+            The table: numbers, booleans, categories, text; and dates, on request. Any of them may be missing.
         y : array-like of shape (n_rows,)
             The outcomes: observed, or a model's outputs for `X`.
         **unsupported : dict
@@ -166,10 +192,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
         self._check_parameters()
         task_of_forest(self.forest)  # a wrong kind of forest is told first
-        table = self._check_table(X, reset=True)
-        outcomes = check_target(y, len(table))
-        self.task_ = decide_task(self.task, self.forest, outcomes)
-        variables = Variables.from_columns(self._column_names(), self.groups)
+        given = read_input(self, X, reset=True, min_rows=2)
+        outcomes = check_target(y, given.n_rows)
+        self.task_, self.task_reason_ = decide_task(self.task, self.forest, outcomes)
         n_threads = self._n_threads()
 
         if self.task_ == "regression":
@@ -183,6 +208,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             kind = "class" if self.task_ == "classification" else "value"
             raise ValueError(f"`y` has one {kind} only, {values.tolist()[0]!r}: there is nothing to explain.")
 
+        self._encoding = Encoding.learn(given, outcomes, self.task_ == "classification", self.dates)
+        if hasattr(self.forest, "estimators_"):
+            self._encoding.check_numeric()
+        table = self._encode(given, self.forest)
+        variables = Variables.of_matrix(self._encoding, table, self.groups)
         self.forest_ = fit_forest(self.forest, self.task_, table, outcomes, n_threads, self.random_state)
         if self.task_ == "classification":
             self.classes_ = self.forest_.classes_
@@ -196,11 +226,56 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         chosen = choose_candidates(fitted, variables, self.candidates, self.n_candidates, self.random_state)
         self.target_name_ = str(getattr(y, "name", None) or "y")
         self._projected = ProjectedForest(fitted, variables, chosen, self.min_node_size_, n_threads)
-        self._rule_finder = RuleFinder(self._projected, self.target_name_)
+        self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)
         self.variable_names_ = variables.names
         self.candidates_ = tuple(variables.names[v] for v in chosen)
-        self.fidelity_ = fidelity(fitted, self.task_)
+        self.fidelity_, shares = fidelity(fitted, self.task_)
+        if self.task_ == "classification":
+            self.fidelity_by_class_ = dict(zip(self.classes_.tolist(), shares, strict=True))
         return self
+
+    @classmethod
+    def for_model(cls, model: Any, X: Any, *, probability_of: Any = None, **params: Any) -> SufficientExplainer:
+        """Fit an explainer on what a model says of a table. Nothing but its outputs is used.
+
+        The methods that take outcomes then ask the model for those that are not given; ``model_`` holds it.
+
+        Parameters
+        ----------
+        model : estimator or callable
+            Any model with `predict`, or a function of the table: a pipeline, a boosted model, a network. It gets the
+            table as it is, and may encode it in its own way. Outputs with several columns are taken as scores of
+            classes.
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows about which the model is asked, such as those that it was trained on.
+        probability_of : object, default=None
+            A class: explain the number that the model gives as its probability, instead of the class that it predicts.
+        **params : dict
+            Parameters of the explainer.
+
+        Returns
+        -------
+        SufficientExplainer
+            The fitted explainer; `fidelity_` tells how well its forest follows the model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> explainer = SufficientExplainer.for_model(lambda X: X[:, 1] > 0, X, random_state=0)
+        >>> explainer.explain(np.array([[0.0, 2.0, 0.0]]))[0].best_set.variables
+        ('x1',)
+        """
+        explainer = cls(**params)
+        if explainer.task == "auto" and explainer.forest is None and probability_of is None:
+            explainer.task = task_of_model(model)
+        outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
+        explainer.fit(X, outputs)
+        explainer.model_ = model
+        explainer._probability_of = probability_of
+        explainer.target_name_ = "prediction" if probability_of is None else f"probability of {probability_of}"
+        explainer._rule_finder.target_name = explainer.target_name_
+        return explainer
 
     def sdp(self, X: Any, S: Any, y: Any = None) -> Floats:
         """Compute the same-decision probability of sets of variables.
@@ -212,7 +287,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         S : list of str or int, or one such list per row
             The variables that keep their values, by name or by position in `variable_names_`.
         y : array-like of shape (n_rows,), default=None
-            The outcomes; None for the forest's own predictions.
+            The outcomes; None for the predictions of the model that is explained, or of the forest itself.
 
         Returns
         -------
@@ -221,7 +296,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         """
         table = self._check_table(X)
         sets = self._subsets(S, len(table))
-        lo, hi = self._ranks(*self._outcomes(table, y))
+        lo, hi = self._ranks(*self._outcomes(X, table, y))
         return self._projected.sdp(table, sets, lo, hi)
 
     def cdf(self, X: Any, S: Any, values: ArrayLike) -> Floats:
@@ -347,7 +422,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X : array-like or frame of shape (n_rows, n_columns)
             The rows.
         y : array-like of shape (n_rows,), default=None
-            The outcomes; None for the forest's own predictions. They matter only if `radius` is set.
+            The outcomes; None for predictions, as in `sdp`. They matter only if `radius` is set.
 
         Returns
         -------
@@ -356,7 +431,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         """
         table = self._check_table(X)
         self._only_regression("interval")
-        _, intervals = self._outcomes(table, y)
+        _, intervals = self._outcomes(X, table, y)
         assert intervals is not None
         return intervals
 
@@ -379,7 +454,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         S : list of str or int, or one such list per row
             The variables of the rule; at least one.
         y : array-like of shape (n_rows,), default=None
-            The outcomes; None for the forest's own predictions.
+            The outcomes; None for the predictions of the model that is explained, or of the forest itself.
         check : {"rows", "everywhere"}, default="rows"
             Where in the box the SDP must be at least `pi`: at every training row, or at every point.
         volume : {"rows", "lebesgue"}, default="rows"
@@ -397,7 +472,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         sets = self._subsets(S, len(table))
         if not all(sets):
             raise ValueError("`S` must name at least one variable: a rule without variables has no bounds.")
-        outcomes, intervals = self._outcomes(table, y)
+        outcomes, intervals = self._outcomes(X, table, y)
         ranks = self._ranks(outcomes, intervals)
         options = RuleOptions(check, volume, max_nodes)
         return self._rule_finder.find(table, sets, outcomes, intervals, *ranks, self.pi, options)
@@ -420,7 +495,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X : array-like or frame of shape (n_rows, n_columns)
             The rows to explain.
         y : array-like of shape (n_rows,), default=None
-            Their outcomes; None explains the forest's own predictions.
+            Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
         sets : {"all", "minimal"}, default="all"
             "all" finds every sufficient set among the candidates; "minimal" stops at the smallest size that has one.
         rules : {"minimal", "all", None}, default="minimal"
@@ -441,8 +516,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {rules!r}.")
         options = RuleOptions(check, volume)
         self._check_parameters()
-        table = self._check_table(X)
-        outcomes, intervals = self._outcomes(table, y)
+        given = read_input(self, X, extra_columns=self.extra_columns)
+        table = self._encode(given, self.forest_)
+        outcomes, intervals = self._outcomes(X, table, y)
         lo, hi = self._ranks(outcomes, intervals)
         with progress_bar(len(table), progress) as tell:
             found = find_sufficient_sets(
@@ -480,38 +556,76 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             intervals,
             found,
             found_rules,
+            self._predict_leaves(table),
             self._projected.variables,
+            self._encoding,
             self.pi,
             sets,
+            given.library,
             self._training(),
+            self._about(),
         )
 
-    def _training(self) -> tuple[NDArray[np.float32], NDArray[Any], tuple[str, ...] | None]:
+    def _training(self) -> tuple[NDArray[np.float32], NDArray[Any]]:
         forest = self._projected.forest
         values = self.classes_ if self.task_ == "classification" else forest.y_values
-        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-        return forest.X, values[forest.y_rank], names
+        return forest.X, values[forest.y_rank]
+
+    def _about(self) -> dict[str, Any]:
+        forest = self.forest_
+        return {
+            "task": self.task_,
+            "task_reason": self.task_reason_,
+            "target": self.target_name_,
+            "classes": self.classes_.tolist() if self.task_ == "classification" else None,
+            "model": type(self.model_).__name__ if hasattr(self, "model_") else None,
+            "n_rows": len(self._projected.forest.X),
+            "columns": list(self._encoding.names),
+            "variables": list(self.variable_names_),
+            "candidates": list(self.candidates_),
+            "fidelity": self.fidelity_,
+            "fidelity_by_class": getattr(self, "fidelity_by_class_", None),
+            "forest": {
+                "kind": type(forest).__name__,
+                **{name: forest.get_params()[name] for name in ("n_estimators", "max_depth", "max_features")},
+                "min_samples_leaf": forest.min_samples_leaf,
+            },
+            "settings": {
+                name: getattr(self, name)
+                for name in ("pi", "alpha", "radius", "min_size", "max_size", "n_candidates", "unseen", "dates")
+            }
+            | {"min_node_size": self.min_node_size_},
+            "versions": {
+                "suffice": version("suffice"),
+                "scikit-learn": sklearn.__version__,
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
+        }
 
     # --- outcomes ---------------------------------------------------------------------------------------------------
 
-    def _outcomes(self, table: NDArray[np.float32], y: Any) -> tuple[NDArray[Any], Floats | None]:
+    def _outcomes(self, X: Any, table: NDArray[np.float32], y: Any) -> tuple[NDArray[Any], Floats | None]:
         """Give the outcome of each row, and for a regression its interval."""
+        if y is None and hasattr(self, "model_") and len(table):
+            y = ask_model(self.model_, X, len(table), self._probability_of)
         if self.task_ == "classification":
             if y is None:
-                probabilities = self._projected.forest.predict_leaves(table)
-                return self.classes_[np.argmax(probabilities, axis=1)], None
+                return self._predict_leaves(table), None
             labels = check_target(y, len(table))
             self._class_ranks(labels)
             return labels, None
-        if y is None:
-            outcomes = self._projected.forest.predict_leaves(table)[:, 0]
-        else:
-            outcomes = as_finite(check_target(y, len(table)))
+        outcomes = self._predict_leaves(table) if y is None else as_finite(check_target(y, len(table)))
         if self.radius is not None:
             half = math.sqrt(self.radius)
             return outcomes, np.stack([outcomes - half, outcomes + half], axis=1)
         levels = np.array([self.alpha / 2, 1 - self.alpha / 2])
         return outcomes, self._projected.quantiles(table, None, levels)
+
+    def _predict_leaves(self, table: NDArray[np.float32]) -> NDArray[Any]:
+        """Ask the forest itself."""
+        predictions = self._projected.forest.predict_leaves(table)
+        return self.classes_[np.argmax(predictions, axis=1)] if self.task_ == "classification" else predictions[:, 0]
 
     def _ranks(self, outcomes: NDArray[Any], intervals: Floats | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Turn outcomes into closed ranges of ranks; a range with lo > hi is empty."""
@@ -557,40 +671,23 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
+        check_word("dates", self.dates, (None, "parts"))
+        check_word("unseen", self.unseen, ("error", "missing"))
+        check_word("extra_columns", self.extra_columns, ("error", "ignore"))
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, "None or a whole number other than 0", lambda v: v != 0, Integral)
 
-    def _check_table(self, X: Any, reset: bool = False) -> NDArray[np.float32]:
-        if not reset:
-            check_is_fitted(self)
-        try:
-            with np.errstate(over="ignore"):  # numbers too large for float32 are refused below
-                table = validate_data(
-                    self,
-                    X,
-                    reset=reset,
-                    dtype=np.float32,
-                    order="C",
-                    ensure_all_finite=False,
-                    ensure_min_samples=2 if reset else 0,
-                )
-        except (TypeError, ValueError) as error:
-            # What scikit-learn says of wrong features is clear; of text it does not say where.
-            text = None if "feature" in str(error).lower() else find_text(X)
-            if text is None:
-                raise
-            raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from None
-        forest = self.forest if reset else self.forest_
+    def _check_table(self, X: Any) -> NDArray[np.float32]:
+        check_is_fitted(self)
+        return self._encode(read_input(self, X, extra_columns=self.extra_columns), self.forest_)
+
+    def _encode(self, table: Table, forest: Any) -> NDArray[np.float32]:
+        matrix = self._encoding.encode(table, self.unseen)
         takes_missing = forest is None or (
             get_tags(forest).input_tags.allow_nan and getattr(forest, "monotonic_cst", None) is None
         )
-        check_finite(table, self._column_names(), takes_missing)
-        return np.asarray(table)
-
-    def _column_names(self) -> list[str]:
-        if hasattr(self, "feature_names_in_"):
-            return list(self.feature_names_in_)
-        return [f"x{i}" for i in range(self.n_features_in_)]
+        check_finite(matrix, [column.name for column in self._encoding.columns], takes_missing)
+        return matrix
 
     def _subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
         return self._projected.variables.subsets(S, n_rows)
@@ -646,4 +743,4 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             X, y_rank, y_values, variables, candidates = parts
             fitted = FittedForest.from_estimator(self.forest_, X, y_rank, y_values)
             self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, self._n_threads())
-            self._rule_finder = RuleFinder(self._projected, self.target_name_)
+            self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.encoding import Column, Encoding
 from suffice.rules import Rule
 from suffice.search import FoundSets
+from suffice.table import Table, make_frame
 from suffice.variables import Variables
-from suffice.wording import format_number, format_probability, join, to_plain
+from suffice.wording import format_number, format_probability, format_value, join, to_plain
 
 SetsKind = Literal["all", "minimal"]
 
@@ -59,10 +60,15 @@ class Explanation:
         minimal ones.
     best_set : SufficientSet
         The first of them; if there is none, the set that comes nearest to `pi`.
-    values : tuple of (str, tuple of float)
-        The row: the variables and the values of their columns.
+    values : tuple of (str, tuple of (str, object))
+        The row: for each variable its columns with their values, None for a missing one.
     rules : tuple of Rule
         The maximal rules of the first sufficient sets: of the first alone, or of all, as was asked; empty if none was.
+    prediction : object
+        What the forest itself says of the row: a class label, or a number.
+    columns : tuple of Column
+        The columns of the training table as the forest sees them: their kinds, categories and ranges. They do not
+        count when explanations are compared.
     """
 
     outcome: Any
@@ -70,8 +76,10 @@ class Explanation:
     pi: float
     sufficient_sets: tuple[SufficientSet, ...]
     best_set: SufficientSet
-    values: tuple[tuple[str, tuple[float, ...]], ...]
+    values: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
     rules: tuple[Rule, ...] = ()
+    prediction: Any = None
+    columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def rule(self) -> Rule | None:
@@ -125,19 +133,32 @@ class Explanation:
         """Whether the outcome lies in the interval that is explained; always true for a class."""
         return self.interval is None or self.interval[0] <= self.outcome <= self.interval[1]
 
+    @property
+    def forest_agrees(self) -> bool:
+        """Whether the forest says the same: the class, or a number in the interval. If not, read with care."""
+        if self.prediction is None:
+            return True
+        if self.interval is None:
+            return bool(self.prediction == self.outcome)
+        return bool(self.interval[0] <= self.prediction <= self.interval[1]) and self.is_outcome_in_interval
+
     def to_dict(self) -> dict[str, Any]:
         """Give the explanation as plain Python values, ready for JSON.
 
         Returns
         -------
         dict
-            Outcome, interval, pi, sets and importance; variables of no importance are left out of the latter.
+            Outcome, interval, pi, the forest's own prediction, the row, sets, importance (without variables of no
+            importance) and rules.
         """
         return {
             "outcome": to_plain(self.outcome),
             "interval": None if self.interval is None else list(self.interval),
             "pi": self.pi,
+            "prediction": to_plain(self.prediction),
+            "forest_agrees": self.forest_agrees,
             "is_sufficient": self.is_sufficient,
+            "values": {column: value for _, columns in self.values for column, value in columns},
             "best_set": _set_to_dict(self.best_set),
             "sufficient_sets": [_set_to_dict(s) for s in self.sufficient_sets],
             "importance": {name: value for name, value in self.importance.items() if value > 0},
@@ -149,6 +170,9 @@ class Explanation:
         lines = [f"The outcome is {self._outcome_text()}."]
         if not self.is_outcome_in_interval:
             lines[0] += " (It lies outside the interval: the explanation is of the interval.)"
+        elif not self.forest_agrees:
+            said = str(self.prediction) if self.interval is None else format_number(self.prediction)
+            lines[0] += f" (The forest says {said} here: read this explanation with care.)"
         pi = f"{self.pi:g}"
         best = f"{self._with_values(self.best_set)}, with probability {format_probability(self.best_set.sdp)}"
         if not self.is_sufficient:
@@ -184,8 +208,15 @@ class Explanation:
         value_of = dict(self.values)
         told = []
         for name in chosen.variables:
-            values = value_of[name]
-            told.append(f"{name} = {format_number(values[0])}" if len(values) == 1 else name)
+            columns = value_of[name]
+            if len(columns) == 1 and columns[0][0] == name:
+                told.append(f"{name} = {format_value(columns[0][1])}")
+                continue
+            is_on = [value == 1 for _, value in columns]
+            if any(is_on) and all(value in (0, 1) for _, value in columns):  # of indicators, those that are on
+                columns = tuple(column for column, on in zip(columns, is_on, strict=True) if on)
+            listed = ", ".join(f"{column} = {format_value(value)}" for column, value in columns[:N_LISTED])
+            told.append(f"{name} ({listed})")
         return join(told) if told else "nothing at all"
 
 
@@ -206,14 +237,22 @@ class Explanations(Sequence[Explanation]):
         The sets.
     rules : sequence of tuple of Rule
         The rules of each row.
+    predictions : ndarray of shape (n_rows,)
+        What the forest says of the rows.
     variables : Variables
         The variables of the table.
+    encoding : Encoding
+        What the numbers in `X` mean.
     pi : float
         The probability that a sufficient set must reach.
     sets : {"all", "minimal"}
         Which sets were searched.
-    training : tuple of (ndarray, ndarray, tuple of str or None)
-        The training table, its outcomes, and the names of its columns if it had any.
+    library : str or None
+        Of what kind the table was, and frames made of the explanations are.
+    training : tuple of (ndarray, ndarray)
+        The training rows, as numbers, and their outcomes.
+    about : mapping of str to object
+        What was explained by what: the task, the target, the forest and its fidelity, settings and versions.
     """
 
     def __init__(
@@ -223,20 +262,34 @@ class Explanations(Sequence[Explanation]):
         intervals: NDArray[np.float64] | None,
         found: FoundSets,
         rules: Sequence[tuple[Rule, ...]],
+        predictions: NDArray[Any],
         variables: Variables,
+        encoding: Encoding,
         pi: float,
         sets: SetsKind,
-        training: tuple[NDArray[np.float32], NDArray[Any], tuple[str, ...] | None],
+        library: str | None,
+        training: tuple[NDArray[np.float32], NDArray[Any]],
+        about: Mapping[str, Any],
     ) -> None:
         self._X = X
         self._outcomes = outcomes
         self._intervals = intervals
         self._found = found
         self._rules = rules
+        self._predictions = predictions
         self._variables = variables
+        self._encoding = encoding
         self.pi = pi
         self.sets = sets
-        self.training = training
+        self._library = library
+        self._training = training
+        self.about = dict(about)
+
+    @property
+    def training(self) -> tuple[Table, NDArray[Any]]:
+        """The training table of the explainer and its outcomes. Of a column's rare categories only one is left."""
+        matrix, outcomes = self._training
+        return self._encoding.decode(matrix), outcomes
 
     @property
     def variable_names(self) -> tuple[str, ...]:
@@ -279,8 +332,10 @@ class Explanations(Sequence[Explanation]):
         interval = None
         if self._intervals is not None:
             interval = (float(self._intervals[i, 0]), float(self._intervals[i, 1]))
-        # One NaN for all: it is equal to itself inside a tuple, so that equal explanations compare equal.
-        row = [math.nan if math.isnan(value) else value for value in self._X[i].tolist()]
+        row = [
+            (column.name, column.decode(value))
+            for column, value in zip(self._encoding.columns, self._X[i].tolist(), strict=True)
+        ]
         variables = self._variables
         return Explanation(
             outcome=to_plain(self._outcomes[i]),
@@ -296,6 +351,8 @@ class Explanations(Sequence[Explanation]):
                 for name, columns in zip(variables.names, variables.columns, strict=True)
             ),
             rules=self._rules[i],
+            prediction=to_plain(self._predictions[i]),
+            columns=self._encoding.columns,
         )
 
     def _named(self, mask: int, sdp: float) -> SufficientSet:
@@ -338,7 +395,7 @@ class Explanations(Sequence[Explanation]):
         return importance
 
     def to_frame(self, of: Literal["sets", "importance"] = "sets") -> Any:
-        """Give the explanations as a pandas frame.
+        """Give the explanations as a frame of the kind that the table was; of an array's, as a pandas frame.
 
         Parameters
         ----------
@@ -348,40 +405,39 @@ class Explanations(Sequence[Explanation]):
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
             The frame.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("`to_frame` needs pandas: pip install pandas.") from None
         if of == "importance":
-            return pd.DataFrame(self._importance("all"), columns=list(self._variables.names))
+            importance = self._importance("all")
+            return make_frame(dict(zip(self._variables.names, importance.T, strict=True)), self._library)
         if of != "sets":
             raise ValueError(f"`of` must be 'sets' or 'importance', got {of!r}.")
-        lines = []
+        names = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal"]
+        columns: dict[str, list[Any]] = {name: [] for name in [*names, "forest_agrees", "rule"]}
         for row, explanation in enumerate(self):
             low, high = explanation.interval or (None, None)
             minimal = explanation.minimal_sets
             for i, s in enumerate(explanation.sufficient_sets or (explanation.best_set,)):
                 rule = explanation.rules[i] if i < len(explanation.rules) else None
-                lines.append(
-                    {
-                        "row": row,
-                        "outcome": explanation.outcome,
-                        "low": low,
-                        "high": high,
-                        "variables": s.variables,
-                        "size": len(s.variables),
-                        "sdp": s.sdp,
-                        "is_sufficient": explanation.is_sufficient,
-                        "is_minimal": s in minimal,
-                        "rule": None if rule is None else str(rule),
-                    }
-                )
-        columns = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal", "rule"]
-        frame = pd.DataFrame(lines, columns=columns)
-        return frame.drop(columns=["low", "high"]) if self._intervals is None else frame
+                line = {
+                    "row": row,
+                    "outcome": explanation.outcome,
+                    "low": low,
+                    "high": high,
+                    "variables": s.variables,
+                    "size": len(s.variables),
+                    "sdp": s.sdp,
+                    "is_sufficient": explanation.is_sufficient,
+                    "is_minimal": s in minimal,
+                    "forest_agrees": explanation.forest_agrees,
+                    "rule": None if rule is None else str(rule),
+                }
+                for name, value in line.items():
+                    columns[name].append(value)
+        if self._intervals is None:
+            del columns["low"], columns["high"]
+        return make_frame(columns, self._library)
 
     def to_dict(self) -> dict[str, Any]:
         """Give all explanations as plain Python values, ready for JSON.

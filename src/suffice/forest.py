@@ -54,11 +54,11 @@ def task_of_forest(forest: object) -> str | None:
         return "regression"
     raise TypeError(
         "`forest` must be None or a scikit-learn RandomForest or ExtraTrees classifier or regressor, "
-        f"got {type(forest).__name__}. To explain another model, fit on its outputs: fit(X, model.predict(X))."
+        f"got {type(forest).__name__}. To explain another model, use SufficientExplainer.for_model(model, X)."
     )
 
 
-def decide_task(task: str, forest: object, y: NDArray[Any]) -> str:
+def decide_task(task: str, forest: object, y: NDArray[Any]) -> tuple[str, str]:
     """Decide between classification and regression.
 
     The forest decides if there is one. Otherwise strings, booleans and at most 20 distinct whole numbers (and fewer
@@ -75,8 +75,10 @@ def decide_task(task: str, forest: object, y: NDArray[Any]) -> str:
 
     Returns
     -------
-    {"classification", "regression"}
+    task : {"classification", "regression"}
         The task.
+    reason : str
+        Why, in one line.
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"`task` must be 'auto', 'classification' or 'regression', got {task!r}.")
@@ -84,16 +86,22 @@ def decide_task(task: str, forest: object, y: NDArray[Any]) -> str:
     if of_forest is not None:
         if task not in ("auto", of_forest):
             raise ValueError(f"`task` is {task!r}, but `forest` is for {of_forest}.")
-        return of_forest
+        return of_forest, f"{of_forest}: that is what the forest is for"
     if task != "auto":
-        return task
+        return task, f"{task}: as asked for"
+    change = {"classification": "regression", "regression": "classification"}
+    task, seen = _task_of_values(y)
+    return task, f"{task}: the outcomes are {seen} (task={change[task]!r} to change)"
+
+
+def _task_of_values(y: NDArray[Any]) -> tuple[str, str]:
     if y.dtype.kind not in "iuf":
-        return "classification"
+        return "classification", "booleans" if y.dtype.kind == "b" else "text"
     if type_of_target(y) == "continuous":
-        return "regression"
+        return "regression", "numbers with fractions"
     n_values = len(np.unique(y))
     is_few = n_values <= 2 or (n_values <= MAX_INTEGER_CLASSES and n_values * 10 < len(y))
-    return "classification" if is_few else "regression"
+    return "classification" if is_few else "regression", f"{n_values} different whole numbers in {len(y)} rows"
 
 
 def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> Any:
@@ -321,7 +329,7 @@ def check_outcomes(forest: FittedForest, task: str) -> None:
         raise ValueError("`forest` is fitted already, but on other outcomes: pass the very `y` that it was fitted on.")
 
 
-def fidelity(forest: FittedForest, task: str) -> float:
+def fidelity(forest: FittedForest, task: str) -> tuple[float, list[float]]:
     """Measure how well the forest follows the outcomes, on rows that its trees did not see.
 
     Parameters
@@ -333,15 +341,23 @@ def fidelity(forest: FittedForest, task: str) -> float:
 
     Returns
     -------
-    float
+    value : float
         Out-of-bag accuracy or R2; NaN if no row is out of bag. Warns if it is poor.
+    of_classes : list of float
+        For each class the share of its rows that are right; empty for a regression.
     """
     predictions, is_known = forest.predict_out_of_bag()
+    n_classes = len(forest.y_values) if task == "classification" else 0
     if not is_known.any():
-        return math.nan
+        return math.nan, [math.nan] * n_classes
     rank = forest.y_rank[is_known]
+    of_classes: list[float] = []
     if task == "classification":
-        wrong = float(np.mean(np.argmax(predictions[is_known], axis=1) != rank))
+        is_wrong = np.argmax(predictions[is_known], axis=1) != rank
+        n_rows = np.bincount(rank, minlength=n_classes)
+        n_right = np.bincount(rank[~is_wrong], minlength=n_classes)
+        of_classes = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
+        wrong = float(np.mean(is_wrong))
         wrong_constant = 1.0 - float(np.max(np.bincount(rank))) / len(rank)
         value, name = 1.0 - wrong, "accuracy"
     else:
@@ -356,4 +372,4 @@ def fidelity(forest: FittedForest, task: str) -> float:
             FidelityWarning,
             stacklevel=3,
         )
-    return value
+    return value, of_classes

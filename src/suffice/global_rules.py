@@ -19,12 +19,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from suffice.checks import as_finite, check_number, check_target, find_text
+from suffice.checks import as_finite, check_finite, check_number, check_target, read_input
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
-from suffice.rules import Rule
+from suffice.rules import Rule, to_sql_literal
+from suffice.table import Table, as_frame
 from suffice.wording import format_number, format_percent, format_probability
 
 Floats = NDArray[np.float64]
@@ -124,7 +125,7 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
-            The table: numbers, NaN for missing values.
+            The table: whatever the explainer takes.
         y : array-like of shape (n_rows,)
             The outcomes.
 
@@ -135,7 +136,7 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         table, outcomes = self._check_training(X, y)
-        given = _table_for_others(X, table)
+        given = self._table_for_others(X, table)
         named = y if hasattr(y, "name") else outcomes  # the explainer calls a regression's outcome by it
         self.explainer_ = self._fit_explainer(given, named)
         explanations = self.explainer_.explain(given, outcomes, sets="minimal", rules="minimal")
@@ -168,21 +169,24 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         found = getattr(rules, "rules", rules)
         if found is None:
             raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
-        names = None
+        table: Table | None = None
         if X is None:
             if not hasattr(rules, "training"):
                 raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
             if not (model.fallback is None or model.fallback == model._constant):
                 raise ValueError(f"Give `X` and `y`, on which the fallback {model.fallback!r} is fitted.")
-            X, y, names = rules.training
-        table, outcomes = model._check_training(X, y)
-        if names is not None:
-            model.feature_names_in_ = np.array(names, dtype=object)
+            table, y = rules.training
+            model.n_features_in_ = len(table.names)
+            if table.has_names:
+                model.feature_names_in_ = np.array(table.names, dtype=object)
+            outcomes = model._read_outcomes(y)
+        else:
+            table, outcomes = model._check_training(X, y)
         is_fitted = model.explainer is not None and hasattr(model.explainer, "forest_")
         if is_fitted:
             model.explainer_ = model.explainer
         elif isinstance(model.fallback, str) and model.fallback == "forest":
-            model.explainer_ = model._fit_explainer(_table_for_others(X, table), outcomes)
+            model.explainer_ = model._fit_explainer(model._table_for_others(X, table), outcomes)
         return model._collect(found, X, table, outcomes)
 
     def decision_path(self, X: Any) -> NDArray[np.int64]:
@@ -287,7 +291,7 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "rules_")
         if not self.rules_:
             return "NULL"
-        cases = "\n".join(f"  WHEN {line.rule.to_sql()} THEN {_to_sql_literal(line.output)}" for line in self.rules_)
+        cases = "\n".join(f"  WHEN {line.rule.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
         return f"CASE\n{cases}\n  ELSE NULL\nEND"
 
     def __str__(self) -> str:
@@ -328,7 +332,7 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
 
     # --- collecting --------------------------------------------------------------------------------------------------
 
-    def _collect(self, rules: Iterable[Rule | None], X: Any, table: Floats, y: NDArray[Any]) -> Any:
+    def _collect(self, rules: Iterable[Rule | None], X: Any, table: Table, y: NDArray[Any]) -> Any:
         self._outcomes = y
         surest: dict[frozenset[Any], Rule] = {}
         for rule in rules:
@@ -339,10 +343,9 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
             box = frozenset(rule.conditions)
             if box not in surest or rule.sdp > surest[box].sdp:
                 surest[box] = rule
-        names = self._column_names()
         found = []
         for rule in surest.values():
-            covered = rule.covers(table, names)
+            covered = rule.covers(table)
             if np.count_nonzero(covered) >= self.min_support:
                 line = self._measure(rule, y[covered])
                 if line.precision >= self.min_precision:
@@ -350,9 +353,9 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         # For a regression the best precision is the smallest MSE; the MSE itself is free of one more rounding.
         found.sort(key=lambda f: (-f[0].precision if f[0].mse is None else f[0].mse, -f[0].support, f[0].text))
         self.rules_ = tuple(line for line, _ in found)
-        n_bytes = (len(table) + 7) // 8
+        n_bytes = (table.n_rows + 7) // 8
         self._packed_covers = np.array([covered for _, covered in found], dtype=np.uint8).reshape(len(found), n_bytes)
-        self.fallback_ = self._fit_fallback(_table_for_others(X, table), y)
+        self.fallback_ = self._fit_fallback(self._table_for_others(X, table), y)
         return self
 
     def _fit_explainer(self, X: Any, y: Any) -> Any:
@@ -375,14 +378,13 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
-    def _decide(self, table: Floats) -> NDArray[np.int64]:
-        decided = np.full(len(table), -1, dtype=np.int64)
-        names = self._column_names()
+    def _decide(self, table: Table) -> NDArray[np.int64]:
+        decided = np.full(table.n_rows, -1, dtype=np.int64)
         for i, line in enumerate(self.rules_):
             is_open = decided < 0
             if not is_open.any():
                 break
-            decided[is_open & line.rule.covers(table, names)] = i
+            decided[is_open & line.rule.covers(table)] = i
         return decided
 
     def _cover_matrix(self) -> Bools:
@@ -449,34 +451,25 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
         if not (self.fallback is None or isinstance(self.fallback, str) or is_estimator):
             raise TypeError(f"`fallback` must be None, one of {words} or an estimator, got {self.fallback!r}.")
 
-    def _check_training(self, X: Any, y: Any) -> tuple[Floats, NDArray[Any]]:
+    def _check_training(self, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
         table = self._check_table(X, reset=True)
-        return table, self._read_outcomes(check_target(y, len(table)))
+        return table, self._read_outcomes(check_target(y, table.n_rows))
 
-    def _check_table(self, X: Any, reset: bool = False) -> Floats:
+    def _check_table(self, X: Any, reset: bool = False) -> Table:
         if not reset:
             check_is_fitted(self, "rules_")
-        try:
-            table = validate_data(
-                self,
-                X,
-                reset=reset,
-                dtype=np.float64,
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=1 if reset else 0,
-            )
-        except (TypeError, ValueError) as error:
-            # As in the explainer: scikit-learn does not say which column holds text.
-            text = None if "feature" in str(error).lower() else find_text(X)
-            if text is None:
-                raise
-            raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from None
-        return np.asarray(table)
+        extra = "error" if self.explainer is None else self.explainer.extra_columns
+        table = read_input(self, X, reset=reset, min_rows=1 if reset else 0, extra_columns=extra)
+        if table.array is not None:
+            check_finite(table.array, table.names, takes_missing=True)
+        return table
 
-    def _column_names(self) -> list[str]:
-        if hasattr(self, "feature_names_in_"):
-            return list(self.feature_names_in_)
-        return [f"x{i}" for i in range(self.n_features_in_)]
+    def _table_for_others(self, X: Any, table: Table) -> Any:
+        """Give a frame with the columns of the training table in their order, or of an array the numbers."""
+        frame = as_frame(X)
+        if frame is None:
+            return X if table.array is None else table.array
+        return frame.select(table.names).to_native() if table.has_names else X
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what the model takes."""
@@ -563,10 +556,10 @@ class GlobalRulesClassifier(ClassifierMixin, _GlobalRules):  # type: ignore[misc
         if is_covered.all():
             return said
         if self.fallback_ is None:
-            labels = np.full(len(table), None, dtype=object)
+            labels = np.full(table.n_rows, None, dtype=object)
             labels[is_covered] = said.astype(object)
             return labels
-        predicted = np.array(self.fallback_.predict(_table_for_others(X, table)), dtype=self.classes_.dtype)
+        predicted = np.array(self.fallback_.predict(self._table_for_others(X, table)), dtype=self.classes_.dtype)
         predicted[is_covered] = said
         return predicted
 
@@ -587,12 +580,12 @@ class GlobalRulesClassifier(ClassifierMixin, _GlobalRules):  # type: ignore[misc
         table = self._check_table(X)
         decided = self._decide(table)
         is_covered = decided >= 0
-        shares = np.full((len(table), len(self.classes_)), np.nan)
+        shares = np.full((table.n_rows, len(self.classes_)), np.nan)
         if not is_covered.all() and self.fallback_ is not None:
             if not hasattr(self.fallback_, "predict_proba"):
                 name = type(self.fallback_).__name__
                 raise AttributeError(f"The fallback {name} has no `predict_proba`: choose another, or fallback=None.")
-            shares[:] = self.fallback_.predict_proba(_table_for_others(X, table))
+            shares[:] = self.fallback_.predict_proba(self._table_for_others(X, table))
         of_lines = np.array([list((line.frequencies or {}).values()) for line in self.rules_])
         if is_covered.any():
             shares[is_covered] = of_lines[decided[is_covered]]
@@ -694,9 +687,9 @@ class GlobalRulesRegressor(RegressorMixin, _GlobalRules):  # type: ignore[misc]
         table = self._check_table(X)
         decided = self._decide(table)
         is_covered = decided >= 0
-        predicted = np.full(len(table), np.nan)
+        predicted = np.full(table.n_rows, np.nan)
         if not is_covered.all() and self.fallback_ is not None:
-            predicted[:] = self.fallback_.predict(_table_for_others(X, table))
+            predicted[:] = self.fallback_.predict(self._table_for_others(X, table))
         predicted[is_covered] = self._outputs()[decided[is_covered]]
         return predicted
 
@@ -740,14 +733,3 @@ def _first_two(covers: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     first = np.argmax(padded, axis=1)
     padded[np.arange(n_rows), first] = False
     return np.minimum(first, n_columns), np.minimum(np.argmax(padded, axis=1), n_columns)
-
-
-def _table_for_others(X: Any, table: Floats) -> Any:
-    """Give a frame as it came, so that other estimators see its names; of anything else the numbers."""
-    return X if hasattr(X, "columns") else table
-
-
-def _to_sql_literal(value: Any) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
+from suffice.encoding import Column, Encoding
 from suffice.errors import did_you_mean
 from suffice.projection import ProjectedForest
-from suffice.rules import Condition, Rule, round_end
+from suffice.rules import Condition, Rule, Side, round_end, round_whole_end
 from suffice.variables import VariableSet
 from suffice.wording import to_plain
 
@@ -62,11 +63,14 @@ class RuleFinder:
     ----------
     projected : ProjectedForest
         The projected forest.
+    encoding : Encoding
+        What the numbers of the matrix mean in the user's table.
     target_name : str
         What the rules call the outcome.
     """
 
     projected: ProjectedForest
+    encoding: Encoding
     target_name: str
     _cells: OrderedDict[VariableSet, _core.SetCells] = field(default_factory=OrderedDict, init=False, repr=False)
     _sorted_values: dict[int, NDArray[np.float32]] = field(default_factory=dict, init=False, repr=False)
@@ -169,12 +173,8 @@ class RuleFinder:
             values = forest.X[:, column]
             within = (low < values) & (values <= high) if has_values else np.zeros(len(values), dtype=bool)
             covered &= within | (np.isnan(values) & missing)
-            condition = Condition(
-                self.projected.variables.column_names[column],
-                low=self._end(column, low, x[column]),
-                high=self._end(column, high, x[column]),
-                missing=missing,
-                values=has_values,
+            condition = self._condition(
+                column, low, high, x[column], missing, has_values, bool(found["holds_everywhere"][j])
             )
             # Where the data have no missing values, "is known" would say nothing.
             is_open = has_values and np.isinf(low) and np.isinf(high) and (missing or not np.isnan(values).any())
@@ -197,10 +197,55 @@ class RuleFinder:
             target=self.target_name,
         )
 
-    def _end(self, column: int, threshold: np.float32, x: np.float32) -> float:
-        """Round a threshold, with every training row and x left on its side."""
-        if np.isinf(threshold):
-            return float(threshold)
+    def _condition(
+        self,
+        c: int,
+        low: np.float32,
+        high: np.float32,
+        x: np.float32,
+        missing: bool,
+        has_values: bool,
+        everywhere: bool,
+    ) -> Condition:
+        """Tell in the user's own values what the interval (low, high] of a column means.
+
+        Ends are rounded, with every training row and x left on its side; if the rule is proven everywhere, inwards
+        only.
+        """
+        column = self.encoding.columns[c]
+        name = self.encoding.names[column.source]
+        is_whole = column.kind != "number" and (np.isnan(x) or x == np.floor(x))
+        if is_whole and has_values and np.floor(low) == np.floor(high):
+            has_values = False  # nothing but missing values lies between such ends
+        asked: dict[str, Any] = {"missing": missing, "values": has_values, "part": column.part}
+        if not has_values or (np.isinf(low) and np.isinf(high)):
+            return Condition(name, **asked)
+        if column.kind == "category":
+            return Condition(name, **asked, **_labels_between(column, low, high))
+        sides: tuple[Side, Side] = ("low", "high")
+        neighbours = [self._neighbours(c, threshold, x) for threshold in (low, high)]
+        is_empty = neighbours[0] == neighbours[1]  # x is missing: both ends lie between the same training values
+        for side, threshold, (below, above) in zip(sides, (low, high), neighbours, strict=True):
+            if np.isinf(threshold):
+                continue
+            within = side if everywhere else None
+            if is_empty:
+                asked[side] = float(threshold)
+            elif is_whole:
+                asked[side], asked[f"{side}_closed"] = round_whole_end(below, above, float(threshold), side, within)
+            else:
+                asked[side] = round_end(below, above, float(threshold), within)
+        if is_whole and np.isinf(low) != np.isinf(high) and not is_empty:
+            # "month <= 1" is January, if there is nothing below.
+            values = self._sorted_values[c]
+            last = values[0] if np.isinf(low) else values[-1]
+            is_last = neighbours[1][0] == last if np.isinf(low) else neighbours[0][1] == last
+            if is_last and (np.isnan(x) or x == last):
+                asked.update(low=float(last), high=float(last), low_closed=True, high_closed=True)
+        return Condition(name, **asked)
+
+    def _neighbours(self, column: int, threshold: np.float32, x: np.float32) -> tuple[float, float]:
+        """Find the training values, and x, next to a threshold: the largest up to it and the smallest beyond."""
         if column not in self._sorted_values:
             values = self.projected.forest.X[:, column]
             self._sorted_values[column] = np.unique(values[~np.isnan(values)])
@@ -210,7 +255,15 @@ class RuleFinder:
         above = float(values[i]) if i < len(values) else np.inf
         if not np.isnan(x):
             below, above = (max(below, float(x)), above) if x <= threshold else (below, min(above, float(x)))
-        return round_end(below, above, float(threshold))
+        return below, above
+
+
+def _labels_between(column: Column, low: np.float32, high: np.float32) -> dict[str, Any]:
+    """Name the labels whose codes lie in (low, high]; if rare ones do, the others: rare is any label not named."""
+    codes = [code for code in range(len(column.labels)) if low < code <= high]
+    excluded = column.rare in codes
+    named = [code for code in range(len(column.labels)) if code != column.rare and (code in codes) != excluded]
+    return {"labels": tuple(label for code in named for label in column.labels[code]), "excluded": excluded}
 
 
 def _tell_sum(progress: Callable[[int], object], n_before: int, n_done: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 import math
 import operator
 import re
@@ -15,23 +16,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from suffice.checks import check_number
 from suffice.errors import did_you_mean
-from suffice.wording import format_number, format_percent, format_probability, to_plain
+from suffice.table import DATE_PARTS, WEEKDAYS, Table, read_columns
+from suffice.wording import format_exactly, format_label, format_number, format_percent, format_probability, to_plain
 
+_SQL_PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY", "weekday": "ISODOW", "hour": "HOUR"}
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+Side: TypeAlias = Literal["low", "high"]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one column.
+    """What a rule asks of one column: that a number lies in an interval, or that a label is in a set.
 
-    Two conditions that the same values satisfy are equal: of an infinite end it does not matter whether it is closed.
+    Two conditions that the same values satisfy are equal: of an infinite end it does not matter whether it is closed,
+    and of labels the order does not matter.
 
     Parameters
     ----------
@@ -48,7 +55,13 @@ class Condition:
     missing : bool, default=False
         Whether a missing value satisfies the condition.
     values : bool, default=True
-        Whether any other value does; if not, there must be no ends.
+        Whether any other value does; if not, there must be no ends and no labels.
+    labels : tuple of str, bool or number, or None, default=None
+        The labels that satisfy the condition; None if it asks for a number.
+    excluded : bool, default=False
+        Whether it is all other labels that satisfy the condition.
+    part : {"year", "month", "day", "weekday", "hour"} or None, default=None
+        The part of a date that is asked about. Weekdays are labels, from "Mon" to "Sun".
 
     Examples
     --------
@@ -56,6 +69,8 @@ class Condition:
     5.5 < hour <= 9
     >>> print(Condition("income", high=2000.0, missing=True))
     income <= 2000 or missing
+    >>> print(Condition("weather", labels=("mist", "clear")))
+    weather in {clear, mist}
     """
 
     column: str
@@ -65,6 +80,9 @@ class Condition:
     high_closed: bool = True
     missing: bool = False
     values: bool = True
+    labels: tuple[Any, ...] | None = None
+    excluded: bool = False
+    part: str | None = None
 
     def __post_init__(self) -> None:
         """Check the condition, and write equal conditions in one way."""
@@ -78,21 +96,51 @@ class Condition:
         high_closed = bool(self.high_closed) or high == math.inf
         for name, value in {"low": low, "high": high, "low_closed": low_closed, "high_closed": high_closed}.items():
             object.__setattr__(self, name, value)
-        for name in ("missing", "values"):
+        for name in ("missing", "values", "excluded"):
             object.__setattr__(self, name, bool(getattr(self, name)))
+        if self.part is not None and self.part not in DATE_PARTS:
+            raise ValueError(f"`part` must be one of {list(DATE_PARTS)}, got {self.part!r}.")
         if not self.values and not self.missing:
-            raise ValueError(f"Nothing satisfies the condition on {self.column!r}: allow `values` or `missing`.")
-        if not self.values and self._comparisons:
-            raise ValueError(f"The condition on {self.column!r} allows no values: give it no `low` and no `high`.")
+            raise ValueError(f"Nothing satisfies the condition on {self.name!r}: allow `values` or `missing`.")
+        if not self.values and (self._comparisons or self.labels is not None):
+            raise ValueError(
+                f"The condition on {self.name!r} allows no values: give it no `low`, no `high` and no `labels`."
+            )
         smallest = low if low_closed or low == -math.inf else math.nextafter(low, math.inf)
         largest = high if high_closed else math.nextafter(high, -math.inf)
         if smallest > largest or low == math.inf or high == -math.inf:
-            raise ValueError(f"No number satisfies the condition on {self.column!r}: {asdict(self)}.")
+            raise ValueError(f"No number satisfies the condition on {self.name!r}: {asdict(self)}.")
+        self._check_labels()
+
+    def _check_labels(self) -> None:
+        if self.labels is None:
+            if self.excluded:
+                raise ValueError(f"The condition on {self.name!r} excludes labels: give `labels`.")
+            return
+        if self._comparisons:
+            raise ValueError(f"The condition on {self.name!r} has labels: give it no `low` and no `high`.")
+        if not self.excluded and not self.labels:
+            raise ValueError(f"No label satisfies the condition on {self.name!r}: give some `labels`.")
+        labels = {to_plain(label) for label in self.labels}
+        for label in labels:
+            if not isinstance(label, str | bool | int | float) or label != label:  # noqa: PLR0124 (NaN)
+                raise TypeError(f"A label must be a string, a boolean or a number, got {label!r}.")
+        object.__setattr__(self, "labels", tuple(sorted(labels, key=self._label_order)))
+
+    def _label_order(self, label: Any) -> tuple[Any, ...]:
+        if self.part == "weekday" and label in WEEKDAYS:
+            return (0, WEEKDAYS.index(label), "")
+        return (1, 0.0, label) if isinstance(label, str) else (0, float(label), "")
+
+    @property
+    def name(self) -> str:
+        """The column as a sentence calls it, such as "when.hour" for the hours of a date."""
+        return self.column if self.part is None else f"{self.column}.{self.part}"
 
     @property
     def is_trivial(self) -> bool:
         """Whether everything satisfies it."""
-        return self.values and self.missing and not self._comparisons
+        return self.values and self.missing and not self._comparisons and not self.labels
 
     @property
     def _comparisons(self) -> list[tuple[str, float]]:
@@ -101,54 +149,102 @@ class Condition:
         high = [("<=" if self.high_closed else "<", self.high)] if self.high < math.inf else []
         return low + high
 
-    def covers(self, values: ArrayLike) -> NDArray[np.bool_]:
+    def covers(self, values: Any) -> NDArray[np.bool_]:
         """Tell which values satisfy the condition.
 
         Parameters
         ----------
         values : array-like
-            Values of the column, compared as float64; NaN, None and the like are missing.
+            Values of the column: numbers, compared as float64, labels or dates; NaN, None and the like are missing.
 
         Returns
         -------
         ndarray of bool
             One answer for each value.
         """
-        # Only astype turns the missing values of pandas' nullable columns into NaN.
-        numbers = np.asarray(values.astype("float64") if hasattr(values, "astype") else values, dtype=np.float64)
+        column = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+        return self.covers_rows(read_columns({self.column: column.ravel()})).reshape(column.shape)
+
+    def covers_rows(self, table: Table) -> NDArray[np.bool_]:
+        """Tell which rows of a table satisfy the condition.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            One answer for each row.
+        """
+        i = table.position(self.column)
+        if self.labels is not None and self.part is None:
+            labels, codes = table.labels(i)
+            satisfies = [(label in self.labels) != self.excluded for label in labels]
+            return np.array([*satisfies, self.missing], dtype=np.bool_)[codes]
+        if self.part is None and not self._comparisons:  # whatever the column holds
+            return np.where(table.is_missing(i), self.missing, self.values)
+        numbers = table.numbers(i) if self.part is None else table.date_part(i, self.part)
         is_missing = np.isnan(numbers)
         covered: NDArray[np.bool_] = ~is_missing if self.values else np.zeros(numbers.shape, dtype=np.bool_)
         for sign, end in self._comparisons:
             covered = covered & _OPERATORS[sign](numbers, end)
+        if self.labels is not None:
+            covered = covered & (np.isin(numbers, self._weekdays) != self.excluded)
         return covered | is_missing if self.missing else covered
+
+    @property
+    def _weekdays(self) -> list[int]:
+        """The labels as numbers, Monday being 0."""
+        return [WEEKDAYS.index(label) for label in self.labels or ()]
 
     def __str__(self) -> str:
         """Return the condition as it stands in a sentence."""
         if not self.values:
-            return f"{self.column} is missing"
-        if not self._comparisons:
-            return f"{self.column} is {'missing or known' if self.missing else 'known'}"
-        if self.low == self.high:
-            text = f"{self.column} = {_format_end(self.low)}"
+            return f"{self.name} is missing"
+        if not self._comparisons and not self.labels:
+            return f"{self.name} is {'missing or known' if self.missing else 'known'}"
+        if self.labels:
+            text = f"{self.name} {self._labels_text(self.labels)}"
+        elif self.low == self.high:
+            text = f"{self.name} = {format_exactly(self.low)}"
         elif len(self._comparisons) == 1:
             [(sign, end)] = self._comparisons
-            text = f"{self.column} {sign} {_format_end(end)}"
+            text = f"{self.name} {sign} {format_exactly(end)}"
         else:
-            text = f"{_format_end(self.low)} {'<=' if self.low_closed else '<'} {self.column} "
-            text += f"{'<=' if self.high_closed else '<'} {_format_end(self.high)}"
+            text = f"{format_exactly(self.low)} {'<=' if self.low_closed else '<'} {self.name} "
+            text += f"{'<=' if self.high_closed else '<'} {format_exactly(self.high)}"
         return f"{text} or missing" if self.missing else text
+
+    def _labels_text(self, labels: tuple[Any, ...]) -> str:
+        is_number = isinstance(labels[0], int | float) and not isinstance(labels[0], bool)
+        if len(labels) == 1 and not is_number:  # "= 3" would be a number
+            return f"{'!=' if self.excluded else '='} {format_label(labels[0])}"
+        return f"{'not in' if self.excluded else 'in'} {{{', '.join(format_label(label) for label in labels)}}}"
 
     def _to_sql(self) -> str:
         name = '"' + self.column.replace('"', '""') + '"'
+        asked = name if self.part is None else f"EXTRACT({_SQL_PARTS[self.part]} FROM {name})"
         # The exponent makes the literal a double: DuckDB 2.0 rounds a plain 0.1 to float32 for a FLOAT column.
-        compared = [f"{name} {sign} {end!r}{'' if 'e' in repr(end) else 'e0'}" for sign, end in self._comparisons]
+        compared = [f"{asked} {sign} {end!r}{'' if 'e' in repr(end) else 'e0'}" for sign, end in self._comparisons]
+        if self.labels:
+            labels = [day + 1 for day in self._weekdays] if self.part else self.labels
+            listed = ", ".join(to_sql_literal(label) for label in labels)
+            compared = [f"{asked} {'NOT IN' if self.excluded else 'IN'} ({listed})"]
         return self._join(compared or [f"{name} IS NOT NULL"], " AND ", " OR ", f"{name} IS NULL")
 
     def _to_pandas_query(self) -> str:
+        column = _quote_for_pandas(self.column)
+        if self.labels:
+            asked, labels = (f"{column}.dt.day_of_week", self._weekdays) if self.part else (column, list(self.labels))
+            listed = f"{asked}.isin({labels!r})"
+            compared = [f"(not {listed})", f"{column}.notna()"] if self.excluded else [listed]
+            return self._join(compared, " and ", " or ", f"{column}.isna()")
+        asked = column if self.part is None else f"{column}.dt.{self.part}"
         # Without astype pandas rounds the end to float32 for a float32 column.
-        numbers = _quote_for_pandas(self.column) + ".astype('float64')"
-        compared = [f"{numbers} {sign} {end!r}" for sign, end in self._comparisons]
-        return self._join(compared or [f"{numbers}.notna()"], " and ", " or ", f"{numbers}.isna()")
+        compared = [f"{asked}.astype('float64') {sign} {end!r}" for sign, end in self._comparisons]
+        return self._join(compared or [f"{column}.notna()"], " and ", " or ", f"{column}.isna()")
 
     def _join(self, compared: list[str], and_: str, or_: str, is_missing: str) -> str:
         if not self.values:
@@ -159,9 +255,22 @@ class Condition:
         name = self.column
         if name == "*" or (name.startswith("^") and name.endswith("$")):  # polars' patterns
             name = f"^{re.escape(name)}$"
-        numbers = pl.col(name).cast(pl.Float64).fill_nan(None)  # polars holds NaN greater than any number
-        if not self.values:
-            return numbers.is_null()
+        column = pl.col(name)
+        if not self.values or not (self._comparisons or self.labels):
+            # NaN is a missing number; of a text there is none, and a cast turns it into null.
+            is_null = column.is_null() | column.cast(pl.Float64, strict=False).is_nan().fill_null(False)
+            return is_null if not self.values else ~is_null
+        if self.labels:
+            asked, labels = (
+                (column.dt.weekday(), [day + 1 for day in self._weekdays]) if self.part else (column, list(self.labels))
+            )
+            if isinstance(labels[0], str):
+                asked = asked.cast(pl.String)  # of an Enum polars refuses labels that are none of its own
+            listed = asked.is_in(labels)
+            covered = (~listed if self.excluded else listed).fill_null(False)
+            return covered | column.is_null() if self.missing else covered
+        numbers = (column if self.part is None else getattr(column.dt, self.part)()).cast(pl.Float64)
+        numbers = numbers.fill_nan(None)  # polars holds NaN greater than any number
         covered = numbers.is_not_null()
         for sign, end in self._comparisons:
             covered = covered & _OPERATORS[sign](numbers, end).fill_null(False)
@@ -232,10 +341,10 @@ class Rule:
         seen = set()
         for condition in self.conditions:
             if condition.is_trivial:
-                raise ValueError(f"The condition on {condition.column!r} excludes nothing: leave it out.")
-            if condition.column in seen:
-                raise ValueError(f"A rule has one condition for a column, got two on {condition.column!r}.")
-            seen.add(condition.column)
+                raise ValueError(f"The condition on {condition.name!r} excludes nothing: leave it out.")
+            if condition.name in seen:
+                raise ValueError(f"A rule has one condition for a column, got two on {condition.name!r}.")
+            seen.add(condition.name)
         if self.interval is not None:
             low, high = (float(end) for end in self.interval)
             if not low <= high:
@@ -249,7 +358,7 @@ class Rule:
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_columns), pandas or polars frame, or dict of columns
+        X : array-like of shape (n_rows, n_columns), frame, or dict of columns
             The rows; of a frame or dict only the columns that the rule tests are read.
         column_names : sequence of str, optional
             The names of the columns of an array; without them x0, x1 and so on.
@@ -257,22 +366,12 @@ class Rule:
         Returns
         -------
         ndarray of shape (n_rows,), bool
-            Whether the rule covers each row. Values are compared as float64.
+            Whether the rule covers each row. Numbers are compared as float64.
         """
-        names, columns, n_rows = _read_table(X, column_names)
-        covered = np.ones(n_rows, dtype=np.bool_)
+        table = read_columns(X, column_names)
+        covered = np.ones(table.n_rows, dtype=np.bool_)
         for condition in self.conditions:
-            name = condition.column
-            if names.count(name) != 1:
-                is_missing = f"`X` has no column {name!r}.{did_you_mean(name, names)}"
-                raise ValueError(f"`X` has two columns named {name!r}; rename one." if name in names else is_missing)
-            try:
-                satisfied = condition.covers(columns[name])
-            except (TypeError, ValueError):
-                raise TypeError(f"Column {name!r} of `X` must hold numbers.") from None
-            if satisfied.shape != covered.shape:
-                raise ValueError(f"Column {name!r} of `X` must have {n_rows} values, got shape {satisfied.shape}.")
-            covered &= satisfied
+            covered &= condition.covers_rows(table)
         return covered
 
     def to_dict(self) -> dict[str, Any]:
@@ -285,7 +384,12 @@ class Rule:
         """
         found = asdict(self)
         found["conditions"] = [
-            {**condition, "low": _finite(condition["low"]), "high": _finite(condition["high"])}
+            {
+                **condition,
+                "low": _finite(condition["low"]),
+                "high": _finite(condition["high"]),
+                "labels": None if condition["labels"] is None else list(condition["labels"]),
+            }
             for condition in found["conditions"]
         ]
         found["interval"] = None if self.interval is None else [_finite(end) for end in self.interval]
@@ -311,7 +415,8 @@ class Rule:
         for condition in values["conditions"]:
             _check_keys("condition", Condition, condition)
             low, high = _with_infinity(condition["low"], condition["high"])
-            conditions.append(Condition(**{**condition, "low": low, "high": high}))
+            labels = None if condition["labels"] is None else tuple(condition["labels"])
+            conditions.append(Condition(**{**condition, "low": low, "high": high, "labels": labels}))
         interval = None if values["interval"] is None else _with_infinity(*values["interval"])
         _, bound = _with_infinity(0.0, values["bound"])
         return cls(**{**values, "conditions": tuple(conditions), "interval": interval, "bound": bound})
@@ -322,7 +427,8 @@ class Rule:
         Returns
         -------
         str
-            What stands after WHERE. Missing values must be NULL: of NaN, databases think differently.
+            What stands after WHERE. Missing values must be NULL: of NaN, databases think differently. Parts of dates
+            are asked for by EXTRACT, as in PostgreSQL and DuckDB.
         """
         return " AND ".join(condition._to_sql() for condition in self.conditions) or "1 = 1"
 
@@ -338,13 +444,13 @@ class Rule:
             The query.
         """
         pd = _import("pandas", "to_pandas_query")
-        columns = [condition.column for condition in self.conditions]
-        queries = [condition._to_pandas_query() for condition in self.conditions]
+        columns = list(dict.fromkeys(condition.column for condition in self.conditions))
         numbers = pd.DataFrame([range(len(columns))], columns=columns)
         for i, column in enumerate(columns):  # which names work differs between versions of pandas, so each is tried
             try:
-                is_read = numbers.eval(f"{_quote_for_pandas(column)}.astype('float64')").tolist() == [i]
-                numbers.query(" and ".join(queries[: i + 1]))
+                quoted = _quote_for_pandas(column)
+                is_read = numbers.eval(f"{quoted}.astype('float64')").tolist() == [i]
+                numbers.query(f"{quoted}.astype('float64') > 0 and {quoted}.notna()")
             except Exception:  # SyntaxError, NameError, AttributeError, ...: whatever its parser stumbles over
                 is_read = False
             if not is_read:
@@ -352,7 +458,7 @@ class Rule:
                     f"A pandas query cannot name the column {column!r}: rename it, or use frame[rule.covers(frame)]."
                 )
         # A query that is just True is an error; nothing of an index, or a column of that name, is in an empty list.
-        return " and ".join(queries) or "~index.isin([])"
+        return " and ".join(condition._to_pandas_query() for condition in self.conditions) or "~index.isin([])"
 
     def to_polars(self) -> Any:
         """Give the rule as a polars expression.
@@ -399,15 +505,16 @@ def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition,
         return ()
     if not text.startswith("IF "):
         raise ValueError(f"A rule begins with 'IF ' or 'ALWAYS ', got {text!r}.")
-    names = {name for name in column_names if name in text}
+    parts = {f"{name}.{part}": (name, part) for name in column_names for part in DATE_PARTS}
+    names = {name: known for name, known in [*parts.items(), *((n, (n, None)) for n in column_names)] if name in text}
     readings: list[tuple[Condition, ...]] = []
     unread = len("IF ")
     todo: list[tuple[int, tuple[Condition, ...]]] = [(unread, ())]
     while todo and len(readings) < 2:
         start, found = todo.pop()
         unread = max(unread, start)
-        for name in names.difference(condition.column for condition in found):
-            condition, end = _read_condition(text, start, name)
+        for name in names.keys() - {condition.name for condition in found}:
+            condition, end = _read_condition(text, start, name, *names[name])
             if condition and text.startswith(" AND ", end):
                 todo.append((end + len(" AND "), (*found, condition)))
             if condition and (end == len(text) or text.startswith(" THEN ", end)):
@@ -420,14 +527,19 @@ def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition,
     return readings[0]
 
 
-def _read_condition(text: str, start: int, name: str) -> tuple[Condition | None, int]:
+def _read_condition(text: str, start: int, name: str, column: str, part: str | None) -> tuple[Condition | None, int]:
     """Read the condition on a column that stands at a place of the text, if one does; and where it ends."""
     number = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
+    label = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\W\d_][^,{}\"]*?)"
+    several = rf"(?:{label}|{number[1:-1]})"
+    name = re.escape(name)
     # A name may look like a number: "5 < 5" is a column "5" below 5, not a lower end without an upper one.
     forms = (
-        f"{number} (<=?) {re.escape(name)} (<=?) {number}( or missing)?",
-        f"()(){re.escape(name)} ([<>]=?|=) {number}( or missing)?",
-        f"()(){re.escape(name)}()() (is missing|is known)",
+        f"{number} (<=?) {name} (<=?) {number}( or missing)?",
+        f"()(){name} ([<>]=?|=) {number}( or missing)?",
+        f"()(){name} (in|not in) {{({several}(?:, {several})*)}}( or missing)?",
+        f"()(){name} (!?=) ({label})( or missing)?",
+        f"()(){name}()() (is missing|is known)",
     )
     for form in forms:
         match = re.compile(form + r"(?= AND | THEN |\Z)").match(text, start)
@@ -435,20 +547,40 @@ def _read_condition(text: str, start: int, name: str) -> tuple[Condition | None,
             continue
         low, above, sign, end, word = match.groups()
         asked: dict[str, Any] = {"missing": word in (" or missing", "is missing"), "values": word != "is missing"}
-        if low:
-            asked.update(low=float(low), low_closed=above == "<=")
-        if sign in ("=", ">", ">="):
-            asked.update(low=float(end), low_closed=sign != ">")
-        if sign in ("=", "<", "<="):
-            asked.update(high=float(end), high_closed=sign != "<")
+        if form in forms[2:4]:
+            asked.update(labels=_read_labels(end), excluded=sign in ("!=", "not in"))
+        else:
+            if low:
+                asked.update(low=float(low), low_closed=above == "<=")
+            if sign in ("=", ">", ">="):
+                asked.update(low=float(end), low_closed=sign != ">")
+            if sign in ("=", "<", "<="):
+                asked.update(high=float(end), high_closed=sign != "<")
         try:
-            return Condition(name, **asked), match.end()
+            return Condition(column, part=part, **asked), match.end()
         except ValueError:  # such as 7 < x <= 3
             continue
     return None, start
 
 
-def round_end(below: float, above: float, threshold: float) -> float:
+def _read_labels(text: str) -> tuple[Any, ...]:
+    """Read labels as `format_label` writes them."""
+    labels: list[Any] = []
+    for quoted, bare in re.findall(r"(\"(?:[^\"\\]|\\.)*\")|([^, ][^,]*)", text):
+        if quoted:
+            labels.append(json.loads(quoted))
+        elif bare in ("True", "False"):
+            labels.append(bare == "True")
+        elif re.fullmatch(r"-?[0-9]+", bare):
+            labels.append(int(bare))
+        elif re.match(r"-?[0-9]", bare):
+            labels.append(float(bare))
+        else:
+            labels.append(bare)
+    return tuple(labels)
+
+
+def round_end(below: float, above: float, threshold: float, within: Side | None = None) -> float:
     """Find the roundest end that parts the training values as a forest's threshold does.
 
     The forest compares float32(value) <= threshold, a rule compares value <= end as float64. The end found has the
@@ -464,6 +596,8 @@ def round_end(below: float, above: float, threshold: float) -> float:
         the end goes no further from the threshold on its side than on the other; if both are, it is the threshold.
     threshold : float
         The threshold.
+    within : {"low", "high"} or None, default=None
+        If given, no value passes the end as a lower or upper one that does not pass the threshold.
 
     Returns
     -------
@@ -487,6 +621,10 @@ def round_end(below: float, above: float, threshold: float) -> float:
         lowest = min(threshold - (above - threshold), highest) if above < math.inf else threshold
     if above == math.inf:
         highest = max(threshold + (threshold - below), lowest) if below > -math.inf else threshold
+    if within == "low":
+        lowest = max(lowest, _last_rounded_to(threshold))
+    if within == "high":
+        highest = max(lowest, min(highest, _last_rounded_to(threshold)))
     near = threshold
     if not lowest <= threshold <= highest:  # nearest would be 8e-46 if the threshold is 0, and 0 is a training value
         tenth = (highest - lowest) / 10
@@ -500,16 +638,68 @@ def round_end(below: float, above: float, threshold: float) -> float:
             return min(fitting, key=lambda end: abs(Fraction(end) - Fraction(near))) + 0.0
 
 
+def round_whole_end(
+    below: float,
+    above: float,
+    threshold: float,
+    side: Side,
+    within: Side | None = None,
+) -> tuple[float, bool]:
+    """Find the roundest end for a column of whole numbers.
+
+    Parameters
+    ----------
+    below, above : float
+        The training values next to the threshold, as for `round_end`; whole numbers or infinite.
+    threshold : float
+        The threshold.
+    side : {"low", "high"}
+        Of which side it is the end.
+    within : {"low", "high"} or None, default=None
+        If given, no whole number passes the end that does not pass the threshold.
+
+    Returns
+    -------
+    end : float
+        A whole number.
+    is_closed : bool
+        Whether it belongs to the side: ``>= 6`` or ``<= 5``, but ``< 100`` rather than ``<= 99``.
+
+    Examples
+    --------
+    >>> round_whole_end(5.0, 6.0, 5.5, "low"), round_whole_end(5.0, 6.0, 5.5, "high")
+    ((6.0, True), (5.0, True))
+    >>> round_whole_end(980.0, 1031.0, 1005.5, "high")
+    (1000.0, False)
+    """
+    first_beyond = math.floor(threshold) + 1  # the threshold lies just below it
+    lowest = below + 1 if math.isfinite(below) else float(first_beyond)
+    highest = above if math.isfinite(above) else float(first_beyond)
+    if within == "low":
+        lowest = max(lowest, first_beyond)
+    if within == "high":
+        highest = min(highest, first_beyond)
+    near = min(max(first_beyond, lowest), highest)
+    n_digits = 0
+    while True:
+        n_digits += 1
+        ends = [int(Context(prec=n_digits, rounding=how).plus(Decimal(near))) for how in (ROUND_FLOOR, ROUND_CEILING)]
+        fitting = [end for end in ends if lowest <= end <= highest]
+        if fitting:
+            end = min(fitting, key=lambda end: abs(end - near))
+            break
+    if side == "low":
+        return float(end), True
+    n_digits_before = len(str(abs(end - 1)).rstrip("0"))
+    return (float(end), False) if n_digits_before > n_digits else (float(end - 1), True)
+
+
 def _last_rounded_to(value: float) -> float:
     """Find the largest float64 that float32 rounds to a float32 value or less."""
     with np.errstate(over="ignore"):
         following = float(np.nextafter(np.float32(value), np.float32(np.inf)))
         middle = (value + min(following, 2.0**128)) / 2  # exact; beyond the largest float32 follows 2**128
         return middle if float(np.float32(middle)) <= value else math.nextafter(middle, -math.inf)  # ties go to even
-
-
-def _format_end(end: float) -> str:
-    return repr(end).removesuffix(".0")
 
 
 def _finite(number: float) -> float | None:
@@ -527,6 +717,24 @@ def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
         raise ValueError(f"These are not the fields of a {what}: missing {missing}, unexpected {unexpected}.")
 
 
+def to_sql_literal(value: Any) -> str:
+    """Write a value as SQL does.
+
+    Parameters
+    ----------
+    value : str, bool or number
+        The value.
+
+    Returns
+    -------
+    str
+        The literal.
+    """
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
+
+
 def _quote_for_pandas(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
@@ -536,19 +744,3 @@ def _import(module: str, method: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise ImportError(f"`{method}` needs {module}: pip install {module}.") from None
-
-
-def _read_table(X: Any, column_names: Sequence[str] | None) -> tuple[list[str], Any, int]:
-    """Names of the columns, the columns by name, and the number of rows."""
-    is_frame = hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns)
-    if is_frame or isinstance(X, Mapping):
-        if column_names is not None:
-            raise ValueError("`column_names` are for an array: the columns of this `X` have names.")
-        return list(X.columns if is_frame else X), X, len(X) if is_frame else len(next(iter(X.values()), ()))
-    table = np.asarray(X)
-    if table.ndim != 2:
-        raise ValueError(f"`X` must be a table, got shape {table.shape}; for one row, give it as [row].")
-    names = [f"x{i}" for i in range(table.shape[1])] if column_names is None else list(column_names)
-    if len(names) != table.shape[1]:
-        raise ValueError(f"`column_names` has {len(names)} names for the {table.shape[1]} columns of `X`.")
-    return names, dict(zip(names, table.T, strict=True)), len(table)

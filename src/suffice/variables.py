@@ -6,14 +6,17 @@ lists of them into sets; it knows nothing of forests.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.checks import check_word
+from suffice.encoding import Encoding
 from suffice.errors import did_you_mean
 
 VariableSet: TypeAlias = tuple[int, ...]
@@ -73,6 +76,44 @@ class Variables:
             columns_by_name[name] = (column,)
         names = sorted(columns_by_name, key=lambda name: columns_by_name[name])
         return cls(tuple(names), tuple(columns_by_name[name] for name in names), tuple(column_names))
+
+    @classmethod
+    def of_matrix(
+        cls,
+        encoding: Encoding,
+        matrix: NDArray[np.float32],
+        groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None,
+    ) -> Variables:
+        """Make the variables of a table as columns of its matrix; the parts of a date are one variable.
+
+        Parameters
+        ----------
+        encoding : Encoding
+            How the table became the matrix.
+        matrix : ndarray of shape (n_rows, n_columns)
+            The matrix.
+        groups : mapping of str to sequence of str or int, "detect", or None
+            The groups of the columns of the table, or how to find them.
+
+        Returns
+        -------
+        Variables
+            In the order of their first columns.
+        """
+        columns_of: dict[int, tuple[int, ...]] = {}
+        for c, column in enumerate(encoding.columns):
+            columns_of[column.source] = (*columns_of.get(column.source, ()), c)
+        if isinstance(groups, str):
+            check_word("groups", groups, ("detect",))
+            groups = detect_groups(encoding.names, {i: matrix[:, c[0]] for i, c in columns_of.items() if len(c) == 1})
+        of_table = cls.from_columns(encoding.names, groups)
+        names, columns = [], []
+        for name, sources in zip(of_table.names, of_table.columns, strict=True):
+            in_matrix = tuple(c for source in sources for c in columns_of.get(source, ()))
+            if in_matrix:  # a date whose parts are all the same leaves no columns
+                names.append(name)
+                columns.append(in_matrix)
+        return cls(tuple(names), tuple(columns), tuple(column.name for column in encoding.columns))
 
     def __len__(self) -> int:
         """Return the number of variables."""
@@ -165,6 +206,44 @@ class Variables:
             for variable in variables:
                 numbers[list(self.columns[variable])] = number
         return numbers
+
+
+def detect_groups(names: Sequence[str], columns: Mapping[int, NDArray[np.float32]]) -> dict[str, list[int]]:
+    """Find the indicator columns that an encoder made of one category.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns of the table, such as "season_1" and "season_2".
+    columns : mapping of int to ndarray
+        Their values, by position.
+
+    Returns
+    -------
+    dict of str to list of int
+        For each shortest prefix, up to one of the characters ``_=.: -``, the columns that share it, if there are at
+        least two, they hold only 0 and 1, and no row has 1 in two of them.
+
+    Examples
+    --------
+    >>> detect_groups(["a_x", "a_y", "b"], {0: np.array([0.0, 1]), 1: np.array([1.0, 0]), 2: np.array([1.0, 0])})
+    {'a': [0, 1]}
+    """
+    members: dict[str, list[int]] = {}
+    for i, values in columns.items():
+        if np.all((values == 0) | (values == 1)):
+            for match in re.finditer("[_=.: -]", names[i]):
+                if match.start() > 0:
+                    members.setdefault(names[i][: match.start()], []).append(i)
+    groups: dict[str, list[int]] = {}
+    grouped: set[int] = set()
+    for prefix in sorted(members, key=len):
+        found = [i for i in members[prefix] if i not in grouped]
+        if len(found) < 2 or prefix in names or np.max(sum(columns[i] for i in found)) > 1:
+            continue
+        groups[prefix] = found
+        grouped.update(found)
+    return groups
 
 
 def _is_collection(value: object) -> bool:

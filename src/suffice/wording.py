@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+# Begins with a letter, ends without a space, and holds nothing that ends a label or a condition.
+_PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
+_MISLEADING = re.compile(" (?:AND|THEN|or missing) ")
 
 
 def format_number(value: float) -> str:
@@ -76,6 +82,69 @@ def format_percent(share: float) -> str:
     """
     percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % is said of all rows only
     return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
+
+
+def format_label(label: Any) -> str:
+    """Write a label of a category: text bare where it cannot be misread, otherwise in quotes.
+
+    Parameters
+    ----------
+    label : str, bool or number
+        The label.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> format_label("light rain"), format_label("3"), format_label(3), format_label(True)
+    ('light rain', '"3"', '3', 'True')
+    """
+    if not isinstance(label, str):
+        return format_exactly(label) if isinstance(label, float) else str(label)
+    is_plain = _PLAIN_LABEL.fullmatch(label) and not _MISLEADING.search(f" {label} ") and label not in ("True", "False")
+    return label if is_plain else json.dumps(label, ensure_ascii=False)
+
+
+def format_value(value: Any) -> str:
+    """Write a value of a row.
+
+    Parameters
+    ----------
+    value : object
+        A number, a label, or None for a missing value.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> format_value(0.13450000286102295), format_value("clear"), format_value(None)
+    ('0.1345', 'clear', 'missing')
+    """
+    if value is None:
+        return "missing"
+    return format_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def format_exactly(value: float) -> str:
+    """Write a number with as many digits as tell it from any other, whole numbers whole.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    str
+        Its text.
+    """
+    return repr(value).removesuffix(".0")
 
 
 def join(names: Sequence[str]) -> str:

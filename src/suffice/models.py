@@ -1,0 +1,110 @@
+"""Models by their outputs alone: estimators with ``predict``, or any function of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+
+from suffice.errors import did_you_mean
+
+
+def ask_model(model: Any, X: Any, n_rows: int, probability_of: Any = None) -> NDArray[Any]:
+    """Ask a model what it says of each row of a table.
+
+    Parameters
+    ----------
+    model : estimator or callable
+        A model with `predict`, or a function of the table. Outputs of shape (n_rows, n_classes) are taken as scores of
+        classes: the class with the highest is what the model says. Tensors of torch and tensorflow are understood.
+    X : object
+        The table, passed on as it is.
+    n_rows : int
+        The number of its rows.
+    probability_of : object, default=None
+        A class: the model's probability of it is asked for, from `predict_proba` or from the scores of a function.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Labels, numbers, or probabilities.
+    """
+    if probability_of is not None:
+        return _ask_for_probability(model, X, n_rows, probability_of)
+    outputs, name = _call(model, X)
+    outputs = _check_shape(outputs, n_rows, name)
+    if outputs.ndim == 1:
+        return outputs
+    classes = np.asarray(getattr(model, "classes_", np.arange(outputs.shape[1])))
+    if len(classes) != outputs.shape[1]:
+        raise ValueError(f"`{name}` gave scores of {outputs.shape[1]} classes, but the model has {len(classes)}.")
+    return np.asarray(classes[np.argmax(outputs, axis=1)])
+
+
+def _call(model: Any, X: Any) -> tuple[NDArray[Any], str]:
+    if hasattr(model, "predict"):
+        return _to_array(model.predict(X)), "model.predict"
+    if callable(model):
+        return _to_array(model(X)), "model"
+    raise TypeError(f"`model` must have a method `predict` or be a function of the table, got {type(model).__name__}.")
+
+
+def _ask_for_probability(model: Any, X: Any, n_rows: int, label: Any) -> NDArray[Any]:
+    if hasattr(model, "predict_proba"):
+        outputs, name = _to_array(model.predict_proba(X)), "model.predict_proba"
+    elif callable(model) and not hasattr(model, "predict"):
+        outputs, name = _call(model, X)
+    else:
+        raise TypeError(
+            f"`probability_of` needs a model with `predict_proba` or a function, got {type(model).__name__}."
+        )
+    outputs = _check_shape(outputs, n_rows, name)
+    if outputs.ndim == 1:
+        raise ValueError(f"`probability_of` needs one column for each class; `{name}` gave one number a row.")
+    classes = np.asarray(getattr(model, "classes_", np.arange(outputs.shape[1]))).tolist()
+    if label not in classes:
+        raise ValueError(
+            f"`probability_of` must be one of the model's classes, {classes}, got {label!r}."
+            f"{did_you_mean(label, map(str, classes))}"
+        )
+    return np.asarray(outputs[:, classes.index(label)])
+
+
+def _check_shape(outputs: NDArray[Any], n_rows: int, name: str) -> NDArray[Any]:
+    shape: Sequence[int] = outputs.shape
+    if outputs.ndim not in (1, 2) or shape[0] != n_rows or 0 in shape[1:]:
+        raise ValueError(
+            f"`{name}` must give one output for each of the {n_rows} rows, or one score for each class, got shape "
+            f"{tuple(shape)}."
+        )
+    return outputs[:, 0] if outputs.ndim == 2 and shape[1] == 1 else outputs
+
+
+def _to_array(outputs: Any) -> NDArray[Any]:
+    if hasattr(outputs, "detach"):  # torch: a tensor that can be differentiated does not become an array by itself
+        outputs = outputs.detach().cpu()
+    return np.asarray(outputs)
+
+
+def task_of_model(model: Any) -> str:
+    """Tell what a model is for, if it says so.
+
+    Parameters
+    ----------
+    model : object
+        The model.
+
+    Returns
+    -------
+    {"classification", "regression", "auto"}
+        "auto" if it does not say.
+    """
+    try:
+        if is_classifier(model):
+            return "classification"
+        return "regression" if is_regressor(model) else "auto"
+    except (AttributeError, TypeError, ValueError):  # not an estimator
+        return "auto"

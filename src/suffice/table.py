@@ -1,0 +1,559 @@
+"""Tables as they come: frames of pandas, polars or pyarrow, arrays, or dicts of columns, read column by column.
+
+A column is read as numbers, as labels or as parts of dates, whichever is asked for, and at most once. What the values
+mean to a forest is left to ``encoding``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import did_you_mean
+
+Kind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
+Labels: TypeAlias = tuple[tuple[Any, ...], NDArray[np.intp]]
+"""The distinct labels in the order of their first rows, and the position of each row's label; -1 if it is missing."""
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DATE_PARTS = ("year", "month", "day", "weekday", "hour")
+
+
+class Table:
+    """A table of named columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the columns.
+    columns : sequence of object
+        The columns: arrays, or narwhals series.
+    n_rows : int
+        The number of rows.
+    has_names : bool, default=True
+        Whether the names are the user's own, and not x0, x1 and so on.
+    library : {"pandas", "polars", "pyarrow"} or None, default=None
+        Of what kind the table is; None if it is no frame.
+    read : dict of (int, str) to object, default=None
+        What is already known of a column: its "numbers", its "labels", or a part of its dates.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        columns: Sequence[Any],
+        n_rows: int,
+        has_names: bool = True,
+        library: str | None = None,
+        read: dict[tuple[int, str], Any] | None = None,
+    ) -> None:
+        self.names = tuple(names)
+        self.n_rows = n_rows
+        self.has_names = has_names
+        self.library = library
+        self.array: NDArray[Any] | None = None  # of numbers, if the table is one
+        self._columns = columns
+        self._read = read or {}
+
+    @classmethod
+    def from_frame(cls, frame: Any) -> Table:
+        """Read a narwhals frame.
+
+        Parameters
+        ----------
+        frame : narwhals.DataFrame
+            The frame.
+
+        Returns
+        -------
+        Table
+            Its columns; a frame none of whose columns is named by a string counts as one without names.
+        """
+        given = frame.columns
+        is_text = [isinstance(name, str) for name in given]
+        if any(is_text) and not all(is_text):
+            # scikit-learn's wording, which its estimator checks look for.
+            raise TypeError(
+                "Feature names are only supported if all input features have string names, but your input has "
+                f"{sorted({type(name).__name__ for name in given})} as feature name / column name types."
+            )
+        has_names = all(is_text) and len(given) > 0
+        names = [str(name) for name in given] if has_names else numbered_names(len(given))
+        columns = [frame[:, i] for i in range(len(given))]
+        return cls(names, columns, len(frame), has_names, frame.implementation.name.lower())
+
+    @classmethod
+    def from_array(cls, array: NDArray[Any], names: Sequence[str] | None = None) -> Table:
+        """Read an array.
+
+        Parameters
+        ----------
+        array : ndarray of shape (n_rows, n_columns)
+            Numbers, or objects.
+        names : sequence of str, optional
+            The names of the columns; without them x0, x1 and so on.
+
+        Returns
+        -------
+        Table
+            The columns of the array.
+        """
+        if array.ndim != 2:
+            raise ValueError(f"`X` must be a table, got shape {array.shape}; for one row, give it as [row].")
+        n_columns = array.shape[1]
+        if names is not None and len(names) != n_columns:
+            raise ValueError(f"`column_names` has {len(names)} names for the {n_columns} columns of `X`.")
+        known = numbered_names(n_columns) if names is None else list(names)
+        table = cls(known, list(array.T), len(array), has_names=names is not None)
+        table.array = array if array.dtype.kind in "iuf" else None
+        return table
+
+    def choose(self, positions: Sequence[int]) -> Table:
+        """Take some columns, in an order of your own.
+
+        Parameters
+        ----------
+        positions : sequence of int
+            Their positions.
+
+        Returns
+        -------
+        Table
+            A table of these columns.
+        """
+        if list(positions) == list(range(len(self.names))):
+            return self
+        names = [self.names[i] for i in positions]
+        return Table(names, [self._columns[i] for i in positions], self.n_rows, self.has_names, self.library)
+
+    def position(self, name: str) -> int:
+        """Find a column.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        int
+            Its position.
+        """
+        if self.names.count(name) != 1:
+            if name in self.names:
+                raise ValueError(f"`X` has two columns named {name!r}; rename one.")
+            raise ValueError(f"`X` has no column {name!r}.{did_you_mean(name, self.names)}")
+        return self.names.index(name)
+
+    def kind(self, i: int) -> Kind:
+        """Tell what a column holds.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        {"number", "boolean", "category", "ordered", "date"}
+            Text counts as a category.
+        """
+        column = self._columns[i]
+        if isinstance(column, np.ndarray):
+            return self._kind_of_array(i, column)
+        import narwhals.stable.v2 as nw
+
+        dtype = column.dtype
+        if dtype.is_numeric():
+            return "number"
+        if dtype in (nw.Categorical, nw.Enum):
+            return "ordered" if nw.is_ordered_categorical(column) else "category"
+        if dtype in (nw.Object, nw.Unknown):
+            return self._kind_of_objects(i)
+        kinds: dict[Any, Kind] = {nw.Boolean: "boolean", nw.String: "category", nw.Date: "date", nw.Datetime: "date"}
+        for known, kind in kinds.items():
+            if dtype == known:
+                return kind
+        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got {dtype}.")
+
+    def _kind_of_array(self, i: int, column: NDArray[Any]) -> Kind:
+        kind: Kind | None = {"b": "boolean", "M": "date", "U": "category", "T": "category"}.get(column.dtype.kind)  # type: ignore[assignment]
+        if kind is not None:
+            return kind
+        if column.dtype.kind in "iuf":
+            return "number"
+        if column.dtype.kind == "O":
+            return self._kind_of_objects(i)
+        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got {column.dtype}.")
+
+    def _kind_of_objects(self, i: int) -> Kind:
+        types = {type(label) for label in self.labels(i)[0]}
+        kinds: dict[Kind, Any] = {
+            "boolean": (bool, np.bool_),
+            "number": numbers.Real,
+            "category": str,
+            "date": (datetime.date, np.datetime64),
+        }
+        if not types:
+            return "number"
+        for kind, known in kinds.items():
+            if all(issubclass(found, known) for found in types):
+                return kind
+        found_names = sorted(found.__name__ for found in types)
+        fix = ": make them all strings" if any(issubclass(found, str) for found in types) else ""
+        raise TypeError(
+            f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got objects of the types "
+            f"{found_names}{fix}."
+        )
+
+    def numbers(self, i: int) -> NDArray[np.float64]:
+        """Read a column as numbers.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            NaN where a value is missing.
+        """
+        found: NDArray[np.float64] = self._once(i, "numbers", self._read_numbers)
+        return found
+
+    def raw(self, i: int) -> NDArray[Any]:
+        """Read a column of numbers without keeping what was read.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The numbers, of their own type if the table is an array.
+        """
+        column = self._columns[i]
+        is_array = isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
+        return column if is_array else self.numbers(i)
+
+    def _read_numbers(self, i: int) -> NDArray[np.float64]:
+        column = self._columns[i]
+        if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+            return column.astype(np.float64)
+        text = next((label for label in self._some_labels(i) if isinstance(label, str)), None)
+        if text is None:
+            try:
+                if isinstance(column, np.ndarray):
+                    labels, codes = self.labels(i)
+                    values = np.array([*labels, np.nan], dtype=np.float64)
+                    return values[codes]
+                import narwhals.stable.v2 as nw
+
+                return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+            except (TypeError, ValueError):
+                pass
+        held = f"the text {text!r}" if text is not None else "something else"
+        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, got {held}.")
+
+    def _some_labels(self, i: int) -> Sequence[Any]:
+        """Labels of a column that may hold text; nothing for one that cannot."""
+        column = self._columns[i]
+        if not isinstance(column, np.ndarray) and (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
+            return ()
+        return self.labels(i)[0]
+
+    def is_missing(self, i: int) -> NDArray[np.bool_]:
+        """Tell which values of a column are missing.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            One answer for each row.
+        """
+        if (i, "labels") in self._read or self.kind(i) not in ("number", "boolean"):
+            return np.asarray(self.labels(i)[1] < 0)
+        return np.isnan(self.numbers(i))
+
+    def labels(self, i: int) -> Labels:
+        """Read a column as labels.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        labels : tuple of object
+            The distinct values in the order of their first rows, none missing.
+        codes : ndarray of shape (n_rows,)
+            The position of each row's value in `labels`; -1 if it is missing.
+        """
+        found: Labels = self._once(i, "labels", self._read_labels)
+        return found
+
+    def _read_labels(self, i: int) -> Labels:
+        column = self._columns[i]
+        values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+        code_of: dict[Any, int] = {}
+        codes = np.empty(self.n_rows, dtype=np.intp)
+        try:
+            for row, value in enumerate(values):
+                codes[row] = code_of.setdefault(value, len(code_of))
+        except TypeError:
+            raise TypeError(
+                f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got "
+                f"{type(value).__name__} (row {row})."
+            ) from None
+        present = [not is_missing(label) for label in code_of]
+        # Each NaN is a label of its own to a dict.
+        new_code = np.where(present, np.cumsum(present) - 1, -1) if present else np.empty(0, dtype=np.intp)
+        kept = tuple(label for label, is_there in zip(code_of, present, strict=True) if is_there)
+        return kept, new_code[codes].astype(np.intp)
+
+    def categories(self, i: int) -> tuple[Any, ...]:
+        """Give the declared categories of a column of ordered categories.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        tuple of object
+            The categories, in their order.
+        """
+        return tuple(self._columns[i].cat.get_categories().to_list())
+
+    def date_part(self, i: int, part: str) -> NDArray[np.float64]:
+        """Read a part of the dates of a column.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+        part : {"year", "month", "day", "weekday", "hour"}
+            The part; weekdays count from Monday, 0, to Sunday, 6.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Whole numbers; NaN where the date is missing.
+        """
+        found: NDArray[np.float64] = self._once(i, part, lambda i: self._read_date_part(i, part))
+        return found
+
+    def _read_date_part(self, i: int, part: str) -> NDArray[np.float64]:
+        import narwhals.stable.v2 as nw
+
+        column = self._columns[i]
+        if self.kind(i) != "date":
+            raise TypeError(f"Column {self.names[i]!r} of `X` must hold dates.")
+        if not isinstance(column, np.ndarray) and column.dtype in (nw.Date, nw.Datetime):
+            if part == "hour" and column.dtype == nw.Date:
+                known = ~column.is_null().to_numpy()
+                return np.where(known, 0.0, np.nan)
+            found = getattr(column.dt, part)().cast(nw.Float64).to_numpy()
+            return np.asarray(found, dtype=np.float64) - (part == "weekday")
+        if isinstance(column, np.ndarray) and column.dtype.kind == "M":
+            column = column.astype("datetime64[us]")
+        values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+        return np.array([np.nan if is_missing(v) else _part_of_date(v, part) for v in values], dtype=np.float64)
+
+    def _once(self, i: int, what: str, read: Any) -> Any:
+        if (i, what) not in self._read:
+            self._read[i, what] = read(i)
+        return self._read[i, what]
+
+
+def _part_of_date(value: datetime.date, part: str) -> int:
+    if part == "weekday":
+        return value.weekday()
+    return int(getattr(value, part, 0))  # a date without a time has no hour
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for one that is missing: None, NaN, NaT or NA.
+
+    Parameters
+    ----------
+    value : object
+        The value.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 (NaN and NaT)
+    except (TypeError, ValueError):  # pandas.NA is neither equal nor unequal; an array is many things
+        return type(value).__name__ == "NAType"
+
+
+def numbered_names(n_columns: int) -> list[str]:
+    """Name columns that have no names.
+
+    Parameters
+    ----------
+    n_columns : int
+        How many.
+
+    Returns
+    -------
+    list of str
+        The names x0, x1 and so on.
+    """
+    return [f"x{i}" for i in range(n_columns)]
+
+
+def as_frame(X: Any) -> Any:
+    """Recognise a frame.
+
+    Parameters
+    ----------
+    X : object
+        A frame of pandas, polars or pyarrow, or anything else.
+
+    Returns
+    -------
+    narwhals.DataFrame or None
+        The frame; None if it is none.
+    """
+    if isinstance(X, np.ndarray | list | tuple | Mapping):
+        return None  # without loading narwhals
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError:
+        names = list(X.columns)
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"`X` has two columns named {twice!r}; rename one.") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("`X` is a lazy frame: collect it first, X.collect().")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
+    """Read anything that has columns.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_columns), frame, or dict of columns
+        The table.
+    column_names : sequence of str, optional
+        The names of the columns of an array.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    if isinstance(X, Table):
+        return X
+    frame = as_frame(X)
+    is_named = isinstance(X, Mapping)
+    if frame is not None:
+        table = Table.from_frame(frame)
+        is_named = table.has_names
+        if not is_named:
+            table.names = table.names if column_names is None else tuple(column_names)
+            return table
+    if is_named and column_names is not None:
+        raise ValueError("`column_names` are for an array: the columns of this `X` have names.")
+    if frame is not None:
+        return table
+    if isinstance(X, Mapping):
+        columns = [_as_array(column) for column in X.values()]
+        n_rows = len(columns[0]) if columns else 0
+        for name, column in zip(X, columns, strict=True):
+            if column.shape != (n_rows,):
+                raise ValueError(f"Column {name!r} of `X` must have {n_rows} values, got shape {column.shape}.")
+        return Table([str(name) for name in X], columns, n_rows)
+    return Table.from_array(np.asarray(X) if not isinstance(X, list | tuple) else _as_array(X), column_names)
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """Make an array without turning numbers beside text into text."""
+    array = np.asarray(values)
+    return np.asarray(values, dtype=object) if array.dtype.kind in "US" and isinstance(values, list | tuple) else array
+
+
+def match_columns(names: Sequence[str], fitted: Sequence[str], extra: str) -> list[int]:
+    """Find the columns of the training table in another table.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns of the table.
+    fitted : sequence of str
+        The columns of the training table.
+    extra : {"error", "ignore"}
+        What to do with other columns.
+
+    Returns
+    -------
+    list of int
+        For each column of the training table its position in `names`.
+    """
+    position_of = {name: i for i, name in enumerate(names)}
+    missing = [name for name in fitted if name not in position_of]
+    unexpected = [name for name in names if name not in set(fitted)]
+    if missing or (unexpected and extra == "error"):
+        near = did_you_mean(missing[0], unexpected) if missing else " With extra_columns='ignore' they are left out."
+        raise ValueError(
+            f"`X` has {len(names)} columns, there were {len(fitted)} at fit: missing {missing}, unexpected "
+            f"{unexpected}.{near}"
+        )
+    return [position_of[name] for name in fitted]
+
+
+def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any:
+    """Make a frame of the kind that the user's table was.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        The columns. Tuples stay tuples in pandas, which can group by them, and become lists elsewhere.
+    library : {"pandas", "polars", "pyarrow"} or None
+        The kind; None, for a table that was no frame, makes a pandas frame.
+
+    Returns
+    -------
+    frame
+        The frame.
+    """
+    if library in ("polars", "pyarrow"):
+        columns = {
+            name: [list(value) if isinstance(value, tuple) else value for value in values]
+            for name, values in columns.items()
+        }
+    if library == "polars":
+        import polars as pl
+
+        return pl.DataFrame(columns, strict=False)
+    if library == "pyarrow":
+        import pyarrow as pa
+
+        return pa.table(columns)
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError("`to_frame` needs pandas: pip install pandas.") from None
+    return pd.DataFrame(dict(columns))
