@@ -23,7 +23,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.rules import against_anchors, global_rules, moons, switch_rules
-from benchmarks.switch import switch_forest, true_sets
+from benchmarks.switch import switch_forest
 from suffice import SufficientExplainer, _core
 
 N_ROUNDS = 7
@@ -57,9 +57,9 @@ def against_shap(name, explainer, X, goals):
 
 
 def speed():
-    X, y, X_test, _, forest = switch_forest(10_000)
-    explainer = SufficientExplainer(forest, n_jobs=1).fit(X, y)
-    against_shap("Switch model, 10^4 rows", explainer, X_test, ("at most 0.33, aim 0.20", "at most 3"))
+    train, test, forest = switch_forest(10_000)
+    explainer = SufficientExplainer(forest, n_jobs=1).fit(train.X.to_numpy(), train.y.to_numpy())
+    against_shap("Switch model, 10^4 rows", explainer, test.X.to_numpy(), ("at most 0.33, aim 0.20", "at most 3"))
     X, y = load_breast_cancer(return_X_y=True)
     forest = RandomForestClassifier(20, random_state=0)
     explainer = SufficientExplainer(forest, n_jobs=1).fit(X, y)
@@ -70,18 +70,18 @@ def detection():
     print("Switch model, 10^4 rows, best minimal set of 1000 test rows against the truth (paper: TPR 0.99, FDR 0.02)")
     for max_features in (1.0, 0.7):
         for seed in range(3):
-            X, y, X_test, y_test, forest = switch_forest(10_000, seed, max_features=max_features)
-            explainer = SufficientExplainer(forest).fit(X, y)
-            explanations = explainer.explain(X_test, sets="minimal", rules=None)
+            train, test, forest = switch_forest(10_000, seed, max_features=max_features)
+            explainer = SufficientExplainer(forest).fit(train.X, train.y)
+            explanations = explainer.explain(test.X, sets="minimal", rules=None)
             found = [set(e.best_set.variables) for e in explanations]
-            truth = true_sets(X_test)
+            truth = test.true_sets
             tpr = np.mean([len(S & T) / len(T) for S, T in zip(found, truth, strict=True)])
             fdr = np.mean([len(S - T) / len(S) for S, T in zip(found, truth, strict=True)])
             exact = np.mean([S == T for S, T in zip(found, truth, strict=True)])
             none = sum(not e.is_sufficient for e in explanations)
             print(
                 f"  max_features {max_features:.1f}, seed {seed}: TPR {tpr:.3f}, FDR {fdr:.3f}, exactly the truth "
-                f"{exact:.3f}, no sufficient set {none}; R2 of the forest {explainer.forest_.score(X_test, y_test):.3f}"
+                f"{exact:.3f}, no sufficient set {none}; R2 of the forest {explainer.score(test.X, test.y):.3f}"
             )
 
 
@@ -105,11 +105,12 @@ def status(field):
 def growth():
     explainers, rows = [], []
     for n in (10_000, 100_000):
-        X, y, X_test, _, forest = switch_forest(n)
+        train, test, forest = switch_forest(n)
+        X, y = train.X.to_numpy(), train.y.to_numpy()
         forest.fit(X, y)
         grown, explainer = memory_of(lambda X=X, y=y, f=forest: SufficientExplainer(f, n_jobs=1).fit(X, y))
         explainers.append(explainer)
-        rows.append(X_test[:200])
+        rows.append(test.X.to_numpy()[:200])
         size = explainer._projected.on_candidates.n_bytes
         print(
             f"Switch model, {n} rows: fit grows memory by {grown / n / 20:.0f} bytes a row and tree at its peak "
@@ -155,12 +156,17 @@ def main():
     unknown = set(parts) - set(PARTS)
     if unknown:
         parser.error(f"unknown part {unknown.pop()!r}; there are {', '.join(PARTS)}")
-    print(
+    print(head())
+    for part in parts:
+        PARTS[part]()
+
+
+def head():
+    """When and where the figures were taken."""
+    return (
         f"{datetime.date.today()}, {processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"kernels {_core.kernel_names()[0]}"
     )
-    for part in parts:
-        PARTS[part]()
 
 
 def processor():

@@ -33,6 +33,7 @@ class Projection:
     @property
     def n_bytes(self) -> int: ...
 
+def leaves(forest: Forest, X: Table, n_threads: int) -> NDArray[np.int32]: ...
 def sdp(
     projection: Projection,
     X: Table,

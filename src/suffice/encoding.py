@@ -243,7 +243,8 @@ class Encoding:
 
 def _kind_of_numbers(values: NDArray[Any]) -> Literal["number", "whole"]:
     known = values[~np.isnan(values)]
-    if not len(known) or np.isinf(known).any() or np.abs(known).max() >= MAX_WHOLE or (known != np.floor(known)).any():
+    # The absolute value of the smallest int64 would be negative.
+    if not len(known) or known.min() <= -MAX_WHOLE or known.max() >= MAX_WHOLE or (known != np.floor(known)).any():
         return "number"
     return "whole"
 

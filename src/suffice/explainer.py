@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -15,7 +16,7 @@ from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
+from sklearn.utils import ClassifierTags, RegressorTags, Tags, estimator_html_repr, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -23,7 +24,16 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.checks import as_finite, check_finite, check_number, check_target, check_word, read_input
 from suffice.encoding import Encoding
 from suffice.explanation import Explanations, SetsKind, check_sets_kind
-from suffice.forest import FittedForest, check_outcomes, decide_task, fidelity, fit_forest, task_of_forest
+from suffice.forest import (
+    FittedForest,
+    check_outcomes,
+    decide_task,
+    describe_forest,
+    fidelity,
+    fit_forest,
+    takes_missing,
+    task_of_forest,
+)
 from suffice.models import ask_model, task_of_model
 from suffice.progress import progress_bar
 from suffice.projection import MAX_VARIABLES, ProjectedForest
@@ -219,7 +229,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             values, ranks = np.arange(len(self.classes_), dtype=np.float64), self._class_ranks(outcomes)
         else:
             ranks = np.searchsorted(values, outcomes).astype(np.uint32)
-        fitted = FittedForest.from_estimator(self.forest_, table, ranks, values.astype(np.float64))
+        fitted = FittedForest.from_estimator(self.forest_, table, ranks, values.astype(np.float64), n_threads)
         if self.forest_ is self.forest:
             check_outcomes(fitted, self.task_)
         self.min_node_size_ = self._resolve_min_node_size(len(table))
@@ -572,7 +582,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         return forest.X, values[forest.y_rank]
 
     def _about(self) -> dict[str, Any]:
-        forest = self.forest_
         return {
             "task": self.task_,
             "task_reason": self.task_reason_,
@@ -585,11 +594,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             "candidates": list(self.candidates_),
             "fidelity": self.fidelity_,
             "fidelity_by_class": getattr(self, "fidelity_by_class_", None),
-            "forest": {
-                "kind": type(forest).__name__,
-                **{name: forest.get_params()[name] for name in ("n_estimators", "max_depth", "max_features")},
-                "min_samples_leaf": forest.min_samples_leaf,
-            },
+            "forest": describe_forest(self.forest_),
             "settings": {
                 name: getattr(self, name)
                 for name in ("pi", "alpha", "radius", "min_size", "max_size", "n_candidates", "unseen", "dates")
@@ -602,6 +607,39 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
                 "python": platform.python_version(),
             },
         }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted explainer to one file, without pickle.
+
+        The file holds the training table, the forest and the settings, but not the model that is explained.
+
+        Parameters
+        ----------
+        path : path
+            Where to; what is there is replaced only when the new file is whole.
+        """
+        from suffice.persistence import save_explainer
+
+        check_is_fitted(self)
+        save_explainer(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SufficientExplainer:
+        """Read an explainer that `save` wrote. A file from elsewhere can at worst raise an error.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        SufficientExplainer
+            The fitted explainer, with the same answers. Outcomes that are not given are the forest's own predictions.
+        """
+        from suffice.persistence import load_explainer
+
+        return load_explainer(path)
 
     # --- outcomes ---------------------------------------------------------------------------------------------------
 
@@ -683,10 +721,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     def _encode(self, table: Table, forest: Any) -> NDArray[np.float32]:
         matrix = self._encoding.encode(table, self.unseen)
-        takes_missing = forest is None or (
-            get_tags(forest).input_tags.allow_nan and getattr(forest, "monotonic_cst", None) is None
-        )
-        check_finite(matrix, [column.name for column in self._encoding.columns], takes_missing)
+        check_finite(matrix, [column.name for column in self._encoding.columns], takes_missing(forest))
         return matrix
 
     def _subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
@@ -725,6 +760,17 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
 
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "forest_"):
+            return str(estimator_html_repr(self))
+        from suffice.cards import explainer_card
+
+        return explainer_card(type(self).__name__, self._about())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave the compiled core out of pickles: it is built again from the forest and its table."""
         state: dict[str, Any] = dict(super().__getstate__())  # a copy: it may be the explainer's own `__dict__`
@@ -740,7 +786,18 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         parts = state.pop("_parts", None)
         super().__setstate__(state)
         if parts is not None:
-            X, y_rank, y_values, variables, candidates = parts
-            fitted = FittedForest.from_estimator(self.forest_, X, y_rank, y_values)
-            self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, self._n_threads())
-            self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)
+            self._build_core(*parts)
+
+    def _build_core(
+        self,
+        X: NDArray[np.float32],
+        y_rank: NDArray[np.uint32],
+        y_values: Floats,
+        variables: Variables,
+        candidates: VariableSet,
+    ) -> None:
+        """Build what answers questions from the forest and its training table."""
+        n_threads = self._n_threads()
+        fitted = FittedForest.from_estimator(self.forest_, X, y_rank, y_values, n_threads)
+        self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, n_threads)
+        self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from suffice import _core
@@ -29,6 +31,8 @@ REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
 
 # Numbers without fractions are taken for classes up to this many distinct values.
 MAX_INTEGER_CLASSES = 20
+# Rows whose leaves are looked up together: 4 bytes a row and tree.
+N_AT_ONCE = 20_000
 # A forest that removes less than this share of a constant prediction's error is called poor.
 POOR_FIDELITY = 0.2
 
@@ -108,7 +112,8 @@ def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> An
     """Make the forest that is fitted when the user brings none.
 
     Its leaves hold at least the paper's sqrt(n) ln(n)^1.5 / 250 rows, with which the estimator is consistent, and
-    never fewer than 5, so that a share of a cell's rows can be read as a probability.
+    never fewer than 5, so that a share of a cell's rows can be read as a probability. For numbers a split looks at 0.7
+    of the columns: the sets are smaller than with all of them. docs/defaults.md has the figures.
 
     Parameters
     ----------
@@ -127,8 +132,141 @@ def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> An
         An unfitted forest of 100 trees.
     """
     leaf = max(5, math.floor(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250))
-    kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
-    return kind(n_estimators=100, min_samples_leaf=leaf, n_jobs=n_jobs, random_state=random_state)
+    shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
+    if task == "classification":
+        return RandomForestClassifier(**shared)
+    return RandomForestRegressor(**shared, max_features=0.7)
+
+
+@dataclass(frozen=True)
+class TreeArrays:
+    """One tree as scikit-learn stores it, with its training rows.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64
+        The children of each node; -1 at a leaf.
+    column : ndarray of int64
+        The column of each split; negative at a leaf.
+    threshold : ndarray of float64
+        The threshold of each split: values up to it go left.
+    missing_left : ndarray of uint8
+        Whether missing values go left.
+    n_rows : ndarray of float64
+        The training rows of each node.
+    value : ndarray of shape (n_nodes, n_values)
+        What each node predicts: class shares, or a number.
+    rows : ndarray of int32
+        The training rows that the tree drew; a row drawn twice stands twice.
+    """
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    column: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.uint8]
+    n_rows: NDArray[np.float64]
+    value: NDArray[np.float64]
+    rows: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SavedForest:
+    """A forest that was read from a file: its trees, without scikit-learn.
+
+    Parameters
+    ----------
+    kind : str
+        The class that it was.
+    params : dict of str to object
+        Some of its parameters.
+    takes_missing : bool
+        Whether it can be asked about missing values.
+    trees : tuple of TreeArrays
+        The trees.
+    """
+
+    kind: str
+    params: dict[str, Any]
+    takes_missing: bool
+    trees: tuple[TreeArrays, ...]
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.trees)
+
+
+def describe_forest(forest: Any) -> dict[str, Any]:
+    """Tell what kind of forest it is, with the parameters that matter most.
+
+    Parameters
+    ----------
+    forest : estimator or SavedForest
+        The forest.
+
+    Returns
+    -------
+    dict of str to object
+        Its kind, the number of trees, the least size of a leaf and such.
+    """
+    if isinstance(forest, SavedForest):
+        return {"kind": forest.kind, **forest.params}
+    params = forest.get_params()
+    told = ("n_estimators", "min_samples_leaf", "max_depth", "max_features")
+    return {"kind": type(forest).__name__, **{name: params[name] for name in told}}
+
+
+def takes_missing(forest: Any) -> bool:
+    """Tell whether a forest can be asked about missing values.
+
+    Parameters
+    ----------
+    forest : estimator, SavedForest or None
+        The forest; None for the default one.
+
+    Returns
+    -------
+    bool
+        Whether it can.
+    """
+    if forest is None:
+        return True
+    if isinstance(forest, SavedForest):
+        return forest.takes_missing
+    return bool(get_tags(forest).input_tags.allow_nan and getattr(forest, "monotonic_cst", None) is None)
+
+
+def list_trees(forest: Any) -> Iterator[TreeArrays]:
+    """Give the trees of a forest one after the other.
+
+    Parameters
+    ----------
+    forest : estimator or SavedForest
+        The forest.
+
+    Yields
+    ------
+    TreeArrays
+        A tree.
+    """
+    if isinstance(forest, SavedForest):
+        yield from forest.trees
+        return
+    samples = forest.estimators_samples_
+    for i, tree in enumerate(forest.estimators_):
+        nodes = tree.tree_
+        rows, samples[i] = samples[i], None  # one tree's at a time: they are 8 bytes a row
+        yield TreeArrays(
+            nodes.children_left,
+            nodes.children_right,
+            nodes.feature,
+            nodes.threshold,
+            nodes.missing_go_to_left,
+            nodes.weighted_n_node_samples,
+            nodes.value[:, 0, :],
+            # In their own order sums over them would be the same after saving only by chance.
+            np.sort(rows).astype(np.int32),
+        )
 
 
 @dataclass(frozen=True)
@@ -137,8 +275,8 @@ class FittedForest:
 
     Parameters
     ----------
-    estimator : estimator
-        The scikit-learn forest.
+    estimator : estimator or SavedForest
+        The forest.
     X : ndarray of shape (n_rows, n_columns), float32
         The training table.
     y_rank : ndarray of shape (n_rows,)
@@ -147,6 +285,10 @@ class FittedForest:
         The distinct outcomes, ascending; 0, 1, ... for classes.
     core : Forest
         The same for the compiled core.
+    values : tuple of ndarray of shape (n_nodes, n_values)
+        What the nodes of each tree predict.
+    n_threads : int
+        How many threads work on a call.
     """
 
     estimator: Any
@@ -154,16 +296,23 @@ class FittedForest:
     y_rank: NDArray[np.uint32]
     y_values: NDArray[np.float64]
     core: _core.Forest
+    values: tuple[NDArray[np.float64], ...]
+    n_threads: int
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: NDArray[np.float32], y_rank: NDArray[np.uint32], y_values: NDArray[np.float64]
+        cls,
+        estimator: Any,
+        X: NDArray[np.float32],
+        y_rank: NDArray[np.uint32],
+        y_values: NDArray[np.float64],
+        n_threads: int = 1,
     ) -> FittedForest:
-        """Take over a fitted scikit-learn forest.
+        """Take over a fitted forest.
 
         Parameters
         ----------
-        estimator : estimator
+        estimator : estimator or SavedForest
             The forest, fitted on `X`.
         X : ndarray of shape (n_rows, n_columns), float32
             Its training table.
@@ -171,6 +320,8 @@ class FittedForest:
             The position of each row's outcome in `y_values`.
         y_values : ndarray
             The distinct outcomes.
+        n_threads : int, default=1
+            How many threads work on a call.
 
         Returns
         -------
@@ -178,27 +329,20 @@ class FittedForest:
             The forest with the bootstrap rows of each tree.
         """
         core = _core.Forest(X, y_rank, y_values)
-        samples = estimator.estimators_samples_
-        for i, tree in enumerate(estimator.estimators_):
-            nodes = tree.tree_
-            rows, samples[i] = samples[i], None  # one tree's at a time: they are 8 bytes a row
-            if rows.max() >= len(X):
+        values = []
+        for tree in list_trees(estimator):
+            if tree.rows.max() >= len(X):
                 raise ValueError(_OTHER_TABLE)
-            if np.isnan(nodes.threshold).any():
+            if np.isnan(tree.threshold).any():
                 raise ValueError(_FAULTY_SPLIT)
             try:
                 core.add_tree(
-                    nodes.children_left,
-                    nodes.children_right,
-                    nodes.feature,
-                    nodes.threshold,
-                    nodes.missing_go_to_left,
-                    nodes.weighted_n_node_samples,
-                    rows.astype(np.int32),
+                    tree.left, tree.right, tree.column, tree.threshold, tree.missing_left, tree.n_rows, tree.rows
                 )
             except _core.OtherTableError:
                 raise ValueError(_OTHER_TABLE) from None
-        return cls(estimator, X, y_rank, y_values, core)
+            values.append(tree.value)
+        return cls(estimator, X, y_rank, y_values, core, tuple(values), n_threads)
 
     def count_splits(self) -> NDArray[np.int64]:
         """Count the splits on each column.
@@ -224,11 +368,13 @@ class FittedForest:
         ndarray of shape (n_rows, n_values)
             Class probabilities, or one number a row. Same bits as scikit-learn with one thread.
         """
-        trees = self.estimator.estimators_
-        total = np.zeros((len(X), trees[0].tree_.value.shape[2]))
-        for tree in trees:
-            total += tree.tree_.predict(X).reshape(total.shape)
-        return total / len(trees)
+        total = np.zeros((len(X), self.values[0].shape[1]))
+        for begin in range(0, len(X), N_AT_ONCE):
+            part = slice(begin, begin + N_AT_ONCE)
+            leaves = _core.leaves(self.core, X[part], self.n_threads)
+            for t, value in enumerate(self.values):
+                total[part] += value[leaves[:, t]]
+        return total / len(self.values)
 
     def predict_out_of_bag(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Predict each training row by the trees that did not see it.
@@ -240,18 +386,18 @@ class FittedForest:
         is_known : ndarray of shape (n_rows,)
             Whether there is such a tree.
         """
-        trees = self.estimator.estimators_
-        total = np.zeros((len(self.X), trees[0].tree_.value.shape[2]))
-        n_trees = np.zeros(len(self.X), dtype=np.int64)
+        total = np.zeros((len(self.X), self.values[0].shape[1]))
         samples = self.estimator.estimators_samples_
-        for i, tree in enumerate(trees):
-            out = np.ones(len(self.X), dtype=bool)
-            out[samples[i]] = False
-            samples[i] = None
-            out_rows = np.flatnonzero(out)
-            for part in np.array_split(out_rows, max(1, len(out_rows) // 20_000)):  # copies of few rows at a time
-                total[part] += tree.tree_.predict(self.X[part]).reshape(len(part), total.shape[1])
-            n_trees += out
+        is_out = np.ones((len(self.values), len(self.X)), dtype=bool)
+        for t in range(len(self.values)):
+            is_out[t, samples[t]] = False
+            samples[t] = None
+        for begin in range(0, len(self.X), N_AT_ONCE):
+            part = slice(begin, begin + N_AT_ONCE)
+            leaves = _core.leaves(self.core, self.X[part], self.n_threads)
+            for t, value in enumerate(self.values):
+                total[part] += np.where(is_out[t, part, None], value[leaves[:, t]], 0.0)
+        n_trees = is_out.sum(axis=0)
         return total / np.maximum(n_trees, 1)[:, None], n_trees > 0
 
 

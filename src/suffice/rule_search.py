@@ -177,8 +177,8 @@ class RuleFinder:
                 column, low, high, x[column], missing, has_values, bool(found["holds_everywhere"][j])
             )
             # Where the data have no missing values, "is known" would say nothing.
-            is_open = has_values and np.isinf(low) and np.isinf(high) and (missing or not np.isnan(values).any())
-            if not is_open:
+            is_open = condition == Condition(condition.column, missing=missing, part=condition.part)
+            if not (is_open and (missing or not np.isnan(values).any())):
                 conditions.append(condition)
         rank = forest.y_rank[covered]
         y = forest.y_values[rank]
@@ -221,6 +221,8 @@ class RuleFinder:
         if not has_values or (np.isinf(low) and np.isinf(high)):
             return Condition(name, **asked)
         if column.kind == "category":
+            if low < 0 and high >= len(column.labels) - 1:  # an end that only parts known from missing values
+                return Condition(name, **asked)
             return Condition(name, **asked, **_labels_between(column, low, high))
         sides: tuple[Side, Side] = ("low", "high")
         neighbours = [self._neighbours(c, threshold, x) for threshold in (low, high)]

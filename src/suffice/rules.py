@@ -257,8 +257,8 @@ class Condition:
             name = f"^{re.escape(name)}$"
         column = pl.col(name)
         if not self.values or not (self._comparisons or self.labels):
-            # NaN is a missing number; of a text there is none, and a cast turns it into null.
-            is_null = column.is_null() | column.cast(pl.Float64, strict=False).is_nan().fill_null(False)
+            # NaN is a missing number; of text and categories there is none. Only the type of the column tells.
+            is_null = column.is_null() | column.map_batches(_is_nan, return_dtype=pl.Boolean)
             return is_null if not self.values else ~is_null
         if self.labels:
             asked, labels = (
@@ -479,6 +479,11 @@ class Rule:
         asked = " AND ".join(str(condition) for condition in self.conditions)
         sentence = f"IF {asked} THEN {kept}" if asked else f"ALWAYS {kept}"
         return f"{sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
+
+    def _repr_html_(self) -> str:
+        from suffice.cards import rule_card
+
+        return rule_card(self)
 
 
 def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition, ...]:
@@ -715,6 +720,11 @@ def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
     missing, unexpected = [k for k in known if k not in values], [k for k in values if k not in known]
     if missing or unexpected:
         raise ValueError(f"These are not the fields of a {what}: missing {missing}, unexpected {unexpected}.")
+
+
+def _is_nan(column: Any) -> Any:
+    """Tell which values of a polars series are NaN."""
+    return column.is_nan().fill_null(False) if column.dtype.is_float() else column.is_null() & False
 
 
 def to_sql_literal(value: Any) -> str:

@@ -7,6 +7,7 @@ mean to a forest is left to ``encoding``.
 from __future__ import annotations
 
 import datetime
+import decimal
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
@@ -106,8 +107,8 @@ class Table:
         if array.ndim != 2:
             raise ValueError(f"`X` must be a table, got shape {array.shape}; for one row, give it as [row].")
         n_columns = array.shape[1]
-        if names is not None and len(names) != n_columns:
-            raise ValueError(f"`column_names` has {len(names)} names for the {n_columns} columns of `X`.")
+        if names is not None:
+            _check_names(names, n_columns)
         known = numbered_names(n_columns) if names is None else list(names)
         table = cls(known, list(array.T), len(array), has_names=names is not None)
         table.array = array if array.dtype.kind in "iuf" else None
@@ -171,11 +172,13 @@ class Table:
         dtype = column.dtype
         if dtype.is_numeric():
             return "number"
-        if dtype in (nw.Categorical, nw.Enum):
-            return "ordered" if nw.is_ordered_categorical(column) else "category"
+        if self._is_categorical(column):
+            return "ordered" if _is_ordered(column) else "category"
         if dtype in (nw.Object, nw.Unknown):
             return self._kind_of_objects(i)
-        kinds: dict[Any, Kind] = {nw.Boolean: "boolean", nw.String: "category", nw.Date: "date", nw.Datetime: "date"}
+        # Of text without a single value nothing is known: it is what pandas makes of a column of None.
+        of_text: Kind = "category" if dtype != nw.String or self.labels(i)[0] else "number"
+        kinds: dict[Any, Kind] = {nw.Boolean: "boolean", nw.String: of_text, nw.Date: "date", nw.Datetime: "date"}
         for known, kind in kinds.items():
             if dtype == known:
                 return kind
@@ -195,7 +198,7 @@ class Table:
         types = {type(label) for label in self.labels(i)[0]}
         kinds: dict[Kind, Any] = {
             "boolean": (bool, np.bool_),
-            "number": numbers.Real,
+            "number": (numbers.Real, decimal.Decimal),
             "category": str,
             "date": (datetime.date, np.datetime64),
         }
@@ -248,27 +251,19 @@ class Table:
         column = self._columns[i]
         if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
             return column.astype(np.float64)
-        text = next((label for label in self._some_labels(i) if isinstance(label, str)), None)
-        if text is None:
-            try:
-                if isinstance(column, np.ndarray):
-                    labels, codes = self.labels(i)
-                    values = np.array([*labels, np.nan], dtype=np.float64)
-                    return values[codes]
+        try:
+            if isinstance(column, np.ndarray) or not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
+                labels, codes = self.labels(i)
+                if not any(isinstance(label, str | datetime.date | np.datetime64) for label in labels):
+                    return np.array([*labels, np.nan], dtype=np.float64)[codes]
+            else:
                 import narwhals.stable.v2 as nw
 
                 return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-            except (TypeError, ValueError):
-                pass
-        held = f"the text {text!r}" if text is not None else "something else"
+        except (TypeError, ValueError):
+            labels = ()
+        held = next((f"the text {label!r}" for label in labels if isinstance(label, str)), "something else")
         raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, got {held}.")
-
-    def _some_labels(self, i: int) -> Sequence[Any]:
-        """Labels of a column that may hold text; nothing for one that cannot."""
-        column = self._columns[i]
-        if not isinstance(column, np.ndarray) and (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
-            return ()
-        return self.labels(i)[0]
 
     def is_missing(self, i: int) -> NDArray[np.bool_]:
         """Tell which values of a column are missing.
@@ -322,7 +317,15 @@ class Table:
         # Each NaN is a label of its own to a dict.
         new_code = np.where(present, np.cumsum(present) - 1, -1) if present else np.empty(0, dtype=np.intp)
         kept = tuple(label for label, is_there in zip(code_of, present, strict=True) if is_there)
+        if not isinstance(column, np.ndarray) and self._is_categorical(column):
+            kept = tuple(_plain_label(label) for label in kept)
         return kept, new_code[codes].astype(np.intp)
+
+    @staticmethod
+    def _is_categorical(column: Any) -> bool:
+        import narwhals.stable.v2 as nw
+
+        return column.dtype in (nw.Categorical, nw.Enum)
 
     def categories(self, i: int) -> tuple[Any, ...]:
         """Give the declared categories of a column of ordered categories.
@@ -337,7 +340,7 @@ class Table:
         tuple of object
             The categories, in their order.
         """
-        return tuple(self._columns[i].cat.get_categories().to_list())
+        return tuple(_plain_label(label) for label in self._columns[i].cat.get_categories().to_list())
 
     def date_part(self, i: int, part: str) -> NDArray[np.float64]:
         """Read a part of the dates of a column.
@@ -380,7 +383,23 @@ class Table:
         return self._read[i, what]
 
 
-def _part_of_date(value: datetime.date, part: str) -> int:
+def _is_ordered(column: Any) -> bool:
+    import narwhals.stable.v2 as nw
+
+    try:
+        return nw.is_ordered_categorical(column)
+    except AttributeError:  # dictionaries of pyarrow in pandas
+        return False
+
+
+def _plain_label(label: Any) -> Any:
+    """Turn categories that are no plain labels, such as the intervals of pandas.cut, into text."""
+    return label if isinstance(label, str | bool | int | float) else str(label)
+
+
+def _part_of_date(value: Any, part: str) -> int:
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
     if part == "weekday":
         return value.weekday()
     return int(getattr(value, part, 0))  # a date without a time has no hour
@@ -403,6 +422,11 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)  # noqa: PLR0124 (NaN and NaT)
     except (TypeError, ValueError):  # pandas.NA is neither equal nor unequal; an array is many things
         return type(value).__name__ == "NAType"
+
+
+def _check_names(names: Sequence[str], n_columns: int) -> None:
+    if len(names) != n_columns:
+        raise ValueError(f"`column_names` has {len(names)} names for the {n_columns} columns of `X`.")
 
 
 def numbered_names(n_columns: int) -> list[str]:
@@ -442,7 +466,7 @@ def as_frame(X: Any) -> Any:
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError:
-        names = list(X.columns)
+        names = list(getattr(X, "column_names", X.columns))
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"`X` has two columns named {twice!r}; rename one.") from None
     if isinstance(frame, nw.LazyFrame):
@@ -473,7 +497,9 @@ def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
         table = Table.from_frame(frame)
         is_named = table.has_names
         if not is_named:
-            table.names = table.names if column_names is None else tuple(column_names)
+            if column_names is not None:
+                _check_names(column_names, len(table.names))
+                table.names = tuple(column_names)
             return table
     if is_named and column_names is not None:
         raise ValueError("`column_names` are for an array: the columns of this `X` have names.")

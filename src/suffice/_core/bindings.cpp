@@ -269,6 +269,29 @@ nb::ndarray<nb::numpy, double> py_quantiles(const PyForest& forest, const PyProj
     });
 }
 
+// By row and tree: the number of the leaf in the arrays that the tree was built from.
+nb::ndarray<nb::numpy, std::int32_t> leaves(const PyForest& forest, const Table& X, std::size_t n_threads) {
+    const Forest& f = forest.get();
+    check_table(X, f.X.n_columns);
+    const Matrix rows = matrix_of(X);
+    const std::size_t k = f.trees.size();
+    std::vector<std::int32_t> out(rows.n_rows * k);
+    {
+        const nb::gil_scoped_release release;
+        StopFlag stop{false};
+        for_each_row(
+            rows.n_rows, n_threads, stop,
+            [&] {
+                return [&](std::size_t i) {
+                    for (std::size_t t = 0; t < k; ++t)
+                        out[i * k + t] = f.trees[t].number[f.trees[t].leaf_at(rows.row(i))];
+                };
+            },
+            watcher());
+    }
+    return to_numpy(std::move(out), {rows.n_rows, k});
+}
+
 class PySetCells {
   public:
     PySetCells(const PyForest& forest, const Vector<std::int32_t>& columns, std::size_t min_node_size) {
@@ -380,6 +403,7 @@ NB_MODULE(_core, m) {
              "variable_of"_a, "n_variables"_a, "few_rows"_a = kFewRows, nb::keep_alive<1, 2>())
         .def_prop_ro("n_bytes", &PyProjection::n_bytes);
 
+    m.def("leaves", &leaves, "forest"_a, "X"_a, "n_threads"_a);
     m.def("sdp", &sdp, "projection"_a, "X"_a, "sets"_a, "lo"_a, "hi"_a, "min_node_size"_a, "n_threads"_a,
           "progress"_a.none());
     m.def("search", &search, "projection"_a, "X"_a, "lo"_a, "hi"_a, "pi"_a, "min_node_size"_a, "min_size"_a,

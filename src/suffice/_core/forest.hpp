@@ -52,16 +52,18 @@ struct Node {
 };
 
 struct Tree {
-    std::vector<Node> nodes;          // breadth-first, the order in which the projection visits them
-    std::vector<std::uint32_t> rows;  // training rows with multiplicity, leaf after leaf
-    std::vector<std::uint32_t> rank;  // of their outcomes, padded to full blocks of 64
+    std::vector<Node> nodes;           // breadth-first, the order in which the projection visits them
+    std::vector<std::uint32_t> rows;   // training rows with multiplicity, leaf after leaf
+    std::vector<std::uint32_t> rank;   // of their outcomes, padded to full blocks of 64
+    std::vector<std::int32_t> number;  // of each node in the arrays that the tree was built from
 
-    const Node& leaf(const float* x) const {
+    std::size_t leaf_at(const float* x) const {
         std::size_t i = 0;
         while (!nodes[i].is_leaf())
             i = static_cast<std::size_t>(nodes[i].goes_left(x[nodes[i].column]) ? nodes[i].left : nodes[i].right);
-        return nodes[i];
+        return i;
     }
+    const Node& leaf(const float* x) const { return nodes[leaf_at(x)]; }
 };
 
 // The rows do not fall into the leaves as they did when the forest was trained.
@@ -79,6 +81,7 @@ inline void check_sizes(const TreeArrays& a, const Matrix& X) {
         if (a.left[i] < 0) continue;
         const bool children =
             a.left[i] < static_cast<std::int64_t>(n) && a.right[i] >= 0 && a.right[i] < static_cast<std::int64_t>(n);
+        if (std::isnan(a.threshold[i])) throw std::invalid_argument("A tree node has no threshold.");
         if (!children || a.column[i] < 0 || a.column[i] >= static_cast<std::int64_t>(X.n_columns))
             throw std::invalid_argument("A tree node points outside its tree or its table.");
     }
@@ -103,6 +106,7 @@ inline Tree build_tree(const TreeArrays& a, const Matrix& X, std::span<const std
             order.push_back(a.right[v]);
         }
         tree.nodes.push_back(node);
+        tree.number.push_back(static_cast<std::int32_t>(v));
     }
 
     // Counting sort of the rows by leaf. Leaves in depth-first order, so that neighbours in `rows` are neighbours
@@ -115,7 +119,7 @@ inline Tree build_tree(const TreeArrays& a, const Matrix& X, std::span<const std
         ++count[leaf_of[i]];
     }
     for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-        if (tree.nodes[i].is_leaf() && std::abs(a.n_rows[static_cast<std::size_t>(order[i])] - count[i]) > 1e-6)
+        if (tree.nodes[i].is_leaf() && !(std::abs(a.n_rows[static_cast<std::size_t>(order[i])] - count[i]) <= 1e-6))
             throw OtherTable();
     std::uint32_t begin = 0;
     std::vector<std::int32_t> stack{0};
