@@ -130,3 +130,26 @@ class Oracle:
         return max(
             self.sdp(x, S, outcome) for size in range(min_size, max_size + 1) for S in combinations(candidates, size)
         )
+
+
+def largest_box(x, good, bad):
+    """The most good rows in a box around x without bad rows: every way to cut off one bad row after the other.
+
+    `x` and the rows hold numbers without missing values.
+    """
+    best, seen = 0, set()
+    todo = [(good, bad)]
+    while todo:
+        inside, wrong = todo.pop()
+        key = (inside.tobytes(), wrong.tobytes())
+        if len(inside) <= best or key in seen:
+            continue
+        seen.add(key)
+        if not len(wrong):
+            best = len(inside)
+            continue
+        nearest = wrong[np.argmin(np.abs(wrong - x).sum(axis=1))]
+        for c in np.flatnonzero(nearest != x):
+            side = np.sign(nearest[c] - x[c])
+            todo.append(tuple(rows[side * rows[:, c] < side * nearest[c]] for rows in (inside, wrong)))
+    return best

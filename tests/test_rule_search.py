@@ -9,7 +9,7 @@ import pytest
 from forests import core_forest, fitted_forests, mask, project, tree
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from oracle import Oracle, trees_of
+from oracle import Oracle, largest_box, trees_of
 
 from suffice import _core
 
@@ -173,3 +173,67 @@ def test_a_budget_that_ends_early_is_told():
     assert (short["bound"][hard] >= full["support"][hard]).all()
     assert (short["support"][hard] >= 1).all()
     assert (short["support"] <= full["support"]).all()
+
+
+@pytest.mark.parametrize("n_columns", [2, 3, 4])
+def test_a_rule_among_many_bad_rows_is_the_largest_box(n_columns):
+    """Large enough that most boxes are ruled out by what is known of the best so far, and not by counting alone."""
+    rng = np.random.default_rng(n_columns)
+    n_found = 0
+    for _ in range(6):
+        X = rng.integers(12, size=(150, n_columns)).astype(float)
+        y = (np.sin(X).sum(axis=1) + 0.5 * rng.standard_normal(150) > 0).astype(int)
+
+        def grow(depth):
+            if depth == 0:
+                return None
+            return int(rng.integers(n_columns)), float(rng.integers(12)) + 0.5, grow(depth - 1), grow(depth - 1)
+
+        trees = [tree(grow(4), rng.integers(150, size=150)) for _ in range(5)]
+        cells = _core.SetCells(core_forest(trees, X, y), np.arange(n_columns, dtype=np.int32), 2)
+        one = np.ones(20, np.uint32)
+        found = _core.find_rules(cells, X[:20].astype(np.float32), one, one, 0.6, False, False, 10**6, 10**6, 1, None)
+        is_good = _core.row_sdps(cells, 1, 1) >= 0.6 - 1e-10
+        codes = np.column_stack([np.searchsorted(thresholds_of(trees, c), X[:, c]) for c in range(n_columns)])
+        for i in np.flatnonzero(found["exists"]):
+            assert found["is_optimal"][i]
+            assert found["support"][i] == largest_box(codes[i], codes[is_good], codes[~is_good])
+            n_found += 1
+    assert n_found > 20
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(drawn=fitted_forests(max_columns=3, max_rows=40), pi=st.sampled_from([0.5, 0.7, 0.9]), seed=st.integers(0, 99))
+def test_no_good_box_has_a_larger_volume(drawn, pi, seed):
+    X, y, _, forest = drawn
+    trees = trees_of(forest)
+    columns = range(X.shape[1])
+    thresholds = [thresholds_of(trees, c) for c in columns]
+    assume(all(len(t) <= 4 for t in thresholds))
+    cells = _core.SetCells(core_forest(trees, X, y), np.array(columns, np.int32), 1)
+    i = int(np.random.default_rng(seed).integers(len(X)))
+    rank = np.array([np.searchsorted(np.unique(y), y[i])], np.uint32)
+    x = X[i : i + 1].astype(np.float32)
+    found = _core.find_rules(cells, x, rank, rank, pi, False, True, 10**6, 10**6, 1, None)
+    assume(found["exists"][0])
+    is_bad = _core.row_sdps(cells, int(rank[0]), int(rank[0])) < pi - 1e-10
+    best = 0.0
+    for box in product(*(intervals_around(X[i, c], thresholds[c], bool(np.isnan(X[:, c]).any())) for c in columns)):
+        if not (np.all([inside(X[:, c], box[c]) for c in columns], axis=0) & is_bad).any():
+            best = max(best, volume(box, X))
+    assert found["is_optimal"][0]
+    assert found["bound"][0] == pytest.approx(best, rel=1e-6, abs=1e-12)
+    box = [tuple(found[key][0, c] for key in ("low", "high", "has_values", "missing")) for c in columns]
+    assert volume(box, X) == pytest.approx(best, rel=1e-6, abs=1e-12)
+    assert not (covered_rows(found, 0, X) & is_bad).any()
+
+
+def volume(box, X):
+    """The share of the data's range that a box takes up; a column of one value does not count."""
+    out = 1.0
+    for c, (low, high, has_values, _) in enumerate(box):
+        values = X[~np.isnan(X[:, c]), c].astype(np.float32).astype(float)
+        if len(values) and values.min() < values.max():
+            ends = np.clip([low, high], values.min(), values.max())
+            out *= (ends[1] - ends[0]) / np.ptp(values) if has_values else 0.0
+    return out

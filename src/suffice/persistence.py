@@ -69,7 +69,7 @@ def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str])
     digest = hashlib.sha256()
     with replacing(path) as file:
         parts: list[bytes | memoryview[int]] = [_PREFIX.pack(MARK, FORMAT, len(text)), text]
-        parts += [memoryview(array).cast("B") for array in arrays.values() if array.size]
+        parts += [array.data.cast("B") for array in arrays.values() if array.size]
         for part in parts:
             digest.update(part)
             file.write(part)

@@ -24,7 +24,7 @@ VOLUMES = ("rows", "lebesgue")
 # Cells of training rows that are kept for further rows with the same set.
 CACHE_MIB = 256
 # Regions that one proof of "everywhere" may look at.
-MAX_REGIONS = 50_000
+MAX_REGIONS = 500_000
 
 
 @dataclass(frozen=True)

@@ -401,7 +401,7 @@ def _part_of_date(value: Any, part: str) -> int:
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if part == "weekday":
-        return value.weekday()
+        return int(value.weekday())
     return int(getattr(value, part, 0))  # a date without a time has no hour
 
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -78,29 +79,43 @@ class ProjectedTreeBuilder {
     ProjectedTreeBuilder(const Tree& tree, const Matrix& X, std::span<const std::int32_t> position_of,
                          std::size_t n_columns, std::size_t min_node_size)
         : tree_(tree), X_(X), min_node_size_(min_node_size), box_(n_columns) {
-        std::vector<std::uint32_t> slot(tree.nodes.size(), 0);
+        constexpr std::int32_t kNone = -1;
+        struct Above {
+            std::int32_t split;  // kNone: no split on S lies above
+            bool left;
+        };
+        std::vector<Above> above(tree.nodes.size(), {kNone, false});
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             const Node& node = tree.nodes[i];
             if (node.is_leaf()) continue;
             const auto left = static_cast<std::size_t>(node.left), right = static_cast<std::size_t>(node.right);
             const std::int32_t position = position_of[static_cast<std::size_t>(node.column)];
             if (position < 0) {
-                slot[left] = slot[right] = slot[i];
+                above[left] = above[right] = above[i];
                 continue;
             }
-            slot[left] = static_cast<std::uint32_t>(1 + 2 * splits_.size());
-            slot[right] = slot[left] + 1;
-            splits_.push_back({largest_float_up_to(node.threshold), static_cast<std::uint32_t>(position), slot[i],
-                               node.column, node.missing_left});
+            const auto id = static_cast<std::int32_t>(splits_.size());
+            if (above[i].split == kNone)
+                first_.push_back(static_cast<std::uint32_t>(id));
+            else
+                splits_[static_cast<std::size_t>(above[i].split)].below[above[i].left ? 0 : 1].push_back(
+                    static_cast<std::uint32_t>(id));
+            above[left] = {id, true};
+            above[right] = {id, false};
+            splits_.push_back({largest_float_up_to(node.threshold),
+                               static_cast<std::uint32_t>(position),
+                               node.column,
+                               node.missing_left,
+                               {}});
         }
-        is_open_.assign(2 * splits_.size() + 1, 0);
-        is_open_[0] = 1;
     }
 
     ProjectedTree build() {
         rows_.resize(tree_.rows.size());
         std::iota(rows_.begin(), rows_.end(), 0u);
-        grow(0, 0, static_cast<std::uint32_t>(rows_.size()));
+        OpenSplits open(splits_.size());
+        for (const std::uint32_t i : first_) open.insert(i);
+        grow(open, 0, static_cast<std::uint32_t>(rows_.size()));
         out_.rank.resize(rows_.size());
         for (std::size_t i = 0; i < rows_.size(); ++i) out_.rank[i] = tree_.rank[rows_[i]];
         return std::move(out_);
@@ -110,24 +125,47 @@ class ProjectedTreeBuilder {
     struct Split {
         float threshold;
         std::uint32_t position;
-        std::uint32_t slot;  // 0 for the root, 1 + 2 parent + side otherwise; see is_open_
         std::int32_t column;
         bool missing_left;
+        std::vector<std::uint32_t> below[2];  // left and right: the next splits on S
     };
 
-    // The subtree for the points of box_, whose rows are rows_[begin, end), from the given split on. Returns its root.
-    std::int32_t grow(std::size_t next, std::uint32_t begin, std::uint32_t end) {
+    // Splits that the walk will come to, one bit each.
+    class OpenSplits {
+      public:
+        explicit OpenSplits(std::size_t n_splits) : words_((n_splits + 63) / 64, 0) {}
+        void insert(std::uint32_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
+        // Takes the first of them out; new ones always come after it.
+        std::int64_t take_first() {
+            for (; at_ < words_.size(); ++at_) {
+                if (words_[at_] == 0) continue;
+                const int bit = std::countr_zero(words_[at_]);
+                words_[at_] &= words_[at_] - 1;
+                return static_cast<std::int64_t>(64 * at_) + bit;
+            }
+            return -1;
+        }
+
+      private:
+        std::vector<std::uint64_t> words_;
+        std::size_t at_ = 0;  // no bit lies in a word before
+    };
+
+    void follow(OpenSplits& open, const Split& split, int side) const {
+        for (const std::uint32_t i : split.below[side]) open.insert(i);
+    }
+
+    // The subtree for the points of box_, whose rows are rows_[begin, end), from the open splits on. Returns its root.
+    std::int32_t grow(OpenSplits& open, std::uint32_t begin, std::uint32_t end) {
         const auto id = static_cast<std::int32_t>(out_.nodes.size());
         out_.nodes.push_back({0.0f, 0, -1, -1, begin, end, false});
-        for (std::size_t i = next; i < splits_.size(); ++i) {
-            const Split& split = splits_[i];
-            is_open_[1 + 2 * i] = is_open_[2 + 2 * i] = 0;
-            if (!is_open_[split.slot]) continue;
+        for (std::int64_t i = open.take_first(); i >= 0; i = open.take_first()) {
+            const Split& split = splits_[static_cast<std::size_t>(i)];
             const Interval whole = box_[split.position];
             const Interval left = whole.part(split.threshold, split.missing_left, true);
             const Interval right = whole.part(split.threshold, split.missing_left, false);
             if (left.is_empty() || right.is_empty()) {
-                is_open_[left.is_empty() ? 2 + 2 * i : 1 + 2 * i] = 1;
+                follow(open, split, left.is_empty() ? 1 : 0);
                 continue;
             }
             const auto middle = static_cast<std::uint32_t>(
@@ -147,9 +185,14 @@ class ProjectedTreeBuilder {
                     continue;
                 }
                 box_[split.position] = side == 0 ? left : right;
-                is_open_[1 + 2 * i] = side == 0;
-                is_open_[2 + 2 * i] = side == 1;
-                child[side] = side == 0 ? grow(i + 1, begin, middle) : grow(i + 1, middle, end);
+                if (side == 0 && goes_on[1]) {
+                    OpenSplits on_the_left = open;
+                    follow(on_the_left, split, 0);
+                    child[0] = grow(on_the_left, begin, middle);
+                } else {
+                    follow(open, split, side);
+                    child[side] = side == 0 ? grow(open, begin, middle) : grow(open, middle, end);
+                }
             }
             box_[split.position] = whole;
             ProjectedNode& node = out_.nodes[static_cast<std::size_t>(id)];
@@ -166,10 +209,8 @@ class ProjectedTreeBuilder {
     const Tree& tree_;
     const Matrix& X_;
     std::size_t min_node_size_;
-    std::vector<Split> splits_;  // on columns of S, breadth-first
-    // By slot: whether the walk goes on to that side of a split. Splits come after their parents, so what an earlier
-    // branch of the recursion wrote for later splits is written anew before it is read.
-    std::vector<std::uint8_t> is_open_;
+    std::vector<Split> splits_;         // on columns of S, breadth-first
+    std::vector<std::uint32_t> first_;  // those below no other
     Box box_;
     std::vector<std::uint32_t> rows_;  // positions in Tree::rows
     ProjectedTree out_;

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <queue>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,6 +41,7 @@ struct CodeInterval {
 using CodeBox = std::vector<CodeInterval>;
 
 inline constexpr CodeInterval kOnlyMissing{1, 0, true};
+inline constexpr std::uint32_t kNoRank = 0xffffffff;  // of a missing value
 
 inline bool meets(const CodeBox& a, const CodeInterval* b) {
     for (std::size_t c = 0; c < a.size(); ++c)
@@ -62,6 +63,11 @@ class CodeBoxes {
     }
     std::size_t size() const { return size_; }
     const CodeInterval* operator[](std::size_t i) const { return intervals_.data() + n_columns_ * i; }
+    bool any_in(const CodeBox& box) const {
+        for (std::size_t i = 0; i < size_; ++i)
+            if (meets(box, (*this)[i])) return true;
+        return false;
+    }
     std::size_t count_in(const CodeBox& box) const {
         std::size_t n = 0;
         for (std::size_t i = 0; i < size_; ++i) n += meets(box, (*this)[i]);
@@ -146,19 +152,20 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     cells.extent.assign(columns.size(), {kInfinity, -kInfinity});
     cells.has_missing.assign(columns.size(), 0);
-    std::vector<float> values(columns.size());
-    for (std::size_t i = 0; i < cells.n_rows; ++i) {
+    std::vector<float> values(columns.size() * cells.n_rows);
+    for (std::size_t i = 0; i < cells.n_rows; ++i)
         for (std::size_t c = 0; c < columns.size(); ++c) {
-            values[c] = forest.X.row(i)[columns[c]];
-            cells.coordinates[c][i] = cells.coordinate(c, values[c]);
-            if (std::isnan(values[c])) {
+            const float value = values[columns.size() * i + c] = forest.X.row(i)[columns[c]];
+            cells.coordinates[c][i] = cells.coordinate(c, value);
+            if (std::isnan(value)) {
                 cells.has_missing[c] = 1;
                 continue;
             }
-            cells.extent[c] = {std::min(cells.extent[c].first, values[c]), std::max(cells.extent[c].second, values[c])};
+            cells.extent[c] = {std::min(cells.extent[c].first, value), std::max(cells.extent[c].second, value)};
         }
-        for (std::size_t t = 0; t < cells.trees.size(); ++t) cells.leaf_of[t][i] = cells.trees[t].leaf(values.data());
-    }
+    for (std::size_t t = 0; t < cells.trees.size(); ++t)  // one tree after the other: it stays in the cache
+        for (std::size_t i = 0; i < cells.n_rows; ++i)
+            cells.leaf_of[t][i] = cells.trees[t].leaf(values.data() + columns.size() * i);
     return cells;
 }
 
@@ -189,16 +196,16 @@ class RuleSearch {
     // The outcome is: lo <= rank of y <= hi.
     FoundRule run(const float* row, std::uint32_t lo, std::uint32_t hi) {
         const std::size_t n_columns = cells_.columns.size();
-        std::vector<float> values(n_columns);
+        values_.resize(n_columns);
         x_.resize(n_columns);
         for (std::size_t c = 0; c < n_columns; ++c) {
-            values[c] = row[cells_.columns[c]];
-            x_[c] = cells_.coordinate(c, values[c]);
+            values_[c] = row[cells_.columns[c]];
+            x_[c] = cells_.coordinate(c, values_[c]);
         }
         find_shares(lo, hi);
         FoundRule rule;
         double sum = 0.0;
-        for (std::size_t t = 0; t < cells_.trees.size(); ++t) sum += share_[t][cells_.trees[t].leaf(values.data())];
+        for (std::size_t t = 0; t < cells_.trees.size(); ++t) sum += share_[t][cells_.trees[t].leaf(values_.data())];
         rule.sdp = sum / static_cast<double>(cells_.trees.size());
         rule.exists = sum >= needed();
         if (!rule.exists) return rule;
@@ -248,11 +255,19 @@ class RuleSearch {
   private:
     struct Node {
         CodeBox box;
-        double value;       // no good box inside is better
+        CodeBox core;       // the boxes looked for hold all of it
+        double value;       // none of them is better
         std::size_t order;  // of equal ones, the first that was made
         bool operator<(const Node& other) const {
             return value != other.value ? value < other.value : order > other.order;
         }
+    };
+
+    // A way to cut something bad off: the column and what is left of its side; no box inside is better than `value`.
+    struct Way {
+        std::size_t column;
+        CodeInterval side;
+        double value;
     };
 
     double needed() const { return (options_.pi - kRounding) * static_cast<double>(cells_.trees.size()); }
@@ -278,61 +293,55 @@ class RuleSearch {
     }
 
     void search(FoundRule& rule) {
-        std::priority_queue<Node> queue;
-        std::set<CodeBox> seen;
-        std::size_t n_nodes = 0;
-        bool has_best = false;
-        const auto offer = [&](CodeBox box) {
-            force_cuts(box);
-            if (!seen.insert(box).second) return;
-            const double value = value_of(box);
-            if (has_best && value <= rule.value) return;
-            queue.push({std::move(box), value, n_nodes++});
-        };
-        const auto accept = [&](const CodeBox& box, bool everywhere) {
+        const auto accept = [&](const CodeBox& box, double value) {
             rule.box = box;
-            rule.value = value_of(box);
-            rule.holds_everywhere = everywhere;
-            has_best = true;
+            rule.value = value;
         };
-        accept(x_, true);  // at the coordinates of x every cell is that of x
-        CodeBox root = everything();
-        force_cuts(root);  // every good box lies in what is left
-        good_.keep_in(root);
+        Node root{everything(), x_, 0.0, 0};
+        cut_forced(root.box);  // every good box lies in what is left
+        good_.keep_in(root.box);
         const CodeBoxes all_bad = bad_;
-        const CodeBox widest = root;
+        const CodeBox widest = root.box;
         // To cover rows a box need not reach beyond the good rows and x; few bad ones lie among these.
-        if (!options_.by_volume) root = hull_of_good(root);
-        bad_.keep_in(root);
+        if (!options_.by_volume) root.box = hull_of_good(root.box);
+        bad_.keep_in(root.box);
         keep_foremost_bad();
-        if (!options_.everywhere) accept(dive(root), false);
-        offer(root);
-        while (!queue.empty() && n_nodes < options_.max_nodes && !stop_) {
-            const Node node = queue.top();
-            if (node.value <= rule.value) break;
+        index_good();
+        accept(x_, value_of(x_));  // at the coordinates of x every cell is that of x
+        root.value = value_of(root.box);
+        if (const auto box = dive(root)) accept(*box, value_of(*box));
+        std::priority_queue<Node> queue;
+        queue.push(root);
+        std::size_t n_nodes = 0, n_made = 1;
+        while (!queue.empty() && queue.top().value > rule.value && n_nodes++ < options_.max_nodes && !stop_) {
+            Node node = queue.top();
             queue.pop();
-            std::optional<std::size_t> bad = nearest_bad(node.box);
-            if (!bad && options_.everywhere) {
+            if (!tighten(node, rule.value)) continue;
+            if (ways_.empty() && options_.everywhere) {
                 const Proof proof = find_bad_region(node.box);
-                if (proof == Proof::kOutOfBudget) {
-                    queue.push(node);
-                    break;
+                if (proof != Proof::kGood) {  // with the region that was found the box is looked at once more
+                    queue.push(std::move(node));
+                    if (proof == Proof::kOutOfBudget) break;
+                    continue;
                 }
-                if (proof == Proof::kBad) bad = bad_.size() - 1;
             }
-            if (!bad) {
-                accept(node.box, options_.everywhere);
-                break;
+            if (ways_.empty()) {
+                accept(node.box, node.value);
+                continue;
             }
-            for (std::size_t c = 0; c < node.box.size(); ++c)
-                for (CodeInterval& cut : cuts(node.box[c], bad_[*bad][c], x_[c])) {
-                    CodeBox child = node.box;
-                    child[c] = cut;
-                    offer(std::move(child));
-                }
+            // A box that is cut in several ways is looked for in the first of them only.
+            for (const Way& way : ways_) {
+                Node child = node;
+                child.box[way.column] = way.side;
+                child.value = way.value;
+                child.order = n_made++;
+                queue.push(std::move(child));
+                reach(node, way.column, bad_[chosen_]);
+            }
         }
         rule.bound = queue.empty() ? rule.value : std::max(rule.value, queue.top().value);
         rule.is_optimal = rule.bound <= rule.value;
+        rule.holds_everywhere = options_.everywhere;
         if (!options_.everywhere && !options_.by_volume) {
             bad_ = all_bad;
             settle(rule.box, widest);
@@ -342,22 +351,142 @@ class RuleSearch {
     }
 
     // Cuts bad things off one after the other, each time in the way that keeps most: a good box to begin with.
-    CodeBox dive(CodeBox box) {
-        force_cuts(box);
-        while (const auto bad = nearest_bad(box)) {
-            CodeBox best;
-            double best_value = -1.0;
-            for (std::size_t c = 0; c < box.size(); ++c)
-                for (CodeInterval& cut : cuts(box[c], bad_[*bad][c], x_[c])) {
-                    CodeBox child = box;
-                    child[c] = cut;
-                    const double value = value_of(child);
-                    if (value > best_value) best_value = value, best = std::move(child);
-                }
-            box = std::move(best);
-            force_cuts(box);
+    std::optional<CodeBox> dive(Node node) {
+        for (;;) {
+            if (!tighten(node, -1.0)) return std::nullopt;
+            if (ways_.empty()) {
+                if (!options_.everywhere) return node.box;
+                const Proof proof = find_bad_region(node.box);
+                if (proof == Proof::kGood) return node.box;
+                if (proof == Proof::kOutOfBudget) return std::nullopt;
+                continue;
+            }
+            const Way& best = *std::max_element(ways_.begin(), ways_.end(),
+                                                [](const Way& a, const Way& b) { return a.value < b.value; });
+            node.box[best.column] = best.side;
         }
-        return box;
+    }
+
+    // Makes a box smaller, and its core larger, as long as the boxes looked for that are better than `least` stay in
+    // between. Says whether there may be any; if so, ways_ are those to cut off bad_[chosen_], none if nothing is bad.
+    bool tighten(Node& node, double least) {
+        for (bool changed = true; changed;) {
+            changed = false;
+            count_rows(node.box);
+            node.value = options_.by_volume ? value_of(node.box) : static_cast<double>(rows_.size());
+            if (node.value <= least) return false;
+            ways_.clear();
+            double least_value = std::numeric_limits<double>::infinity();
+            for (std::size_t i = 0; i < bad_.size(); ++i) {
+                const CodeInterval* bad = bad_[i];
+                if (!meets(node.box, bad)) continue;
+                found_.clear();
+                for (std::size_t c = 0; c < node.box.size(); ++c) {
+                    bool is_cut = false, is_better = false;
+                    for_each_cut(node.box[c], bad[c], node.core[c], [&](const CodeInterval& side) {
+                        is_cut = true;
+                        const double value = value_of_side(node.box, c, side);
+                        if (value > least) found_.push_back({c, side, value}), is_better = true;
+                    });
+                    if (is_cut && !is_better) changed |= reach(node, c, bad);
+                }
+                if (found_.empty()) return false;
+                if (found_.size() == 1) {
+                    // The counts are those of a larger box from here on, and bound what is in this one.
+                    node.box[found_[0].column] = found_[0].side;
+                    changed = true;
+                    continue;
+                }
+                double value = 0.0;
+                for (const Way& way : found_) value = std::max(value, way.value);
+                if (value < least_value) least_value = value, chosen_ = i, ways_ = found_;
+            }
+        }
+        return true;
+    }
+
+    // Leaves out the boxes that cut something bad off by this column: the others reach it there.
+    static bool reach(Node& node, std::size_t column, const CodeInterval* bad) {
+        const CodeInterval &side = node.box[column], &to = bad[column];
+        CodeInterval& core = node.core[column];
+        const bool by_missing = side.missing && to.missing;
+        const bool by_values = std::max(side.lo, to.lo) <= std::min(side.hi, to.hi);
+        const CodeInterval before = core;
+        if (by_missing && !by_values) core.missing = true;
+        if (by_values && !by_missing && core.has_values()) {
+            if (core.hi < to.lo) core.hi = to.lo;
+            if (core.lo > to.hi) core.lo = to.hi;
+        }
+        return core != before;
+    }
+
+    // Ranks the codes of the good rows in each column, so that counting takes no longer than there are rows.
+    void index_good() {
+        const std::size_t n_columns = x_.size();
+        rank_of_code_.resize(n_columns);
+        good_rank_.resize(n_columns);
+        for (std::size_t c = 0; c < n_columns; ++c) {
+            std::vector<std::uint32_t>& rank = rank_of_code_[c];
+            rank.assign(cells_.thresholds[c].size() + 2, 0);
+            for (std::size_t i = 0; i < good_.size(); ++i)
+                if (good_[i][c].has_values()) rank[good_[i][c].lo + 1] = 1;
+            for (std::size_t code = 1; code < rank.size(); ++code) rank[code] += rank[code - 1];
+            good_rank_[c].resize(good_.size());
+            for (std::size_t i = 0; i < good_.size(); ++i)
+                good_rank_[c][i] = good_[i][c].has_values() ? rank[good_[i][c].lo] : kNoRank;
+        }
+        n_below_.resize(n_columns);
+        n_missing_.resize(n_columns);
+    }
+
+    // Finds the good rows in a box and counts, by column, how many of them lie below each rank.
+    void count_rows(const CodeBox& box) {
+        if (options_.by_volume) return;
+        rows_.resize(good_.size());
+        std::iota(rows_.begin(), rows_.end(), 0u);
+        std::size_t n = rows_.size();
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            const auto [first, end] = ranks(c, box[c]);
+            const std::uint32_t width = end - first;
+            const bool missing = box[c].missing;
+            const std::uint32_t* rank = good_rank_[c].data();
+            std::size_t n_left = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                const std::uint32_t i = rows_[j];
+                rows_[n_left] = i;
+                n_left += (rank[i] - first < width) | (missing & (rank[i] == kNoRank));
+            }
+            n = n_left;
+        }
+        rows_.resize(n);
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            std::vector<std::uint32_t>& n_below = n_below_[c];
+            n_below.assign(rank_of_code_[c].back() + 1, 0);
+            n_missing_[c] = 0;
+            for (const std::uint32_t i : rows_)
+                if (good_rank_[c][i] == kNoRank)
+                    ++n_missing_[c];
+                else
+                    ++n_below[good_rank_[c][i] + 1];
+            for (std::size_t r = 1; r < n_below.size(); ++r) n_below[r] += n_below[r - 1];
+        }
+    }
+
+    std::pair<std::uint32_t, std::uint32_t> ranks(std::size_t c, const CodeInterval& side) const {
+        if (!side.has_values()) return {0, 0};
+        return {rank_of_code_[c][side.lo], rank_of_code_[c][side.hi + 1]};
+    }
+
+    // The value of a box with another side in one column, after count_rows of the box or one around it.
+    double value_of_side(CodeBox& box, std::size_t c, const CodeInterval& side) const {
+        if (options_.by_volume) {
+            const CodeInterval whole = std::exchange(box[c], side);
+            const double value = value_of(box);
+            box[c] = whole;
+            return value;
+        }
+        const auto [first, end] = ranks(c, side);
+        return static_cast<double>(n_below_[c][end] - n_below_[c][first] + (side.missing ? n_missing_[c] : 0));
     }
 
     // Of the boxes that cover the same rows, the plainest. A side that nothing bad bounds is opened. Any other side may
@@ -381,9 +510,7 @@ class RuleSearch {
                 side.hi = widest == end ? end : median_threshold(c, hull[c].hi, widest);
             }
             side.missing = root[c].missing;
-            bool is_free = true;
-            for_each_bad_in(box, [&](const CodeInterval*) { is_free = false; });
-            if (!is_free) side.missing = hull[c].missing;
+            if (bad_.any_in(box)) side.missing = hull[c].missing;
         }
     }
 
@@ -423,7 +550,7 @@ class RuleSearch {
         CodeBox between(x_.size());
         for (const auto& [unused, i] : by_distance) {
             for (std::size_t c = 0; c < between.size(); ++c) between[c] = join(x_[c], bad_[i][c]);
-            if (!foremost.count_in(between)) foremost.append(bad_[i]);
+            if (!foremost.any_in(between)) foremost.append(bad_[i]);
         }
         bad_ = std::move(foremost);
     }
@@ -435,36 +562,36 @@ class RuleSearch {
         return {std::min(a.lo, b.lo), std::max(a.hi, b.hi), missing};
     }
 
-    // The ways to make `whole` smaller so that it holds x but no longer meets `bad`.
-    static std::vector<CodeInterval> cuts(const CodeInterval& whole, const CodeInterval& bad, const CodeInterval& x) {
-        std::vector<CodeInterval> ways;
+    // The ways to make `whole` smaller so that it holds `core` but no longer meets `bad`.
+    template <class Do>
+    static void for_each_cut(const CodeInterval& whole, const CodeInterval& bad, const CodeInterval& core,
+                             const Do& act) {
         CodeInterval rest = whole;
         if (whole.missing && bad.missing) {
-            if (x.missing) return ways;
+            if (core.missing) return;
             rest.missing = false;
         }
         if (!bad.has_values() || std::max(whole.lo, bad.lo) > std::min(whole.hi, bad.hi)) {
-            ways.push_back(rest);
-            return ways;
+            act(rest);
+            return;
         }
         // An end below 0 cannot be written: there are no values left then.
         const CodeInterval below =
             bad.lo == 0 ? CodeInterval{1, 0, rest.missing} : CodeInterval{rest.lo, bad.lo - 1, rest.missing};
         const CodeInterval above{bad.hi + 1, rest.hi, rest.missing};
-        if (x.missing) {
-            if (below.has_values()) ways.push_back(below);
-            if (above.has_values()) ways.push_back(above);
-            if (ways.empty()) ways.push_back({1, 0, rest.missing});
-        } else if (x.lo < bad.lo) {
-            ways.push_back(below);
-        } else if (x.lo > bad.hi) {
-            ways.push_back(above);
+        if (!core.has_values()) {
+            if (below.has_values()) act(below);
+            if (above.has_values()) act(above);
+            if (!below.has_values() && !above.has_values()) act(CodeInterval{1, 0, rest.missing});
+        } else if (core.hi < bad.lo) {
+            act(below);
+        } else if (core.lo > bad.hi) {
+            act(above);
         }
-        return ways;
     }
 
     // While something bad in the box can be cut off in one way only, does so.
-    void force_cuts(CodeBox& box) const {
+    void cut_forced(CodeBox& box) const {
         for (bool changed = true; changed;) {
             changed = false;
             for (std::size_t i = 0; i < bad_.size(); ++i) {
@@ -473,26 +600,14 @@ class RuleSearch {
                 std::size_t n_ways = 0, column = 0;
                 CodeInterval only;
                 for (std::size_t c = 0; c < box.size() && n_ways < 2; ++c)
-                    for (const CodeInterval& cut : cuts(box[c], bad[c], x_[c])) ++n_ways, column = c, only = cut;
+                    for_each_cut(box[c], bad[c], x_[c],
+                                 [&](const CodeInterval& side) { ++n_ways, column = c, only = side; });
                 if (n_ways == 1) {
                     box[column] = only;
                     changed = true;
                 }
             }
         }
-    }
-
-    // Something bad in the box: with the fewest ways to cut it off, then nearest to x.
-    std::optional<std::size_t> nearest_bad(const CodeBox& box) const {
-        std::optional<std::size_t> nearest;
-        std::pair<std::size_t, double> least{};
-        for (std::size_t i = 0; i < bad_.size(); ++i) {
-            const CodeInterval* bad = bad_[i];
-            if (!meets(box, bad)) continue;
-            const auto distance = this->distance(bad);
-            if (!nearest || distance < least) nearest = i, least = distance;
-        }
-        return nearest;
     }
 
     // In how many columns something bad lies apart from x, and how far.
@@ -569,8 +684,10 @@ class RuleSearch {
                 cells_.trees[split_tree].nodes[static_cast<std::size_t>(region.node[split_tree])];
             const Interval whole = region.box[node.column];
             Region other = region;
-            region.box[node.column] = whole.part(node.threshold, node.missing_left, true);
-            other.box[node.column] = whole.part(node.threshold, node.missing_left, false);
+            // The half on the side of x comes first: what is bad near x leaves the fewest ways to cut it off.
+            const bool left_first = node.goes_left(values_[node.column]);
+            region.box[node.column] = whole.part(node.threshold, node.missing_left, !left_first);
+            other.box[node.column] = whole.part(node.threshold, node.missing_left, left_first);
             stack.push_back(std::move(region));
             stack.push_back(std::move(other));
         }
@@ -608,10 +725,18 @@ class RuleSearch {
     const SetCells& cells_;
     RuleOptions options_;
     const StopFlag& stop_;
+    std::vector<float> values_;  // of x, by column
     CodeBox x_;
     std::vector<std::vector<double>> share_, least_, most_;  // by tree and node: of its leaf, over its subtree
     std::vector<std::uint32_t> hits_before_;
     CodeBoxes good_, bad_;  // training rows; bad_ holds regions too
+    std::vector<Way> ways_, found_;
+    std::size_t chosen_ = 0;                                // what ways_ cut off, in bad_
+    std::vector<std::uint32_t> rows_;                       // the good rows in the box that was counted last
+    std::vector<std::vector<std::uint32_t>> rank_of_code_;  // by column and code: how many codes of good rows lie below
+    std::vector<std::vector<std::uint32_t>> good_rank_;     // by column and good row
+    std::vector<std::vector<std::uint32_t>> n_below_;       // by column and rank: of rows_
+    std::vector<std::uint32_t> n_missing_;                  // by column: of rows_
     std::size_t n_regions_ = 0;
 };
 
