@@ -6,10 +6,11 @@ SOURCES := $(wildcard src/suffice/_core/*) CMakeLists.txt pyproject.toml
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
 PY_DOCUMENTED := $(wildcard src/suffice/*.py)
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench experiments experiments-quick clean
 
 demo: .venv/installed
-	$(BIN)/python -m suffice.demo
+	mkdir -p build
+	$(BIN)/suffice demo --report build/demo.html
 
 test: .venv/installed-test lint
 	$(BIN)/python -m pytest
@@ -29,6 +30,13 @@ format: .venv/installed-test
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks.run
 
+# The paper's experiments, in an environment of their own: the other methods need old and many packages.
+experiments: .venv-experiments/installed
+	.venv-experiments/bin/python -m experiments --page docs/reproduce.md
+
+experiments-quick: .venv-experiments/installed
+	.venv-experiments/bin/python -m experiments --quick
+
 clean:
 	rm -rf .venv build
 
@@ -38,7 +46,7 @@ clean:
 
 # Editable installs: the compiled core is built again when its sources change, Python files are used as they are.
 .venv/installed: .venv/created $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[frame]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,frame]'
 	touch $@
 
 .venv/installed-test: .venv/created $(SOURCES)
@@ -48,3 +56,11 @@ clean:
 .venv/installed-bench: .venv/created $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	touch $@ .venv/installed
+
+# A build folder of its own: two environments that share one build each other's core away. Not compiling thousands of
+# modules that are never imported saves a minute.
+.venv-experiments/installed: $(SOURCES)
+	test -d .venv-experiments || $(PYTHON) -m venv .venv-experiments
+	.venv-experiments/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  --config-settings=build-dir='build/experiments-core/{wheel_tag}' --editable '.[experiments]'
+	touch $@

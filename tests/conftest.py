@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import pytest
 from hypothesis import settings
@@ -17,3 +18,21 @@ def kernels(request):
     _core.use_kernels(request.param)
     yield request.param
     _core.use_kernels(_core.kernel_names()[0])
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Run the system's Chromium, without a window. Nothing is downloaded, and no page may use the network."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        reason = "There is no Chromium: apt-get install chromium."
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=quiet)
+        yield chromium
+        chromium.close()

@@ -49,7 +49,12 @@ def classifier(rules, X=X, y=Y, **params):
 
 
 def regressor(rules, X=X, y=NUMBERS, **params):
-    return GlobalRulesRegressor.from_explanations(rules, X, y, **params)
+    return GlobalRulesRegressor.from_explanations(rules, X, y, **{"min_support": 1, **params})
+
+
+def test_boxes_of_few_rows_say_nothing_of_numbers_by_default():
+    assert regressor([LEFT, RIGHT]).rules_
+    assert GlobalRulesRegressor.from_explanations([LEFT, RIGHT], X, NUMBERS).rules_ == ()
 
 
 def boxes(model):

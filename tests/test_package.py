@@ -47,7 +47,7 @@ PASSED_ON = {
     "global_rules": {"cards"},
 }
 # May be imported by any of those, import none of them.
-LEAVES = ["errors", "table", "checks", "progress", "wording", "models", "datasets"]
+LEAVES = ["errors", "table", "checks", "progress", "wording", "writing", "models", "datasets"]
 # Take long to load, or are not always there.
 HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "pyarrow"]
 
@@ -86,10 +86,18 @@ def loaded_by(statement):
 
 
 def test_importing_the_package_loads_no_heavy_module():
-    by_package = loaded_by("import suffice")
+    by_package = loaded_by("from suffice import SufficientExplainer")
     by_sklearn = loaded_by("import sklearn.ensemble, sklearn.metrics")  # some versions load pandas
     assert "suffice.explainer" in by_package
     assert set(HEAVY) & by_package <= by_sklearn
+    assert not {"numpy", "sklearn"} & loaded_by("import suffice, suffice.cli")
+
+
+def test_names_are_loaded_when_they_are_asked_for():
+    assert sorted(suffice._MODULE_OF) == sorted(suffice.__all__[:-1])
+    assert dir(suffice) == sorted(suffice.__all__)
+    with pytest.raises(AttributeError, match="module 'suffice' has no attribute 'Explainer'"):
+        _ = suffice.Explainer
 
 
 def imports_of(path):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
-import stat
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice.persistence import _PREFIX, FORMAT, MARK, load_explainer, replacing
+from suffice.persistence import _PREFIX, FORMAT, MARK, load_explainer
 
 DATA = Path(__file__).parent / "data"
 RNG = np.random.default_rng(0)
@@ -142,32 +140,12 @@ def test_a_file_of_the_first_format_is_still_read():
     assert loaded.predict_proba(rows).tolist() == expected["probabilities"]
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_file_that_cannot_be_finished_leaves_what_was_there(tmp_path):
-    path = tmp_path / "m"
-    path.write_bytes(b"before")
-    with pytest.raises(KeyboardInterrupt), replacing(path) as file:  # noqa: PT012
-        file.write(b"half")
-        raise KeyboardInterrupt
-    assert path.read_bytes() == b"before"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_new_file_has_the_usual_rights(tmp_path):
-    (tmp_path / "plain").write_bytes(b"")
-    with replacing(tmp_path / "m") as file:
-        file.write(b"whole")
-    assert stat.S_IMODE(os.stat(tmp_path / "m").st_mode) == stat.S_IMODE(os.stat(tmp_path / "plain").st_mode)
+# --- files that are not sound ----------------------------------------------------------------------------------------
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         make("array").save(tmp_path / "nowhere" / "m")
-
-
-# --- files that are not sound ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

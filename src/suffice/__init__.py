@@ -1,10 +1,15 @@
 """Sufficient explanations: which few variables are enough to keep an outcome, and how surely."""
 
-from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
-from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, Explanations, SufficientSet
-from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.rules import Condition, Rule
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
+    from suffice.explainer import SufficientExplainer
+    from suffice.explanation import Explanation, Explanations, SufficientSet
+    from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
+    from suffice.rules import Condition, Rule
 
 __version__ = "0.1.0"
 __all__ = [
@@ -22,3 +27,35 @@ __all__ = [
     "SufficientSet",
     "__version__",
 ]
+
+# Loaded when they are first asked for: scikit-learn takes a second, and `suffice --help` needs none of it.
+_MODULE_OF = {
+    "Condition": "rules",
+    "Explanation": "explanation",
+    "Explanations": "explanation",
+    "FidelityWarning": "errors",
+    "GlobalRule": "global_rules",
+    "GlobalRulesClassifier": "global_rules",
+    "GlobalRulesRegressor": "global_rules",
+    "RareCategoriesWarning": "errors",
+    "Rule": "rules",
+    "SearchSizeWarning": "errors",
+    "SufficientExplainer": "explainer",
+    "SufficientSet": "explanation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load an exported name."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"suffice.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the exported names."""
+    return __all__

@@ -112,7 +112,9 @@ class Column:
         if self.kind == "category":
             labels = self.labels[int(value)]
             return labels[0] if int(value) != self.rare else f"a rare one ({', '.join(map(str, labels[:3]))}, ...)"
-        return int(value) if self.kind != "number" and value == int(value) else value
+        if self.kind != "number" and value == int(value):
+            return int(value)
+        return float(str(np.float32(value)))  # 0.1, not 0.10000000149011612
 
 
 @dataclass(frozen=True)

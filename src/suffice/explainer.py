@@ -576,6 +576,12 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             self._about(),
         )
 
+    @property
+    def training(self) -> tuple[Table, NDArray[Any]]:
+        """The training table and its outcomes, ready for `explain`. Of a column's rare categories only one is left."""
+        matrix, outcomes = self._training()
+        return self._encoding.decode(matrix), outcomes
+
     def _training(self) -> tuple[NDArray[np.float32], NDArray[Any]]:
         forest = self._projected.forest
         values = self.classes_ if self.task_ == "classification" else forest.y_values

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.checks import check_word
 from suffice.encoding import Column, Encoding
 from suffice.rules import Rule
 from suffice.search import FoundSets
@@ -165,6 +168,27 @@ class Explanation:
             "rules": [rule.to_dict() for rule in self.rules],
         }
 
+    def plot(self, kind: Literal["importance", "sets"] = "importance", **options: Any) -> Any:
+        """Draw the explanation with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"importance", "sets"}, default="importance"
+            What is drawn: the LXI of the variables, or the sufficient sets.
+        **options : dict
+            Passed to the function of `suffice.plots` of that name, such as ``ax``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        from suffice import plots
+
+        kinds: dict[str, Any] = {"importance": plots.importance, "sets": plots.sets}
+        check_word("kind", kind, list(kinds))
+        return kinds[kind](self, **options)
+
     def __str__(self) -> str:
         """Tell the explanation in plain words."""
         lines = [f"The outcome is {self._outcome_text()}."]
@@ -197,6 +221,11 @@ class Explanation:
                 f"Share of these {len(self.sufficient_sets)} sets that hold {', '.join(listed[:N_LISTED])}{more}."
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from suffice.cards import explanation_card
+
+        return explanation_card(self)
 
     def _outcome_text(self) -> str:
         if self.interval is None:
@@ -290,6 +319,16 @@ class Explanations(Sequence[Explanation]):
         """The training table of the explainer and its outcomes. Of a column's rare categories only one is left."""
         matrix, outcomes = self._training
         return self._encoding.decode(matrix), outcomes
+
+    @property
+    def explained(self) -> tuple[Table, NDArray[Any]]:
+        """The explained rows as a table and their outcomes. Of a column's rare categories only one is left."""
+        return self._encoding.decode(self._X), self._outcomes
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the training table as the forest sees them: their kinds, categories and ranges."""
+        return self._encoding.columns
 
     @property
     def variable_names(self) -> tuple[str, ...]:
@@ -470,6 +509,51 @@ class Explanations(Sequence[Explanation]):
         """
         return json.dumps(self.to_dict(), **options)
 
+    def report(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+        """Write the explanations into one HTML page that needs nothing else: no other file, no network.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write it; a file that is there is replaced.
+        title : str, default=None
+            What stands at the top; None names the target.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from suffice.report import write_report
+
+        return write_report(self, path, title=title)
+
+    def plot(self, kind: Literal["importance", "heatmap", "rule"] = "importance", **options: Any) -> Any:
+        """Draw the explanations with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"importance", "heatmap", "rule"}, default="importance"
+            What is drawn: the mean LXI of the variables; the LXI of each row; or the rule of one, as in
+            ``plot("rule", row=0)``.
+        **options : dict
+            Passed to `importance`, `importance_heatmap` or `rule` of `suffice.plots`, such as ``ax``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        from suffice import plots
+
+        kinds: dict[str, Any] = {
+            "importance": plots.importance,
+            "heatmap": plots.importance_heatmap,
+            "rule": plots.rule,
+        }
+        check_word("kind", kind, list(kinds))
+        return kinds[kind](self, **options)
+
     def __str__(self) -> str:
         """Summarise: how many rows have a sufficient set, and which variables they rest on."""
         n_sufficient = int(np.count_nonzero(np.diff(self._found.offset)))
@@ -485,6 +569,11 @@ class Explanations(Sequence[Explanation]):
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from suffice.cards import explanations_card
+
+        return explanations_card(self)
 
 
 def check_sets_kind(sets: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -309,6 +309,18 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
             said = self.fallback if isinstance(self.fallback, str) else type(self.fallback).__name__
             lines.append(f"ELSE {said}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "rules_"):
+            return str(estimator_html_repr(self))
+        from suffice.cards import global_rules_card
+
+        n_rows = len(self._outcomes)
+        return global_rules_card(self, n_rows, np.count_nonzero(self._cover_matrix().any(axis=0)) / n_rows)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
 
     # --- what differs between labels and numbers ---------------------------------------------------------------------
 
@@ -633,8 +645,8 @@ class GlobalRulesRegressor(RegressorMixin, _GlobalRules):  # type: ignore[misc]
     min_precision : float, default=0.0
         Rules with less precision, which is ``1 - MSE / var(y)``, are left out; at most 1. It is negative where the
         rows that a rule covers vary more than all rows; ``-math.inf`` keeps every rule.
-    min_support : int, default=1
-        Rules that cover fewer training rows are left out.
+    min_support : int, default=10
+        Rules that cover fewer training rows are left out: the MSE of a few rows is small by chance.
     fallback : {"forest", "mean"} or estimator, default=None
         What decides rows that no rule covers: the explainer's forest, the mean of the training rows, or a regressor
         that is fitted on them (a clone). None abstains.
@@ -659,7 +671,7 @@ class GlobalRulesRegressor(RegressorMixin, _GlobalRules):  # type: ignore[misc]
     >>> from suffice.global_rules import GlobalRulesRegressor
     >>> from suffice.rules import Condition, Rule
     >>> box = Rule((Condition("x0", high=2.5),), 1.5, (1.0, 2.0), 0.95, 2, 0.5, 1.0, 0.5, True, 2.0, False)
-    >>> model = GlobalRulesRegressor.from_explanations([box], [[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0])
+    >>> model = GlobalRulesRegressor.from_explanations([box], [[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0], min_support=1)
     >>> print(model)
     1 rule, coverage 67 % of 3 rows; the first that covers a row decides.
     1. IF x0 <= 2.5 THEN y = 1.5  (support 2, coverage 67 %, MSE 0.25, MAE 0.5)
@@ -670,6 +682,23 @@ class GlobalRulesRegressor(RegressorMixin, _GlobalRules):  # type: ignore[misc]
     _task = "regression"
     _constant = "mean"
     _precision_range = ("a number <= 1", -math.inf)
+
+    def __init__(
+        self,
+        explainer: SufficientExplainer | None = None,
+        *,
+        min_precision: float = 0.0,
+        min_support: int = 10,
+        fallback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            explainer,
+            min_precision=min_precision,
+            min_support=min_support,
+            fallback=fallback,
+            random_state=random_state,
+        )
 
     def predict(self, X: Any) -> Floats:
         """Predict numbers.

@@ -11,11 +11,8 @@ import hashlib
 import json
 import os
 import struct
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +24,7 @@ from suffice.projection import MAX_VARIABLES
 from suffice.table import DATE_PARTS
 from suffice.variables import Variables
 from suffice.wording import to_plain
+from suffice.writing import replacing
 
 MARK = b"SUFFICE\n"
 FORMAT = 1
@@ -67,7 +65,7 @@ def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str])
         offset += array.nbytes
     text = json.dumps(header, ensure_ascii=False).encode()
     digest = hashlib.sha256()
-    with replacing(path) as file:
+    with replacing(path) as written, open(written, "wb") as file:
         parts: list[bytes | memoryview[int]] = [_PREFIX.pack(MARK, FORMAT, len(text)), text]
         parts += [array.data.cast("B") for array in arrays.values() if array.size]
         for part in parts:
@@ -98,37 +96,6 @@ def load_explainer(path: str | os.PathLike[str]) -> SufficientExplainer:
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         detail = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{shown!r} is no sound file of suffice: {detail}") from None
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Write a file that takes its place only when it is whole.
-
-    Parameters
-    ----------
-    path : path
-        The place.
-
-    Yields
-    ------
-    binary file
-        To be written to. It goes if anything is raised, and what was in its place stays.
-    """
-    target = Path(path)
-    file = tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False)  # noqa: SIM115
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(file.name, 0o666 & ~umask)  # a temporary file is the user's alone
-        os.replace(file.name, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(file.name)
-        raise
 
 
 def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:

@@ -147,7 +147,9 @@ class RuleFinder:
     def _cells_of(self, S: VariableSet) -> _core.SetCells:
         if S not in self._cells:
             columns = np.array(self._columns(S), dtype=np.int32)
-            self._cells[S] = _core.SetCells(self.projected.forest.core, columns, self.projected.min_node_size)
+            self._cells[S] = _core.SetCells(
+                self.projected.forest.core, columns, self.projected.min_node_size, self.projected.n_threads
+            )
             while len(self._cells) > 1 and sum(c.n_bytes for c in self._cells.values()) > CACHE_MIB * 2**20:
                 self._cells.popitem(last=False)
         self._cells.move_to_end(S)

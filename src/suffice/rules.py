@@ -264,8 +264,9 @@ class Condition:
             asked, labels = (
                 (column.dt.weekday(), [day + 1 for day in self._weekdays]) if self.part else (column, list(self.labels))
             )
-            if isinstance(labels[0], str):
-                asked = asked.cast(pl.String)  # of an Enum polars refuses labels that are none of its own
+            if self.part is None and isinstance(labels[0], str | bool):
+                # Of an Enum polars refuses labels that are none of its own, of a column without values any.
+                asked = asked.cast(pl.Boolean if isinstance(labels[0], bool) else pl.String, strict=False)
             listed = asked.is_in(labels)
             covered = (~listed if self.excluded else listed).fill_null(False)
             return covered | column.is_null() if self.missing else covered
@@ -620,6 +621,9 @@ def round_end(below: float, above: float, threshold: float, within: Side | None 
     with np.errstate(over="ignore"):
         if float(np.float32(below)) != below or float(np.float32(above)) != above:
             raise ValueError(f"`below` and `above` must be float32 values, got {below!r} and {above!r}.")
+    if within == "high" and threshold == below:
+        # Only one number would do, of 17 digits; this is the one that was most likely meant.
+        return float(str(np.float32(threshold)))
     lowest = _last_rounded_to(below)
     highest = math.nextafter(-_last_rounded_to(-above), -math.inf)  # rounding is symmetric about zero
     if below == -math.inf:

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -84,10 +85,18 @@ class PyForest {
 
     const Forest& get() const { return forest_; }
 
+    // Computed when a column is first asked for; called with the GIL held.
+    std::shared_ptr<const ColumnCodes> codes(std::int32_t column) const {
+        auto& codes = codes_[column];
+        if (!codes) codes = std::make_shared<const ColumnCodes>(code_column(forest_, column));
+        return codes;
+    }
+
   private:
     Table X_;
     Vector<std::uint32_t> y_rank_;
     Forest forest_;
+    mutable std::map<std::int32_t, std::shared_ptr<const ColumnCodes>> codes_;
 };
 
 class PyProjection {
@@ -294,13 +303,17 @@ nb::ndarray<nb::numpy, std::int32_t> leaves(const PyForest& forest, const Table&
 
 class PySetCells {
   public:
-    PySetCells(const PyForest& forest, const Vector<std::int32_t>& columns, std::size_t min_node_size) {
+    PySetCells(const PyForest& forest, const Vector<std::int32_t>& columns, std::size_t min_node_size,
+               std::size_t n_threads) {
         const Forest& f = forest.get();
-        for (const std::int32_t c : span_of(columns))
+        std::vector<std::shared_ptr<const ColumnCodes>> codes;
+        for (const std::int32_t c : span_of(columns)) {
             require(c >= 0 && static_cast<std::size_t>(c) < f.X.n_columns, "A column is out of range.");
+            codes.push_back(forest.codes(c));
+        }
         n_columns_ = f.X.n_columns;
         const nb::gil_scoped_release release;
-        cells_ = find_set_cells(f, span_of(columns), min_node_size);
+        cells_ = find_set_cells(f, span_of(columns), std::move(codes), min_node_size, n_threads, watcher());
     }
     const SetCells& get() const { return cells_; }
     std::size_t n_bytes() const { return cells_.n_bytes(); }
@@ -359,8 +372,9 @@ nb::dict find_rules(const PySetCells& cells, const Table& X, const Vector<std::u
                         const CodeInterval& codes = rule.box[j];
                         missing[width * i + j] = codes.missing;
                         if (!codes.has_values()) continue;
-                        const float from = codes.lo > 0 ? c.thresholds[j][codes.lo - 1] : -kInfinity;
-                        const float to = codes.hi < c.thresholds[j].size() ? c.thresholds[j][codes.hi] : kInfinity;
+                        const float from = codes.lo > 0 ? c.codes[j]->thresholds[codes.lo - 1] : -kInfinity;
+                        const float to =
+                            codes.hi < c.codes[j]->thresholds.size() ? c.codes[j]->thresholds[codes.hi] : kInfinity;
                         if (!(from < to))
                             continue;  // above an infinite threshold, which parts missing from known values
                         has_values[width * i + j] = 1;
@@ -415,8 +429,8 @@ NB_MODULE(_core, m) {
     m.def("quantiles", &py_quantiles, "forest"_a, "projection"_a.none(), "X"_a, "sets"_a.none(), "min_node_size"_a,
           "n_threads"_a, "levels"_a);
     nb::class_<PySetCells>(m, "SetCells")
-        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t>(), "forest"_a, "columns"_a,
-             "min_node_size"_a)
+        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t, std::size_t>(), "forest"_a,
+             "columns"_a, "min_node_size"_a, "n_threads"_a = 1)
         .def_prop_ro("n_bytes", &PySetCells::n_bytes);
     m.def("row_sdps", &row_sdps, "cells"_a, "lo"_a, "hi"_a);
     m.def("find_rules", &find_rules, "cells"_a, "X"_a, "lo"_a, "hi"_a, "pi"_a, "everywhere"_a, "by_volume"_a,

@@ -18,23 +18,23 @@ namespace suffice {
 // Set when the work should end early; jobs that take long look at it.
 using StopFlag = std::atomic<bool>;
 
-// Calls make_worker() once a thread and the worker with every row number in [0, n_rows). Every tenth of a second the
-// calling thread calls watch(rows done); if that throws, the work stops and the exception goes on to the caller.
+// Calls make_worker() once a thread and the worker with every row number in [0, n_rows), `batch` at a time. Every tenth
+// of a second the calling thread calls watch(rows done); if that throws, the work stops and the exception goes on to
+// the caller.
 template <class MakeWorker>
 void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, const MakeWorker& make_worker,
-                  const std::function<void(std::size_t)>& watch) {
-    constexpr std::size_t kBatch = 8;
+                  const std::function<void(std::size_t)>& watch, std::size_t batch = 8) {
     std::atomic<std::size_t> next{0}, done{0};
     std::mutex mutex;
     std::condition_variable finished;
-    std::size_t n_running = std::max<std::size_t>(1, std::min(n_threads, (n_rows + kBatch - 1) / kBatch));
+    std::size_t n_running = std::max<std::size_t>(1, std::min(n_threads, (n_rows + batch - 1) / batch));
     std::exception_ptr failure;
 
     const auto run = [&] {
         try {
             auto worker = make_worker();
-            for (std::size_t begin; !stop && (begin = next.fetch_add(kBatch)) < n_rows;)
-                for (std::size_t i = begin; !stop && i < std::min(begin + kBatch, n_rows); ++i) {
+            for (std::size_t begin; !stop && (begin = next.fetch_add(batch)) < n_rows;)
+                for (std::size_t i = begin; !stop && i < std::min(begin + batch, n_rows); ++i) {
                     worker(i);
                     ++done;
                 }

@@ -9,8 +9,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <queue>
@@ -86,49 +88,28 @@ class CodeBoxes {
     std::vector<CodeInterval> intervals_;
 };
 
-// The cells of all training rows for one set S, the same for every outcome.
-struct SetCells {
-    std::size_t n_rows = 0;             // training rows
-    std::size_t n_outcomes = 0;         // distinct outcomes
-    std::vector<std::int32_t> columns;  // of the table, that belong to S
-    std::vector<ProjectedTree> trees;
-    std::vector<std::vector<std::uint32_t>> leaf_of;           // by tree and row: the row's leaf
-    std::vector<std::vector<float>> thresholds;                // by column: those of the whole forest, ascending
-    std::vector<std::vector<std::uint64_t>> threshold_weight;  // by column and threshold: the rows split there
-    std::vector<std::vector<CodeInterval>> coordinates;        // by column and row: the code as lo == hi, or missing
-    std::vector<std::pair<float, float>> extent;               // by column: smallest and largest value
-    std::vector<std::uint8_t> has_missing;                     // by column
+// One column of the table, cut at all thresholds that the forest has on it: the same for every set.
+struct ColumnCodes {
+    std::vector<float> thresholds;          // ascending
+    std::vector<std::uint64_t> weight;      // by threshold: the rows that the forest splits there
+    std::vector<CodeInterval> coordinates;  // by row: the code as lo == hi, or missing
+    float smallest = std::numeric_limits<float>::infinity();
+    float largest = -std::numeric_limits<float>::infinity();
+    bool has_missing = false;
 
-    CodeInterval coordinate(std::size_t column, float value) const {
+    CodeInterval coordinate(float value) const {
         if (std::isnan(value)) return kOnlyMissing;
-        const std::vector<float>& t = thresholds[column];
-        const auto code = static_cast<std::uint32_t>(std::lower_bound(t.begin(), t.end(), value) - t.begin());
+        const auto code = static_cast<std::uint32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), value) -
+                                                     thresholds.begin());
         return {code, code, false};
-    }
-
-    std::size_t n_bytes() const {
-        std::size_t n = 0;
-        for (const ProjectedTree& tree : trees)
-            n += tree.nodes.size() * sizeof(ProjectedNode) + tree.rank.size() * sizeof(std::uint32_t);
-        for (const auto& leaves : leaf_of) n += leaves.size() * sizeof(std::uint32_t);
-        for (const auto& column : coordinates) n += column.size() * sizeof(CodeInterval);
-        return n;
     }
 };
 
-inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_t> columns, std::size_t min_node_size) {
-    SetCells cells;
-    cells.n_rows = forest.X.n_rows;
-    cells.n_outcomes = forest.y_values.size();
-    cells.columns.assign(columns.begin(), columns.end());
-    std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
-    for (std::size_t c = 0; c < columns.size(); ++c)
-        position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
-    std::vector<std::map<float, std::uint64_t>> weight(columns.size());
+inline ColumnCodes code_column(const Forest& forest, std::int32_t column) {
+    std::map<float, std::uint64_t> weight;
+    std::vector<std::uint64_t> n_rows;
     for (const Tree& tree : forest.trees) {
-        ProjectedTreeBuilder builder(tree, forest.X, position_of, columns.size(), min_node_size);
-        cells.trees.push_back(builder.build());
-        std::vector<std::uint64_t> n_rows(tree.nodes.size());
+        n_rows.resize(tree.nodes.size());
         for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children come after their parents
             const Node& node = tree.nodes[i];
             if (node.is_leaf()) {
@@ -136,36 +117,73 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
                 continue;
             }
             n_rows[i] = n_rows[static_cast<std::size_t>(node.left)] + n_rows[static_cast<std::size_t>(node.right)];
-            const std::int32_t c = position_of[static_cast<std::size_t>(node.column)];
-            if (c >= 0) weight[static_cast<std::size_t>(c)][largest_float_up_to(node.threshold)] += n_rows[i];
+            if (node.column == column) weight[largest_float_up_to(node.threshold)] += n_rows[i];
         }
     }
-    cells.thresholds.resize(columns.size());
-    cells.threshold_weight.resize(columns.size());
-    for (std::size_t c = 0; c < columns.size(); ++c)
-        for (const auto& [threshold, rows] : weight[c]) {
-            cells.thresholds[c].push_back(threshold);
-            cells.threshold_weight[c].push_back(rows);
+    ColumnCodes codes;
+    for (const auto& [threshold, rows] : weight) {
+        codes.thresholds.push_back(threshold);
+        codes.weight.push_back(rows);
+    }
+    codes.coordinates.resize(forest.X.n_rows);
+    for (std::size_t i = 0; i < forest.X.n_rows; ++i) {
+        const float value = forest.X.row(i)[column];
+        codes.coordinates[i] = codes.coordinate(value);
+        if (std::isnan(value)) {
+            codes.has_missing = true;
+            continue;
         }
-    cells.leaf_of.assign(cells.trees.size(), std::vector<std::uint32_t>(cells.n_rows));
-    cells.coordinates.assign(columns.size(), std::vector<CodeInterval>(cells.n_rows));
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    cells.extent.assign(columns.size(), {kInfinity, -kInfinity});
-    cells.has_missing.assign(columns.size(), 0);
+        codes.smallest = std::min(codes.smallest, value);
+        codes.largest = std::max(codes.largest, value);
+    }
+    return codes;
+}
+
+// The cells of all training rows for one set S, the same for every outcome.
+struct SetCells {
+    std::size_t n_rows = 0;                                 // training rows
+    std::size_t n_outcomes = 0;                             // distinct outcomes
+    std::vector<std::int32_t> columns;                      // of the table, that belong to S
+    std::vector<std::shared_ptr<const ColumnCodes>> codes;  // of these columns
+    std::vector<ProjectedTree> trees;
+    std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and row: the row's leaf
+
+    // Of this set alone: the codes of a column are shared by all sets that hold it.
+    std::size_t n_bytes() const {
+        std::size_t n = 0;
+        for (const ProjectedTree& tree : trees)
+            n += tree.nodes.size() * sizeof(ProjectedNode) + tree.rank.size() * sizeof(std::uint32_t);
+        for (const auto& leaves : leaf_of) n += leaves.size() * sizeof(std::uint32_t);
+        return n;
+    }
+};
+
+inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_t> columns,
+                               std::vector<std::shared_ptr<const ColumnCodes>> codes, std::size_t min_node_size,
+                               std::size_t n_threads, const std::function<void(std::size_t)>& watch) {
+    SetCells cells;
+    cells.n_rows = forest.X.n_rows;
+    cells.n_outcomes = forest.y_values.size();
+    cells.columns.assign(columns.begin(), columns.end());
+    cells.codes = std::move(codes);
+    std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
     std::vector<float> values(columns.size() * cells.n_rows);
     for (std::size_t i = 0; i < cells.n_rows; ++i)
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            const float value = values[columns.size() * i + c] = forest.X.row(i)[columns[c]];
-            cells.coordinates[c][i] = cells.coordinate(c, value);
-            if (std::isnan(value)) {
-                cells.has_missing[c] = 1;
-                continue;
-            }
-            cells.extent[c] = {std::min(cells.extent[c].first, value), std::max(cells.extent[c].second, value)};
-        }
-    for (std::size_t t = 0; t < cells.trees.size(); ++t)  // one tree after the other: it stays in the cache
-        for (std::size_t i = 0; i < cells.n_rows; ++i)
-            cells.leaf_of[t][i] = cells.trees[t].leaf(values.data() + columns.size() * i);
+        for (std::size_t c = 0; c < columns.size(); ++c) values[columns.size() * i + c] = forest.X.row(i)[columns[c]];
+    cells.trees.resize(forest.trees.size());
+    cells.leaf_of.assign(forest.trees.size(), std::vector<std::uint32_t>(cells.n_rows));
+    StopFlag stop{false};
+    const auto make_worker = [&] {
+        return [&](std::size_t t) {
+            ProjectedTreeBuilder builder(forest.trees[t], forest.X, position_of, columns.size(), min_node_size);
+            cells.trees[t] = builder.build();
+            for (std::size_t i = 0; i < cells.n_rows; ++i)
+                cells.leaf_of[t][i] = cells.trees[t].leaf(values.data() + columns.size() * i);
+        };
+    };
+    for_each_row(forest.trees.size(), n_threads, stop, make_worker, watch, 1);
     return cells;
 }
 
@@ -200,7 +218,7 @@ class RuleSearch {
         x_.resize(n_columns);
         for (std::size_t c = 0; c < n_columns; ++c) {
             values_[c] = row[cells_.columns[c]];
-            x_[c] = cells_.coordinate(c, values_[c]);
+            x_[c] = cells_.codes[c]->coordinate(values_[c]);
         }
         find_shares(lo, hi);
         FoundRule rule;
@@ -277,8 +295,8 @@ class RuleSearch {
     CodeBox everything() const {
         CodeBox box(cells_.columns.size());
         for (std::size_t c = 0; c < box.size(); ++c)
-            box[c] = {0, static_cast<std::uint32_t>(cells_.thresholds[c].size()),
-                      cells_.has_missing[c] || x_[c].missing};
+            box[c] = {0, static_cast<std::uint32_t>(cells_.codes[c]->thresholds.size()),
+                      cells_.codes[c]->has_missing || x_[c].missing};
         return box;
     }
 
@@ -287,7 +305,7 @@ class RuleSearch {
         bad_.clear(x_.size());
         CodeBox point(x_.size());
         for (std::size_t i = 0; i < cells_.n_rows; ++i) {
-            for (std::size_t c = 0; c < x_.size(); ++c) point[c] = cells_.coordinates[c][i];
+            for (std::size_t c = 0; c < x_.size(); ++c) point[c] = cells_.codes[c]->coordinates[i];
             (sum_of_row(i) >= needed() ? good_ : bad_).append(point.data());
         }
     }
@@ -427,7 +445,7 @@ class RuleSearch {
         good_rank_.resize(n_columns);
         for (std::size_t c = 0; c < n_columns; ++c) {
             std::vector<std::uint32_t>& rank = rank_of_code_[c];
-            rank.assign(cells_.thresholds[c].size() + 2, 0);
+            rank.assign(cells_.codes[c]->thresholds.size() + 2, 0);
             for (std::size_t i = 0; i < good_.size(); ++i)
                 if (good_[i][c].has_values()) rank[good_[i][c].lo + 1] = 1;
             for (std::size_t code = 1; code < rank.size(); ++code) rank[code] += rank[code - 1];
@@ -503,7 +521,7 @@ class RuleSearch {
                 loosest = std::max(loosest, root[c].lo);
                 side.lo = loosest == 0 ? 0 : 1 + median_threshold(c, loosest - 1, hull[c].lo - 1);
                 side.hi = root[c].hi;
-                const auto end = static_cast<std::uint32_t>(cells_.thresholds[c].size());
+                const auto end = static_cast<std::uint32_t>(cells_.codes[c]->thresholds.size());
                 std::uint32_t widest = end;
                 for_each_bad_in(box, [&](const CodeInterval* bad) { widest = std::min(widest, bad[c].lo - 1); });
                 widest = std::min(widest, root[c].hi);
@@ -522,7 +540,7 @@ class RuleSearch {
 
     // Of the thresholds first ... last of a column, each weighted by the rows that the forest splits there, the median.
     std::uint32_t median_threshold(std::size_t c, std::uint32_t first, std::uint32_t last) const {
-        const std::vector<std::uint64_t>& weight = cells_.threshold_weight[c];
+        const std::vector<std::uint64_t>& weight = cells_.codes[c]->weight;
         std::uint64_t total = 0, before = 0;
         for (std::uint32_t i = first; i <= last; ++i) total += weight[i];
         std::uint32_t i = first;
@@ -621,7 +639,7 @@ class RuleSearch {
                 continue;
             }
             const double steps = x_[c].lo < bad[c].lo ? bad[c].lo - x_[c].lo : x_[c].lo - bad[c].hi;
-            out.second += steps / static_cast<double>(cells_.thresholds[c].size() + 1);
+            out.second += steps / static_cast<double>(cells_.codes[c]->thresholds.size() + 1);
         }
         return out;
     }
@@ -630,10 +648,10 @@ class RuleSearch {
         if (!options_.by_volume) return static_cast<double>(good_.count_in(box));
         double volume = 1.0;
         for (std::size_t c = 0; c < box.size(); ++c) {
-            const auto [smallest, largest] = cells_.extent[c];
+            const float smallest = cells_.codes[c]->smallest, largest = cells_.codes[c]->largest;
             if (!(smallest < largest)) continue;
             if (!box[c].has_values()) return 0.0;
-            const std::vector<float>& t = cells_.thresholds[c];
+            const std::vector<float>& t = cells_.codes[c]->thresholds;
             const float low = box[c].lo == 0 ? smallest : std::clamp(t[box[c].lo - 1], smallest, largest);
             const float high = box[c].hi == t.size() ? largest : std::clamp(t[box[c].hi], smallest, largest);
             volume *= (static_cast<double>(high) - low) / (static_cast<double>(largest) - smallest);
@@ -697,7 +715,7 @@ class RuleSearch {
     Box to_values(const CodeBox& box) const {
         Box out(box.size());
         for (std::size_t c = 0; c < box.size(); ++c) {
-            const std::vector<float>& t = cells_.thresholds[c];
+            const std::vector<float>& t = cells_.codes[c]->thresholds;
             out[c].missing = box[c].missing;
             out[c].has_values = box[c].has_values();
             if (!out[c].has_values) continue;
@@ -711,7 +729,7 @@ class RuleSearch {
     CodeBox to_codes(const Box& box) const {
         CodeBox out(box.size());
         for (std::size_t c = 0; c < box.size(); ++c) {
-            const std::vector<float>& t = cells_.thresholds[c];
+            const std::vector<float>& t = cells_.codes[c]->thresholds;
             const auto code = [&](float v) {
                 return static_cast<std::uint32_t>(std::lower_bound(t.begin(), t.end(), v) - t.begin());
             };

@@ -1,0 +1,636 @@
+"""Explanations, rules, distributions and rule models as matplotlib figures; importances as a ``shap.Explanation``.
+
+Every function takes ``ax=None`` and returns the Axes: without one it makes a new figure. Nothing is shown, and no other
+figure of the user's is touched. matplotlib is imported when something is drawn. What is drawn is computed elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from suffice._drawing import (
+    BLUE,
+    GREY,
+    ORANGE,
+    SKY,
+    STYLES,
+    VERMILION,
+    Floats,
+    Group,
+    Scale,
+    check_columns,
+    choose_columns,
+    chosen_rules,
+    class_groups,
+    count,
+    draw_boxes,
+    draw_histogram,
+    draw_points,
+    keep_spines,
+    keeps_outcome,
+    list_names,
+    make_axes,
+    name_with_value,
+    outcome_groups,
+    outcome_text,
+    rule_title,
+    say,
+    say_nothing_sufficient,
+    set_legend,
+    set_title,
+    shorten,
+)
+from suffice.checks import as_finite, check_number, check_target
+from suffice.explainer import SufficientExplainer
+from suffice.explanation import Explanation, Explanations, SetsKind, SufficientSet, check_sets_kind
+from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.stability import Stability, rule_stability
+from suffice.wording import format_number, format_percent, format_probability, format_value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_ORDERED = 300  # the optimal order of n patterns takes n^3 steps at worst
+ROWS_WITH_NUMBERS = 30
+
+
+def importance(
+    explanations: Explanations | Explanation | Sequence[Explanation],
+    *,
+    sets: SetsKind = "all",
+    n_variables: int = 15,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the importance (LXI) of the variables for a row, or its mean over rows, as bars.
+
+    Parameters
+    ----------
+    explanations : Explanations, Explanation or sequence of Explanation
+        What is drawn. Of several rows those with a sufficient set are averaged.
+    sets : {"all", "minimal"}, default="all"
+        Over which sufficient sets the LXI is taken.
+    n_variables : int, default=15
+        How many variables are drawn at most. The others share one grey bar: that of the largest among them.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from suffice import SufficientExplainer
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> explanations = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0).explain(X[:9])
+    >>> ax = importance(explanations)
+    >>> ax.get_xlabel()
+    'mean importance (LXI)'
+    """
+    _check_n_variables(n_variables)
+    one = explanations if isinstance(explanations, Explanation) else None
+    names, matrix, has_set = _importances(explanations, sets)
+    values = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
+    shown = [int(v) for v in np.argsort(-values, kind="stable")[:n_variables] if values[v] > 0]
+    labels = [name_with_value(one, names[v]) if one is not None else shorten(names[v]) for v in shown]
+    widths, colors = values[shown].tolist(), [BLUE] * len(shown)
+    others = np.delete(values, shown)
+    if len(others):
+        at_most = " (at most)" if others.max() > 0 else ""
+        labels.append(f"{len(others)} other{'' if len(others) == 1 else 's'}{at_most}")
+        widths.append(float(others.max()))
+        colors.append(GREY)
+    ax = make_axes(ax, 7.0, 1.5 + 0.3 * max(len(labels), 3))
+    if not has_set.any():
+        return say_nothing_sufficient(ax, one)
+    bars = ax.barh(range(len(labels)), widths, color=colors, height=0.7)
+    ax.bar_label(bars, [f"{width:.2f}" if width else "0" for width in widths], padding=3)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.invert_yaxis()
+    ax.set_xlim(0, 1.1 * (1.0 if one is not None else max(widths)))
+    counted = "minimal sufficient set" if sets == "minimal" else "sufficient set"
+    if one is not None:
+        n_sets = len(one.sufficient_sets if sets == "all" else one.minimal_sets)
+        ax.set_xticks(np.linspace(0, 1, 6))
+        ax.set_xlabel(f"importance (LXI): share of {counted}s")
+        set_title(ax, f"Outcome: {outcome_text(one)}\n{count(n_sets, counted)}")
+    else:
+        ax.set_xlabel("mean importance (LXI)" + (" over minimal sets" if sets == "minimal" else ""))
+        n_rows = int(np.count_nonzero(has_set))
+        of_all = "" if n_rows == len(has_set) else f" with a sufficient set, of {len(has_set)} in all"
+        set_title(ax, f"Mean of {count(n_rows, 'row')}{of_all}")
+    ax.tick_params(axis="y", length=0)
+    return keep_spines(ax, "left")
+
+
+def importance_heatmap(
+    explanations: Explanations | Sequence[Explanation],
+    *,
+    sets: SetsKind = "all",
+    n_variables: int = 15,
+    max_rows: int = 2000,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the importances (LXI) of many rows as a map, with similar rows side by side.
+
+    Parameters
+    ----------
+    explanations : Explanations or sequence of Explanation
+        What is drawn. Rows without a sufficient set are grey.
+    sets : {"all", "minimal"}, default="all"
+        Over which sufficient sets the LXI is taken.
+    n_variables : int, default=15
+        How many variables are drawn at most: those with the largest mean importance.
+    max_rows : int, default=2000
+        Of more rows than this, so many are drawn, chosen at random.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn.
+    """
+    _check_n_variables(n_variables)
+    check_number("max_rows", max_rows, "a whole number >= 1", lambda v: v >= 1, Integral)
+    if isinstance(explanations, Explanation):
+        raise TypeError("`importance_heatmap` draws several rows; for one see `importance`.")
+    names, matrix, has_set = _importances(explanations, sets)
+    n_rows = len(matrix)
+    rows = np.arange(n_rows)
+    if n_rows > max_rows:
+        rows = np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
+    mean = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
+    shown = [int(v) for v in np.argsort(-mean, kind="stable")[:n_variables] if mean[v] > 0]
+    ax = make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
+    if not has_set.any():
+        return say_nothing_sufficient(ax, None)
+    matrix = matrix[:, shown]
+    with_set = rows[has_set[rows]]
+    order = np.concatenate([with_set[_order_alike(matrix[with_set])], rows[~has_set[rows]]])
+    drawn = np.where(has_set[order, None], matrix[order], np.nan)
+    import matplotlib
+
+    colors = matplotlib.colormaps["Blues"].with_extremes(bad="#D9D9D9")
+    image = ax.imshow(drawn, aspect="auto", interpolation="nearest", cmap=colors, vmin=0, vmax=1)
+    ax.figure.colorbar(image, ax=ax, label="importance (LXI)", pad=0.02)
+    ax.set_xticks(range(len(shown)), [shorten(names[v]) for v in shown])
+    ax.tick_params(axis="x", length=0)
+    for tick in ax.get_xticklabels():
+        tick.set(rotation=45, ha="right", rotation_mode="anchor")
+    of_all = f" of {n_rows}" if len(rows) < n_rows else ""
+    if len(rows) <= ROWS_WITH_NUMBERS:
+        ax.set_yticks(range(len(order)), [str(row) for row in order])
+        ax.set_ylabel("row")
+    else:
+        ax.set_yticks([])
+        ax.set_ylabel(f"{len(rows)}{of_all} rows, similar ones together")
+    n_empty = int(np.count_nonzero(~has_set[rows]))
+    if n_empty:
+        set_title(ax, f"Grey: {count(n_empty, 'row')} without a sufficient set")
+    return keep_spines(ax, "left", "bottom")
+
+
+def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) -> Axes:
+    """Draw the sufficient sets of a row: which variables each holds (dots), and how sure it is (bars).
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The row's explanation.
+    n_sets : int, default=10
+        How many sets are drawn at most, the smallest and then the surest first. If the row has none, the set that comes
+        nearest is drawn in grey.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure. The sets stand side by side; the rows of dots are at 0, 1, ... from the
+        top, and the bars stand above them, three units for a probability of 1.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn.
+    """
+    check_number("n_sets", n_sets, "a whole number >= 1", lambda v: v >= 1, Integral)
+    if not isinstance(explanation, Explanation):
+        raise TypeError(f"`sets` draws one row, such as explanations[0], got {type(explanation).__name__}.")
+    drawn: tuple[SufficientSet, ...] = explanation.sufficient_sets[:n_sets] or (explanation.best_set,)
+    color = BLUE if explanation.is_sufficient else GREY
+    share = {name: sum(name in s.variables for s in drawn) for s in drawn for name in s.variables}
+    names = sorted(share, key=lambda name: -share[name])  # of equally frequent ones the first to appear
+    n_names, n_drawn = max(len(names), 1), len(drawn)
+    ax = make_axes(ax, 3.6 + 0.55 * max(n_drawn, 3), 2.3 + 0.3 * n_names)
+
+    base, unit = -0.9, 3.0  # of the bars; the axis points down
+
+    def height(probability: float) -> float:
+        return base - unit * probability
+
+    for i in range(0, len(names), 2):
+        ax.axhspan(i - 0.5, i + 0.5, color="#F2F2F2", lw=0, zorder=0)
+    bars = ax.bar(range(n_drawn), [height(s.sdp) - base for s in drawn], bottom=base, width=0.6, color=color)
+    for bar, s in zip(bars, drawn, strict=True):
+        x = bar.get_x() + bar.get_width() / 2
+        ax.text(x, height(s.sdp) - 0.08, format_probability(s.sdp), ha="center", va="bottom", fontsize="small")
+    for x, s in enumerate(drawn):
+        held = [i for i, name in enumerate(names) if name in s.variables]
+        missing = [i for i in range(len(names)) if i not in held]
+        ax.plot([x] * len(missing), missing, "o", color="#D0D0D0", ms=5)
+        ax.plot([x] * len(held), held, "o-", color=color, ms=8, lw=1.8)
+    ax.hlines(height(explanation.pi), -0.5, n_drawn - 0.5, color=VERMILION, ls="--", lw=1.2)
+    ax.annotate(
+        f"pi = {explanation.pi:g}", (n_drawn - 0.5, height(explanation.pi)), (4, 0), textcoords="offset points",
+        va="center", color=VERMILION, annotation_clip=False,
+    )  # fmt: skip
+    ax.hlines(base, -0.5, n_drawn - 0.5, color="black", lw=0.8)
+    labels = [name_with_value(explanation, name) for name in names] or ["nothing at all"]
+    ax.set_yticks([height(1.0), height(0.5), base, *range(n_names)], ["SDP 1.0", "0.5", "0", *labels])
+    ax.set_xticks([])
+    ax.set_xlim(-0.6, n_drawn - 0.4)
+    ax.set_ylim(n_names - 0.4, height(1.0) - 0.75)
+    ax.tick_params(axis="y", length=0)
+    n_all = len(explanation.sufficient_sets)
+    if not n_all:
+        said = f"no set of candidates reaches pi = {explanation.pi:g}; this one comes nearest"
+    else:
+        said = count(n_all, "sufficient set") if n_all == n_drawn else f"the first {n_drawn} of {n_all} sufficient sets"
+    set_title(ax, f"Outcome: {outcome_text(explanation)}\n{said}")
+    return keep_spines(ax)
+
+
+def rule(
+    explanations: Explanations,
+    row: int,
+    variables: str | Sequence[str] | None = None,
+    *,
+    which: int | Literal["all"] = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a rule of a row as a box over the training rows, on one or two columns.
+
+    The training rows are those that satisfy what the rule asks of other columns; of more than 5000, some are left out.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The explanations, made with rules.
+    row : int
+        The position of the explained row, which is drawn as a star.
+    variables : str or sequence of str, default=None
+        One or two columns. None takes the two by which the rule keeps out the most rows with another outcome.
+    which : int or "all", default=0
+        Which of the row's rules; "all" draws up to five that ask about the columns drawn. By default, `explain` finds
+        one rule for each row: with ``rules="all"`` it finds more.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn.
+    """
+    if not isinstance(explanations, Explanations):
+        raise TypeError(f"`rule` needs all explanations and the position of a row, got {type(explanations).__name__}.")
+    explanation = explanations[row]
+    rules = chosen_rules(explanation, which)
+    if not rules:
+        return say_nothing_sufficient(make_axes(ax, 6.5, 4.0), explanation)
+    table, outcomes = explanations.training
+    if variables is None:
+        names = choose_columns(rules, table, keeps_outcome(explanation, outcomes))
+    else:
+        names = check_columns(explanation, variables)
+    if not names:
+        return say(make_axes(ax, 6.5, 4.0), f"{rules[0]}\nThe rule has no bounds.")
+    n_rules = len(rules)
+    if which == "all":
+        rules = [r for r in rules if any(c.name in names for c in r.conditions)][: len(STYLES)] or rules[:1]
+    elsewhere = list(dict.fromkeys(c for r in rules for c in r.conditions if c.name not in names))
+    is_drawn = np.ones(table.n_rows, dtype=bool)
+    for condition in elsewhere:
+        is_drawn &= condition.covers_rows(table)
+    scales = [Scale.of_column(name, explanation, table, is_drawn) for name in names]
+    groups = [
+        Group(g.label, g.color, g.marker, g.is_in & is_drawn)
+        for g in outcome_groups(explanations, explanation, outcomes)
+    ]
+    text = rule_title(rules, n_rules, elsewhere, int(np.count_nonzero(is_drawn)))
+    ax = make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(text) / 350)
+    star = scales[-1].of_row
+    if len(names) == 2:
+        draw_points(ax, scales[0], scales[1], groups)
+    else:
+        top = draw_histogram(ax, scales[0], groups)
+        star = 1.08 * top
+        ax.set_ylim(0, 1.17 * top)
+        ax.set_ylabel("training rows")
+    for style, r in zip(STYLES, rules, strict=False):
+        named = textwrap.fill(f"rule on {list_names([c.name for c in r.conditions])}", 30)
+        draw_boxes(ax, scales, r, style, 0.1 / len(rules), "the rule" if len(rules) == 1 else named)
+    ax.plot(scales[0].of_row, star, "*", ms=17, mfc="black", mec="white", mew=1.2, zorder=6, ls="", label="the row")
+    scales[0].dress(ax, "x")
+    if len(names) == 2:
+        scales[1].dress(ax, "y")
+    target = str(explanations.about.get("target", "y"))
+    has_title = explanation.interval is None and target != "y"
+    set_legend(ax, target if has_title else None, [group.label for group in groups])
+    set_title(ax, text)
+    return keep_spines(ax, "left", "bottom")
+
+
+def cdf(
+    explainer: SufficientExplainer,
+    X_row: Any,
+    S: Any,
+    *,
+    y: Any = None,
+    values: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the distribution of a row's outcome when only S is known, and when all variables are (regression only).
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The fitted explainer.
+    X_row : array-like or frame of shape (1, n_columns)
+        The row.
+    S : list of str or int
+        The variables that are known, by name or position.
+    y : float, default=None
+        The outcome; None for what is predicted.
+    values : array-like of shape (n_values,), default=None
+        Where the distributions are computed; None takes their quantiles at 500 levels.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn.
+    """
+    check_is_fitted(explainer)
+    if explainer.task_ != "regression":
+        raise ValueError("`cdf` draws the distribution of a number, but `y` held classes. See `predict_proba`.")
+    if isinstance(S, str):
+        raise TypeError(f"`S` must be a list of variables, such as [{S!r}].")
+    levels = np.linspace(0, 1, 501)
+    quantiles = explainer.quantile(X_row, levels)
+    if len(quantiles) != 1:
+        raise ValueError(f"`X_row` must be one row, such as X[:1], got {len(quantiles)}.")
+    if values is None:
+        at = np.unique(np.concatenate([quantiles[0], explainer.quantile(X_row, levels, S)[0]]))
+    else:
+        at = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
+    outcome_given = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
+    explanation_of, interval = explainer._outcomes(X_row, explainer._check_table(X_row), outcome_given)
+    assert interval is not None
+    low, high = interval[0]
+    named = [n if isinstance(n, str) else explainer.variable_names_[n] for n in S]
+    sdp = explainer.sdp(X_row, S, outcome_given)[0]
+
+    ax = make_axes(ax, 7.2, 4.4)
+    kept = f"interval [{format_number(low)}, {format_number(high)}]"
+    ax.axvspan(low, high, color=SKY, alpha=0.25, lw=0, label=kept)
+    margin = 0.04 * ((at[-1] - at[0]) or 1.0)
+    grid = np.concatenate([[at[0] - margin], at, [at[-1] + margin]])
+    given = f"given {list_names(named) or 'nothing at all'}"
+    for known, label, color, style in ((None, "given all variables", GREY, "--"), (S, given, BLUE, "-")):
+        shares = explainer.cdf(X_row, known, grid)[0]
+        ax.step(grid, shares, where="post", color=color, ls=style, lw=1.8, label=label)
+    outcome = float(explanation_of[0])
+    ax.axvline(outcome, color="black", lw=1.2, ls=":", label=f"outcome {format_number(outcome)}")
+    ax.set_xlim(min(grid[0], low, outcome), max(grid[-1], high, outcome))
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_xlabel(shorten(explainer.target_name_))
+    ax.set_ylabel("probability of at most this")
+    set_legend(ax)
+    set_title(ax, f"SDP {format_probability(sdp)}: the share of the blue distribution in the interval")
+    return keep_spines(ax, "left", "bottom")
+
+
+def stability(
+    explainer: SufficientExplainer | Stability,
+    X: Any = None,
+    *,
+    y: Any = None,
+    scale: float = 0.1,
+    n_copies: int = 50,
+    random_state: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how many different rules and best sets rows get when noise is added to them.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer or Stability
+        The fitted explainer, or what `suffice.stability.rule_stability` gave; then nothing else is needed.
+    X : array-like or frame of shape (n_rows, n_columns), default=None
+        The rows.
+    y : array-like of shape (n_rows,), default=None
+        The outcomes, which the copies keep. None explains what is predicted, of a row and of each of its copies.
+    scale : float, default=0.1
+        The standard deviation of the noise, as a share of each column's own.
+    n_copies : int, default=50
+        The number of noisy copies of each row.
+    random_state : int, Generator or None, default=None
+        The seed of the noise.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn.
+    """
+    if isinstance(explainer, Stability):
+        found = explainer
+    elif X is None:
+        raise TypeError("Give the rows `X` of which noisy copies are made.")
+    else:
+        found = rule_stability(explainer, X, y, scale=scale, n_copies=n_copies, random_state=random_state)
+    largest = int(max(found.n_rules.max(), found.n_sets.max()))
+    ax = make_axes(ax, 7.0, 3.8)
+    n_rows = len(found.n_rules)
+    width = 0.38
+    counted = [(found.n_rules, "rules", BLUE, ""), (found.n_sets, "best sets", ORANGE, "///")]
+    for (numbers, name, color, hatch), shift in zip(counted, (-width / 2, width / 2), strict=True):
+        share = np.bincount(numbers, minlength=largest + 1)[1:] / n_rows
+        ax.bar(
+            np.arange(1, largest + 1) + shift, 100 * share, width, color=color, hatch=hatch, edgecolor="white",
+            label=f"{name} (mean {numbers.mean():.2f})",
+        )  # fmt: skip
+    ax.set_xticks(np.arange(1, largest + 1, max(1, math.ceil(largest / 15))))
+    ax.set_xlim(0.4, max(largest, 4) + 0.6)
+    ax.set_xlabel(f"different ones among a row and its {found.n_copies} noisy copies")
+    ax.set_ylabel("% of the rows")
+    ax.legend(frameon=False)
+    set_title(ax, f"{count(n_rows, 'row')}, noise of {found.scale:g} standard deviations")
+    return keep_spines(ax, "left", "bottom")
+
+
+def coverage_precision(
+    model: GlobalRulesClassifier | GlobalRulesRegressor, *, X: Any = None, y: Any = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the rules of a global model by how many rows they cover and how precise they are there.
+
+    Each rule is a disc, the larger the more training rows it covers. The step line joins the rules that no other one
+    beats in both; the black line leads from the first rule of the list, by the first two together and so on, to all.
+
+    Parameters
+    ----------
+    model : GlobalRulesClassifier or GlobalRulesRegressor
+        The fitted model.
+    X : array-like or frame of shape (n_rows, n_columns), default=None
+        Rows on which coverage and precision are measured; None for the training rows.
+    y : array-like of shape (n_rows,), default=None
+        Their outcomes.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn. Precision is the accuracy or, for a regression, ``1 - MSE / var(y)`` with the variance of
+        the training outcomes.
+    """
+    check_is_fitted(model, "rules_")
+    if (X is None) != (y is None):
+        raise ValueError("Give `X` and `y` together, or neither for the training rows.")
+    is_class = isinstance(model, GlobalRulesClassifier)
+    if X is None:
+        covers, outcomes = model._cover_matrix(), model._outcomes
+    else:
+        table = model._check_table(X)
+        outcomes = check_target(y, table.n_rows) if is_class else as_finite(check_target(y, table.n_rows))
+        covers = np.array([line.rule.covers(table) for line in model.rules_], dtype=bool).reshape(-1, table.n_rows)
+    ax = make_axes(ax, 7.8, 4.6)
+    used = np.flatnonzero(covers.any(axis=1))
+    if not len(used):
+        return say(ax, "No rule covers any of these rows." if model.rules_ else "The model has no rules.")
+    outputs = model._outputs()
+    coverage = covers[used].mean(axis=1)
+    precision = np.array([1 - model._losses(outputs[i], outcomes[covers[i]]).mean() for i in used])
+    support = np.array([model.rules_[i].support for i in used])
+    sizes = 20 + 280 * support / support.max()
+    one_group = [Group("a rule", BLUE, "o", np.ones(len(used), dtype=bool))]
+    for group in class_groups(outputs[used]) if is_class else one_group:
+        name = f"a rule for {group.label}" if is_class else group.label
+        ax.scatter(
+            *(100 * coverage[group.is_in], precision[group.is_in], sizes[group.is_in]),
+            color=group.color, marker=group.marker, alpha=0.6, ec="white", lw=0.6, label=name,
+        )  # fmt: skip
+    best = _frontier(coverage, precision)
+    ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
+    so_far, precision_so_far = _of_first_rules(covers, outputs, outcomes, model)
+    ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
+    together = f"all {count(len(model.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
+    ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
+    ax.set_xlim(left=0)
+    worst = min(precision.min(), precision_so_far.min(), 0.95)
+    margin = 0.06 * (1 - worst)
+    ax.set_ylim(worst - margin, 1 + margin)
+    ax.set_xlabel("coverage: % of the rows")
+    ax.set_ylabel("precision: accuracy" if is_class else "precision: 1 - MSE / variance")
+    set_legend(ax)
+    set_title(ax, f"{count(len(used), 'rule')} on {len(outcomes)} {'training ' if X is None else ''}rows")
+    return keep_spines(ax, "left", "bottom")
+
+
+def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *, sets: SetsKind = "all") -> Any:
+    """Give the importances (LXI) as a ``shap.Explanation``, for shap's own plots.
+
+    Parameters
+    ----------
+    explanations : Explanations, Explanation or sequence of Explanation
+        The explanations.
+    sets : {"all", "minimal"}, default="all"
+        Over which sufficient sets the LXI is taken.
+
+    Returns
+    -------
+    shap.Explanation
+        Values of shape (n_rows, n_variables), or (n_variables,) of one Explanation; the rows' own values as data, for
+        a group of columns as text; base values 0.
+    """
+    try:
+        import shap
+    except ImportError:
+        raise ImportError("`to_shap` needs shap: pip install shap.") from None
+    names, matrix, _ = _importances(explanations, sets)
+    rows = [explanations] if isinstance(explanations, Explanation) else explanations
+    cells = [[_cell(columns) for _, columns in explanation.values] for explanation in rows]
+    data = np.array(cells, dtype=object).reshape(matrix.shape)
+    if all(isinstance(cell, float | int) for cell in data.flat):
+        data = data.astype(np.float64)
+    if isinstance(explanations, Explanation):
+        return shap.Explanation(matrix[0], base_values=0.0, data=data[0], feature_names=list(names))
+    return shap.Explanation(matrix, base_values=np.zeros(len(matrix)), data=data, feature_names=list(names))
+
+
+def _importances(
+    explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind
+) -> tuple[tuple[str, ...], Floats, NDArray[np.bool_]]:
+    """Give the variables, the LXI of each row, and which rows have a sufficient set."""
+    check_sets_kind(sets)
+    if isinstance(explanations, Explanations):
+        names, matrix = explanations.variable_names, explanations._importance(sets)
+        return names, matrix, np.diff(explanations._found.offset) > 0
+    rows = [explanations] if isinstance(explanations, Explanation) else list(explanations)
+    if not rows or not all(isinstance(row, Explanation) for row in rows):
+        raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
+    matrix = np.array([list(row.importance_in(sets).values()) for row in rows])
+    return tuple(name for name, _ in rows[0].values), matrix, np.array([row.is_sufficient for row in rows])
+
+
+def _order_alike(matrix: Floats) -> NDArray[np.intp]:
+    """Order rows such that equal ones stand together, and similar ones near each other."""
+    patterns, pattern_of = np.unique(matrix, axis=0, return_inverse=True)
+    rank = np.arange(len(patterns))
+    if len(patterns) > 2:
+        from scipy.cluster.hierarchy import leaves_list, linkage
+
+        tree = linkage(patterns, "average", optimal_ordering=len(patterns) <= MAX_ORDERED)
+        rank[leaves_list(tree)] = np.arange(len(patterns))
+    return np.argsort(rank[pattern_of.ravel()], kind="stable")
+
+
+def _cell(columns: Sequence[tuple[str, Any]]) -> Any:
+    """Give the value of a variable as shap takes it."""
+    if len(columns) == 1:
+        return math.nan if columns[0][1] is None else columns[0][1]
+    return ", ".join(f"{name} = {format_value(value)}" for name, value in columns)
+
+
+def _frontier(coverage: Floats, precision: Floats) -> NDArray[np.intp]:
+    """Find the rules that no other beats in both, that with the least coverage first."""
+    by_coverage = np.lexsort((-precision, -coverage))
+    best = np.maximum.accumulate(precision[by_coverage])
+    is_better = np.append(True, precision[by_coverage][1:] > best[:-1])
+    found: NDArray[np.intp] = by_coverage[is_better][::-1]
+    return found
+
+
+def _of_first_rules(
+    covers: NDArray[np.bool_], outputs: NDArray[Any], outcomes: NDArray[Any], model: Any
+) -> tuple[Floats, Floats]:
+    """Compute coverage and precision of the first rule, of the first two together, and so on."""
+    is_covered = covers.any(axis=0)
+    decided = np.argmax(covers[:, is_covered], axis=0)
+    losses = model._losses(outputs[decided], outcomes[is_covered])
+    n_decided = np.cumsum(np.bincount(decided, minlength=len(covers)))
+    lost = np.cumsum(np.bincount(decided, weights=losses, minlength=len(covers)))
+    some = n_decided > 0
+    return n_decided[some] / len(outcomes), 1 - lost[some] / n_decided[some]
+
+
+def _check_n_variables(n_variables: int) -> None:
+    check_number("n_variables", n_variables, "a whole number >= 1", lambda v: v >= 1, Integral)

@@ -1,0 +1,37 @@
+"""Files that are there completely or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write a file so that it is there completely or not at all.
+
+    Parameters
+    ----------
+    target : path
+        The path of the file.
+
+    Yields
+    ------
+    Path
+        Where to write; it takes the place of `target` at the end, and is removed if something goes wrong.
+    """
+    path = Path(os.path.realpath(target))  # a link stays a link
+    if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
+        yield path
+        return
+    written = path.with_name(f".{path.stem[:100]}-{secrets.token_hex(4)}{path.suffix}")
+    try:
+        yield written
+        with open(written, "rb+") as file:  # its content before its name: a crash must not leave an empty file
+            os.fsync(file.fileno())
+        os.replace(written, path)
+    finally:
+        written.unlink(missing_ok=True)

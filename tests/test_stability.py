@@ -1,0 +1,155 @@
+"""Stability: how many different explanations noisy copies of rows get."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from suffice import Condition, SufficientExplainer
+from suffice.stability import Stability, _noisy_copies, _rule_key, rule_stability
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "hour": rng.integers(0, 24, 300),
+            "weather": rng.choice(["rain", "clear"], 300),
+            "temp": rng.normal(0, 100.0, 300),
+            "constant": np.ones(300),
+        }
+    )
+    X.loc[:20, "temp"] = np.nan
+    return X, np.where(X["hour"] > 11, "busy", "calm")
+
+
+@pytest.fixture(scope="module")
+def explainer(table):
+    return SufficientExplainer(random_state=0, n_jobs=1).fit(*table)
+
+
+def test_copies_without_noise_have_the_explanation_of_their_row(explainer, table):
+    found = rule_stability(explainer, table[0][:5], scale=0.0, n_copies=3)
+    assert found.n_rules.tolist() == found.n_sets.tolist() == [1] * 5
+    assert found.same_rule.tolist() == found.same_set.tolist() == found.same_outcome.tolist() == [1.0] * 5
+    assert (found.scale, found.n_copies) == (0.0, 3)
+
+
+def test_a_row_on_the_edge_gets_other_rules_and_one_far_from_it_does_not(explainer, table):
+    X = table[0].iloc[30:32].assign(hour=[12, 23])
+    found = rule_stability(explainer, X, scale=0.3, n_copies=40, random_state=0)
+    edge, far = found.n_rules
+    assert edge > far == 1
+    assert found.same_outcome[0] < 1 == found.same_outcome[1]
+    assert found.same_rule[0] < 1 == found.same_rule[1]
+
+
+def test_counts_are_those_of_the_explanations(explainer, table):
+    X = table[0][30:34]
+    rng = np.random.default_rng(7)
+    found = rule_stability(explainer, X, scale=0.5, n_copies=10, random_state=7)
+    names = tuple(X.columns)
+    noise = {0: (0.5 * table[0]["hour"].std(ddof=0), True), 2: (0.5 * table[0]["temp"].std(ddof=0), False)}
+    copies = _noisy_copies(X, names, {**noise, 3: (0.0, True)}, 10, rng)
+    of_rows, of_copies = explainer.explain(X, sets="minimal"), explainer.explain(copies, sets="minimal")
+    for i in range(4):
+        mine = [of_rows[i], *of_copies[10 * i : 10 * i + 10]]
+        rules = [e.rule and (e.outcome, frozenset(e.rule.conditions)) for e in mine]
+        assert found.n_rules[i] == len(set(rules))
+        assert found.n_sets[i] == len({e.best_set.variables for e in mine})
+        assert found.same_rule[i] == rules[1:].count(rules[0]) / 10
+        assert found.same_outcome[i] == np.mean([e.outcome == mine[0].outcome for e in mine[1:]])
+
+
+def test_rules_are_the_same_if_their_bounds_and_classes_are(explainer, table):
+    e = next(e for e in explainer.explain(table[0][:9]) if e.rule)
+
+    def key(**changes):
+        return _rule_key(dataclasses.replace(e, rules=(dataclasses.replace(e.rule, **changes),)))
+
+    assert key() == key(sdp=0.5, support=1)
+    assert key() != key(conditions=(Condition("temp", 1.0),))
+    assert key() != key(outcome="other")
+    assert key(interval=(0, 1), outcome=0.5) == key(interval=(0, 2), outcome=0.6)
+    assert _rule_key(dataclasses.replace(e, rules=())) is None
+
+
+def test_copies_keep_the_outcomes_that_are_given(explainer, table):
+    X, y = table
+    found = rule_stability(explainer, X[:4], y[:4], scale=2.0, n_copies=5, random_state=0)
+    assert found.same_outcome.tolist() == [1.0] * 4
+
+
+def test_a_number_is_the_same_while_it_stays_in_the_interval_of_the_row(table):
+    X, _ = table
+    regression = SufficientExplainer(random_state=0, n_jobs=1).fit(X, 10.0 * X["hour"])
+    found = rule_stability(regression, X[:3], scale=0.0, n_copies=2)
+    assert found.same_outcome.tolist() == [1.0] * 3
+    assert rule_stability(regression, X[:3], scale=1.0, n_copies=20, random_state=0).same_outcome.max() < 1
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, pd.DataFrame.to_numpy])
+def test_noise_is_added_to_numbers_only(kind, table):
+    X = table[0].iloc[18:24]
+    noise = {0: (3.0, True), 2: (1.0, False), 3: (0.0, False)}
+    given = kind(X)
+    copies = _noisy_copies(given, tuple(X.columns), noise, 50, np.random.default_rng(0))
+    assert type(copies) is type(given)
+    columns = np.asarray(copies, dtype=object).T
+    repeated = X.loc[np.repeat(X.index, 50)]
+    hour, temp = columns[0].astype(float), columns[2].astype(float)
+    assert (hour == np.round(hour)).all()
+    assert np.std(hour - repeated["hour"]) == pytest.approx(3.0, abs=0.4)
+    assert np.nanstd(temp - repeated["temp"].to_numpy()) == pytest.approx(1.0, abs=0.15)
+    assert np.isnan(temp).tolist() == repeated["temp"].isna().tolist()
+    assert columns[1].tolist() == repeated["weather"].tolist()
+    assert set(columns[3]) == {1.0}
+    if kind is not pd.DataFrame.to_numpy:
+        assert str(copies["hour"].dtype).lower() == "int64"
+
+
+def test_arrays_and_lists_are_copied_too():
+    rng = np.random.default_rng(0)
+    for given in (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]], pd.DataFrame([[1, 2], [3, 4]])):
+        copies = _noisy_copies(given, ("x0", "x1"), {1: (0.5, False)}, 3, rng)
+        assert copies[:, 0].tolist() == [1, 1, 1, 3, 3, 3]
+        assert len(set(copies[:, 1])) == 6
+    mixed = _noisy_copies([["a", 1.0]], ("x0", "x1"), {1: (0.5, False)}, 2, rng)
+    assert mixed[:, 0].tolist() == ["a", "a"]
+    assert isinstance(mixed[0, 1], float)
+    small = pl.DataFrame({"n": pl.Series([0] * 9, dtype=pl.UInt8)})
+    assert _noisy_copies(small, ("n",), {0: (3.0, True)}, 9, rng)["n"].dtype == pl.UInt8
+
+
+def test_a_seed_gives_the_same_numbers(explainer, table):
+    first, again = (rule_stability(explainer, table[0][:6], n_copies=5, random_state=3) for _ in range(2))
+    assert first.n_rules.tolist() == again.n_rules.tolist()
+    assert first.same_rule.tolist() == again.same_rule.tolist()
+
+
+def test_stability_tells_its_numbers():
+    shares = np.array([1.0, 0.5])
+    found = Stability(np.array([1, 4]), np.array([1, 2]), shares, shares, shares, 0.1, 50)
+    assert str(found) == (
+        "2 rows with 50 noisy copies each (noise of 0.1 standard deviations): 2.50 different rules and 1.50 different "
+        "best sets on average; 1 row has the same rule as all its copies."
+    )
+    assert str(Stability(np.array([2]), np.array([1]), *(shares[:1],) * 3, 1.0, 5)).endswith(
+        "0 rows have the same rule as all their copies."
+    )
+
+
+def test_wrong_numbers_and_no_rows_are_refused(explainer, table):
+    with pytest.raises(ValueError, match=r"`scale` must be a number >= 0, got -1\."):
+        rule_stability(explainer, table[0], scale=-1)
+    with pytest.raises(ValueError, match=r"`n_copies` must be a whole number >= 1, got 0\."):
+        rule_stability(explainer, table[0], n_copies=0)
+    with pytest.raises(TypeError, match=r"`n_copies` must be a whole number >= 1, got 1\.5\."):
+        rule_stability(explainer, table[0], n_copies=1.5)
+    with pytest.raises(ValueError, match=r"`X` has no rows: there is nothing to repeat\."):
+        rule_stability(explainer, table[0][:0])
