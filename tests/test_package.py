@@ -36,6 +36,7 @@ FLOW = [
     "files",
     "printing",
     "results",
+    "app",
     "commands",
     "cli",
 ]
@@ -43,7 +44,7 @@ FLOW = [
 PASSED_ON = {
     "rules": {"cards"},
     "explanation": {"cards", "plots", "report"},
-    "explainer": {"cards", "persistence"},
+    "explainer": {"app", "cards", "persistence"},
     "global_rules": {"cards"},
 }
 # May be imported by any of those, import none of them.

@@ -555,6 +555,45 @@ def _rules_json(found: Any, explanations: Explanations) -> str:
     return json.dumps(told, ensure_ascii=False, indent=1)
 
 
+# --- app --------------------------------------------------------------------------------------------------------------
+
+
+@app.command(
+    "app",
+    epilog="[bold]Examples[/]\n\n[cyan]suffice app --demo[/]\n\n[cyan]suffice app bikes.suffice today.csv[/]\n\n"
+    "[cyan]suffice app bikes.csv --target count[/]",
+)
+def _app(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="A saved model, or a table; without one, choose it in the browser."),
+    ] = None,
+    table: Annotated[
+        str | None, typer.Argument(metavar="TABLE", help="The rows to look at; by default the model's training rows.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", metavar="COL", help="Fit on FILE, a table, with these outcomes.")
+    ] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Open a table that comes with scikit-learn.")] = False,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Where to listen: 8050 or the next that is free; 0 for any.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> None:
+    """Look at explanations in the browser. Only this computer can reach the page, and nothing leaves it."""
+    from suffice.app.server import address_of, bind, make_app, open_browser, open_files
+
+    with working("Opening"):
+        web_app = make_app(*open_files(file, table, target, demo=demo))
+        server = bind(web_app, port)
+    say(f"The app is at {address_of(server)}")
+    tell("Press Ctrl-C to end it.")
+    sys.stdout.flush()
+    if browser:
+        open_browser(address_of(server))
+    server.serve_forever()
+
+
 # --- info -------------------------------------------------------------------------------------------------------------
 
 

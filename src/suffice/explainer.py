@@ -629,6 +629,29 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         save_explainer(self, path)
 
+    def app(self, X: Any = None, y: Any = None, *, port: int | None = None) -> str:
+        """Show the explainer in the web app, which runs in a thread as long as the process does.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            The rows to look at; None for the training rows. It may have further columns.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes, if they are known.
+        port : int, default=None
+            Where it listens on this computer; None takes 8050 or the next that is free.
+
+        Returns
+        -------
+        str
+            The address for a browser. Other computers cannot reach it.
+        """
+        from suffice.app.server import make_app, serve_in_thread
+        from suffice.app.workspace import Desk, Workspace
+
+        check_is_fitted(self)
+        return serve_in_thread(make_app(Desk(Workspace.of(self, X, y))), port)[0]
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SufficientExplainer:
         """Read an explainer that `save` wrote. A file from elsewhere can at worst raise an error.

@@ -264,9 +264,11 @@ class Condition:
             asked, labels = (
                 (column.dt.weekday(), [day + 1 for day in self._weekdays]) if self.part else (column, list(self.labels))
             )
-            if self.part is None and isinstance(labels[0], str | bool):
-                # Of an Enum polars refuses labels that are none of its own, of a column without values any.
-                asked = asked.cast(pl.Boolean if isinstance(labels[0], bool) else pl.String, strict=False)
+            if self.part is None:
+                # Of an Enum polars refuses labels that are none of its own, of other columns those of another type.
+                kinds = {str: pl.String, bool: pl.Boolean, int: pl.Float64, float: pl.Float64}
+                asked = asked.cast(kinds[type(labels[0])], strict=False)
+                labels = [float(label) if type(label) is int else label for label in labels]
             listed = asked.is_in(labels)
             covered = (~listed if self.excluded else listed).fill_null(False)
             return covered | column.is_null() if self.missing else covered
@@ -728,6 +730,7 @@ def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
 
 def _is_nan(column: Any) -> Any:
     """Tell which values of a polars series are NaN."""
+    column = column.alias("x")  # polars would take "^a$" for a pattern
     return column.is_nan().fill_null(False) if column.dtype.is_float() else column.is_null() & False
 
 
