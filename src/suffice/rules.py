@@ -256,9 +256,9 @@ class Condition:
         if name == "*" or (name.startswith("^") and name.endswith("$")):  # polars' patterns
             name = f"^{re.escape(name)}$"
         column = pl.col(name)
+        # NaN is a missing number; of text and categories there is none. Only the type of the column tells.
+        is_null = column.is_null() | column.map_batches(_is_nan, return_dtype=pl.Boolean)
         if not self.values or not (self._comparisons or self.labels):
-            # NaN is a missing number; of text and categories there is none. Only the type of the column tells.
-            is_null = column.is_null() | column.map_batches(_is_nan, return_dtype=pl.Boolean)
             return is_null if not self.values else ~is_null
         if self.labels:
             asked, labels = (
@@ -270,8 +270,8 @@ class Condition:
                 asked = asked.cast(kinds[type(labels[0])], strict=False)
                 labels = [float(label) if type(label) is int else label for label in labels]
             listed = asked.is_in(labels)
-            covered = (~listed if self.excluded else listed).fill_null(False)
-            return covered | column.is_null() if self.missing else covered
+            covered = (~listed if self.excluded else listed).fill_null(False) & ~is_null
+            return covered | is_null if self.missing else covered
         numbers = (column if self.part is None else getattr(column.dt, self.part)()).cast(pl.Float64)
         numbers = numbers.fill_nan(None)  # polars holds NaN greater than any number
         covered = numbers.is_not_null()
