@@ -528,7 +528,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         given = read_input(self, X, extra_columns=self.extra_columns)
         table = self._encode(given, self.forest_)
-        outcomes, intervals = self._outcomes(X, table, y)
+        predictions = self._predict_leaves(table)
+        outcomes, intervals = self._outcomes(X, table, y, predictions)
         lo, hi = self._ranks(outcomes, intervals)
         with progress_bar(len(table), progress) as tell:
             found = find_sufficient_sets(
@@ -566,7 +567,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             intervals,
             found,
             found_rules,
-            self._predict_leaves(table),
+            predictions,
             self._projected.variables,
             self._encoding,
             self.pi,
@@ -672,17 +673,20 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     # --- outcomes ---------------------------------------------------------------------------------------------------
 
-    def _outcomes(self, X: Any, table: NDArray[np.float32], y: Any) -> tuple[NDArray[Any], Floats | None]:
+    def _outcomes(
+        self, X: Any, table: NDArray[np.float32], y: Any, predictions: NDArray[Any] | None = None
+    ) -> tuple[NDArray[Any], Floats | None]:
         """Give the outcome of each row, and for a regression its interval."""
         if y is None and hasattr(self, "model_") and len(table):
             y = ask_model(self.model_, X, len(table), self._probability_of)
+        if y is None:
+            outcomes = self._predict_leaves(table) if predictions is None else predictions
+        else:
+            outcomes = check_target(y, len(table))
         if self.task_ == "classification":
-            if y is None:
-                return self._predict_leaves(table), None
-            labels = check_target(y, len(table))
-            self._class_ranks(labels)
-            return labels, None
-        outcomes = self._predict_leaves(table) if y is None else as_finite(check_target(y, len(table)))
+            self._class_ranks(outcomes)
+            return outcomes, None
+        outcomes = as_finite(outcomes)
         if self.radius is not None:
             half = math.sqrt(self.radius)
             return outcomes, np.stack([outcomes - half, outcomes + half], axis=1)

@@ -265,7 +265,8 @@ class RuleFinder:
 def _labels_between(column: Column, low: np.float32, high: np.float32) -> dict[str, Any]:
     """Name the labels whose codes lie in (low, high]; if rare ones do, the others: rare is any label not named."""
     codes = [code for code in range(len(column.labels)) if low < code <= high]
-    excluded = column.rare in codes
+    # There is no other weekday, so that naming those left out says the same.
+    excluded = column.rare in codes or (column.part == "weekday" and 2 * len(codes) > len(column.labels))
     named = [code for code in range(len(column.labels)) if code != column.rare and (code in codes) != excluded]
     return {"labels": tuple(label for code in named for label in column.labels[code]), "excluded": excluded}
 
