@@ -647,8 +647,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         str
             The address for a browser. Other computers cannot reach it.
         """
+        from suffice.app.desk import Desk
         from suffice.app.server import make_app, serve_in_thread
-        from suffice.app.workspace import Desk, Workspace
+        from suffice.app.workspace import Workspace
 
         check_is_fitted(self)
         return serve_in_thread(make_app(Desk(Workspace.of(self, X, y))), port)[0]

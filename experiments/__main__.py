@@ -1,0 +1,75 @@
+"""Run the experiments of the paper: ``python -m experiments [--quick] [--data FOLDER] [NAME ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+from experiments import (
+    anchors,
+    attributions,
+    bike,
+    cdf,
+    global_rules,
+    lucas,
+    lxi,
+    moons,
+    rule,
+    stability,
+    switch,
+)
+from experiments.cost import write_cost
+from experiments.page import make_page, read_summaries
+from experiments.runs import Plan, run_experiment
+
+MODULES = (switch, lxi, rule, cdf, bike, anchors, stability, moons, attributions, lucas, global_rules)
+EXPERIMENTS = [module.EXPERIMENT for module in MODULES]
+WITH_FILES = ("bike", "anchors", "stability", "lucas", "global")
+
+
+def main() -> None:
+    """Run what is asked for, seed by seed; what is there already is not run again."""
+    by_name = {experiment.name: experiment for experiment in EXPERIMENTS}
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(by_name)}; all by default")
+    scale = parser.add_mutually_exclusive_group()
+    scale.add_argument("--quick", action="store_const", const="quick", dest="scale", help="minutes instead of hours")
+    scale.add_argument("--tiny", action="store_const", const="tiny", dest="scale", help="only to see that it runs")
+    parser.add_argument("--data", help="the folder of data files; by default that of SUFFICE_DATA")
+    parser.add_argument("--out", type=Path, default=Path("build/experiments"), help="where results go")
+    parser.add_argument("--only-ours", action="store_true", help="leave the other methods out; the JSON says so")
+    parser.add_argument("--seeds", type=int, help="run at most so many seeds; the page tells how many there are")
+    parser.add_argument("--page", type=Path, help="also write the page there")
+    parser.set_defaults(scale="full")
+    asked = parser.parse_args()
+    unknown = [name for name in asked.names if name not in by_name]
+    if unknown:
+        parser.error(f"unknown experiment {unknown[0]!r}; there are {', '.join(by_name)}")
+    names = asked.names or list(by_name)
+    data = asked.data or os.environ.get("SUFFICE_DATA")
+    needing = [name for name in names if name in WITH_FILES]
+    if needing and not (data and Path(data).is_dir()):
+        given = f"{data!r} is not a folder" if data else "no folder of data was given"
+        parser.error(
+            f"{given}, and {', '.join(needing)} read files: give --data FOLDER or set SUFFICE_DATA, or name others "
+            f"({', '.join(name for name in by_name if name not in WITH_FILES)})"
+        )
+    plan = Plan(asked.scale, not asked.only_ours, data)
+    folder = asked.out / plan.folder
+    start = time.perf_counter()
+    for name in names:
+        run_experiment(by_name[name], plan, folder, lambda line: print(line, flush=True), asked.seeds)
+    summaries = read_summaries(folder)
+    write_cost(summaries, folder)
+    page = make_page(EXPERIMENTS, summaries)
+    for path in (folder / "page.md", asked.page):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(page)
+    print(f"{len(names)} experiments in {folder}, {(time.perf_counter() - start) / 60:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Global-SR and other rule models on Diabetes and Breast Cancer (the paper's table 3)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+from experiments.peers import fit_and_score
+from experiments.runs import Experiment, Line, Outcome, Plan
+from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice.datasets import load_diabetes
+
+# Name, share of test rows, and the paper's accuracies: G-SR, its coverage, RuleFit, SkopeRules, tree, forest.
+TABLES = {
+    "Breast Cancer": (0.2, ("0.95", "0.92", "0.95", "0.93", "0.95", "0.96")),
+    "Diabetes, 2000 rows": (0.5, ("0.98", "0.81", "0.76", "0.71", "0.90", "0.92")),
+    "Diabetes, 768 rows": (0.2, ("0.98", "0.81", "0.76", "0.71", "0.90", "0.92")),
+}
+PEERS = ("RuleFit", "SkopeRules", "DT", "RF")
+
+
+def run(plan: Plan, seed: int) -> Outcome:
+    """Fit every model on the same split, and measure it on the test rows, and on those that our rules cover."""
+    outcome = Outcome()
+    for name, (test_size, _) in TABLES.items():
+        X, y = _load(name, plan)
+        X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=test_size, random_state=seed)
+        forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
+        start = time.perf_counter()
+        model = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
+        outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
+        is_covered, said = model.covered(X_test), model.predict(X_test)
+        is_right = np.array([a == b for a, b in zip(said, y_test, strict=True)])
+        of_forest = model.explainer_.predict(X_test) == y_test.to_numpy()
+        outcome.figures |= {
+            f"G-SR {name}": float(is_right[is_covered].mean()),
+            f"G-SR {name} coverage": float(is_covered.mean()),
+            f"G-SR {name} whole": float(np.where(is_covered, is_right, of_forest).mean()),
+            f"G-SR {name} rules": float(len(model.rules_)),
+        }
+        peers: dict[str, Any] = {
+            "DT": DecisionTreeClassifier(random_state=seed),
+            "RF": RandomForestClassifier(random_state=seed),
+        }
+        if plan.peers:
+            from experiments.peers import rule_models
+
+            peers |= rule_models(seed)
+        for peer, other in peers.items():
+            start = time.perf_counter()
+            right = fit_and_score(other, X_train, y_train, X_test, y_test)
+            outcome.seconds[f"{peer}, {name}"] = (time.perf_counter() - start) / len(X_train)
+            outcome.figures[f"{peer} {name}"] = float(right.mean())
+            outcome.figures[f"{peer} {name} covered"] = float(right[is_covered].mean())
+        if seed == 0 and name == "Breast Cancer":
+            outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
+    return outcome
+
+
+def _load(name: str, plan: Plan) -> tuple[Any, Any]:
+    if name == "Breast Cancer":
+        return load_breast_cancer(return_X_y=True, as_frame=True)
+    return load_diabetes(plan.data, variant="kaggle2000" if "2000" in name else "pima")
+
+
+def _lines() -> list[Line]:
+    lines = []
+    for name, (_, (ours, coverage, *others)) in TABLES.items():
+        lines += [
+            Line("G-SR", f"{name}: accuracy on covered rows", f"G-SR {name}", ours),
+            Line("G-SR", f"{name}: coverage", f"G-SR {name} coverage", coverage),
+            Line("G-SR with its forest elsewhere", f"{name}: accuracy on all rows", f"G-SR {name} whole"),
+            Line("G-SR", f"{name}: rules", f"G-SR {name} rules", digits=0),
+        ]
+        for peer, paper in zip(PEERS, others, strict=True):
+            lines += [
+                Line(peer, f"{name}: accuracy on all rows", f"{peer} {name}", paper),
+                Line(peer, f"{name}: accuracy on the rows that G-SR covers", f"{peer} {name} covered"),
+            ]
+        lines.append(Line("SkopeRules, imodels' vote", f"{name}: accuracy on all rows", f"SkopeRules, vote {name}"))
+        goals = {peer: (">=", f"{peer} {name}") for peer in ("RuleFit", "SkopeRules", "DT")}
+        lines += [
+            Line(f"G-SR, as the paper compares, against {peer}", f"{name}: accuracy", f"G-SR {name}", "", goal)
+            for peer, goal in goals.items()
+        ]
+        goals = {peer: (">=", f"{peer} {name} covered") for peer in goals}
+        lines += [
+            Line(f"G-SR, on the same rows, against {peer}", f"{name}: accuracy", f"G-SR {name}", "", goal)
+            for peer, goal in goals.items()
+        ]
+    return lines
+
+
+EXPERIMENT = Experiment(
+    name="global",
+    title="Global-SR and other rule models",
+    setting=(
+        "18 trees of depth 15, pi = 0.9, rules of a precision of at least 0.9 on training rows: the settings of the "
+        "authors' notebook. Breast Cancer: 20 % for testing, as there. Diabetes: the paper does not tell its file; the "
+        "one with 2000 rows, half for testing, fits its figures for trees and forests, but holds 744 different rows "
+        "only; the original 768 rows, 20 % for testing, are the honest figure. The others have their own defaults "
+        "(imodels, scikit-learn)."
+    ),
+    lines=_lines(),
+    run=run,
+    reading=(
+        "G-SR abstains on some rows, the others do not, so that the paper's comparison flatters G-SR. Beside it stand "
+        "the others' accuracies on the very rows that G-SR covers, and G-SR with its forest on the rest, on all rows. "
+        "SkopeRules says the second class where any of its rules holds, as skope-rules itself does; imodels 3.0.4 lets "
+        "the rules vote, and then hardly any row has half of the votes."
+    ),
+    n_seeds=(10, 2, 1),
+)

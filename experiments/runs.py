@@ -1,0 +1,286 @@
+"""How experiments are run: sizes, seeds, the cache of finished seeds, means and spreads, JSON.
+
+What is measured is told by the experiments; what a figure means on the page, by `page`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import operator
+import os
+import platform
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+from suffice.errors import FidelityWarning
+
+PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "imodels", "torch")
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is run.
+
+    Parameters
+    ----------
+    scale : {"full", "quick", "tiny"}
+        The paper's sizes; fewer rows and seeds; or just enough to see that nothing breaks.
+    peers : bool, default=True
+        Whether the other methods run. If not, the JSON says so and has no figures of theirs.
+    data : str, default=None
+        The folder of data files; None for that of the environment variable SUFFICE_DATA.
+    """
+
+    scale: Literal["full", "quick", "tiny"]
+    peers: bool = True
+    data: str | None = None
+
+    def pick(self, full: Any, quick: Any, tiny: Any) -> Any:
+        """Choose by the scale."""
+        return {"full": full, "quick": quick, "tiny": tiny}[self.scale]
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder of results: runs of different plans do not mix."""
+        return self.scale if self.peers else f"{self.scale}-ours"
+
+
+@dataclass
+class Outcome:
+    """What one seed of an experiment gives.
+
+    Parameters
+    ----------
+    figures : dict of str to float
+        The figures that are averaged over seeds; NaN where there is none.
+    seconds : dict of str to float
+        Wall seconds per explained row of each method, on all cores.
+    notes : list of str
+        What went otherwise than planned.
+    data : dict of str to object
+        What the drawing needs, as plain values; that of the first seed is drawn.
+    """
+
+    figures: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of an experiment's table.
+
+    Parameters
+    ----------
+    method, label : str
+        Whose figure it is, and which.
+    key : str
+        Its name among the figures.
+    paper : str, default=""
+        What the paper has.
+    goal : tuple of (str, float or str), default=None
+        "<=", ">=" or "==" and a number, or the key of another figure whose mean is to be matched.
+    digits : int, default=3
+        The number of decimals.
+    """
+
+    method: str
+    label: str
+    key: str
+    paper: str = ""
+    goal: tuple[str, float | str] | None = None
+    digits: int = 3
+
+    def is_reached(self, figures: Mapping[str, Mapping[str, Any]]) -> bool | None:
+        """Tell whether the mean, as printed, reaches the goal; None if there is no goal, or nothing to compare."""
+        if self.goal is None:
+            return None
+        sign, than = self.goal
+        mine = figures.get(self.key, {}).get("mean")
+        other = figures.get(than, {}).get("mean") if isinstance(than, str) else than
+        if mine is None or other is None:
+            return None
+        return COMPARISONS[sign](round(mine, self.digits), round(other, self.digits))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or a figure of the paper.
+
+    Parameters
+    ----------
+    name, title : str
+        What it is called on the command line and on the page.
+    setting : str
+        What is done, and what was chosen where the paper is silent.
+    lines : sequence of Line
+        The table.
+    run : callable
+        Takes a plan and a seed, gives an `Outcome`.
+    draw : callable, default=None
+        Takes the summary and gives a matplotlib figure; None if the table is all.
+    reading : str, default=""
+        How the figures are to be read: what is missed and why, what of the paper's cannot be right.
+    n_seeds : tuple of int, default=(5, 1, 1)
+        For each scale.
+    """
+
+    name: str
+    title: str
+    setting: str
+    lines: Sequence[Line]
+    run: Callable[[Plan, int], Outcome]
+    draw: Callable[[Mapping[str, Any]], Any] | None = None
+    reading: str = ""
+    n_seeds: tuple[int, int, int] = (5, 1, 1)
+
+
+def run_experiment(
+    experiment: Experiment, plan: Plan, folder: Path, tell: Callable[[str], None], most_seeds: int | None = None
+) -> dict[str, Any]:
+    """Run the seeds that are not there yet, and write the summary of all as JSON and as a figure.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What is run.
+    plan : Plan
+        How much of it.
+    folder : Path
+        Where results go; each seed has a file of its own in ``folder / "seeds"``, and is not run while it is there.
+    tell : callable
+        Takes lines of progress.
+    most_seeds : int, default=None
+        Run at most so many seeds.
+
+    Returns
+    -------
+    dict
+        The summary, as in the JSON file.
+    """
+    outcomes = []
+    n_seeds = plan.pick(*experiment.n_seeds)
+    for seed in range(n_seeds if most_seeds is None else min(n_seeds, most_seeds)):
+        path = folder / "seeds" / f"{experiment.name}-{seed}.json"
+        if not path.exists():
+            start = time.perf_counter()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UserWarning)
+                outcome = experiment.run(plan, seed)
+            outcome.notes += [str(w.message) for w in caught if issubclass(w.category, FidelityWarning)]
+            write_json(path, {**vars(outcome), "wall_seconds": time.perf_counter() - start, "made": about_this_run()})
+            tell(f"{experiment.name}, seed {seed}: {time.perf_counter() - start:.1f} s")
+        outcomes.append(json.loads(path.read_text()))
+    summary = summarise(experiment, plan, outcomes)
+    write_json(folder / f"{experiment.name}.json", summary)
+    if experiment.draw is not None:
+        figure = experiment.draw(summary)
+        figure.savefig(folder / f"{experiment.name}.png", dpi=150, bbox_inches="tight")
+    return summary
+
+
+def summarise(experiment: Experiment, plan: Plan, outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Average the outcomes of the seeds.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was run.
+    plan : Plan
+        How much of it.
+    outcomes : sequence of mapping
+        The seeds' outcomes, as plain values.
+
+    Returns
+    -------
+    dict
+        Means and spreads of figures and seconds, notes, and the first seed's data.
+    """
+    figures = aggregate([outcome["figures"] for outcome in outcomes])
+    return {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "scale": plan.scale,
+        "peers": "run" if plan.peers else "left out on request",
+        "n_seeds": len(outcomes),
+        "figures": figures,
+        "goals": [
+            {"method": line.method, "label": line.label, "goal": line.goal, "reached": line.is_reached(figures)}
+            for line in experiment.lines
+            if line.goal is not None
+        ],
+        "seconds": aggregate([outcome["seconds"] for outcome in outcomes]),
+        "wall_seconds": sum(outcome["wall_seconds"] for outcome in outcomes),
+        "notes": list(dict.fromkeys(note for outcome in outcomes for note in outcome["notes"])),
+        "made": outcomes[0]["made"],
+        "data": outcomes[0]["data"],
+    }
+
+
+def aggregate(figures: Sequence[Mapping[str, float | None]]) -> dict[str, dict[str, Any]]:
+    """Take the mean and the sample standard deviation of each figure over the seeds that have it.
+
+    Parameters
+    ----------
+    figures : sequence of mapping of str to float or None
+        One for each seed; a figure that is None or NaN does not count.
+
+    Returns
+    -------
+    dict
+        For each figure its mean, spread (None of a single value), and values.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for key in dict.fromkeys(key for one in figures for key in one):
+        values = [one[key] for one in figures if one.get(key) is not None]
+        values = [float(v) for v in values if not math.isnan(float(v))]
+        found[key] = {
+            "mean": statistics.fmean(values) if values else None,
+            "spread": statistics.stdev(values) if len(values) > 1 else None,
+            "values": values,
+        }
+    return found
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Write plain values, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(_plain(values), indent=1) + "\n")
+    os.replace(part, path)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def about_this_run() -> dict[str, Any]:
+    """Tell when and with what figures are made."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return {
+        "date": str(datetime.date.today()),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": versions,
+    }

@@ -1,0 +1,25 @@
+/* Cells of grids. React escapes all text. */
+var dagcomponentfuncs = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
+
+dagcomponentfuncs.Chips = function (props) {
+  const names = props.value || [];
+  return React.createElement(
+    "span",
+    { className: "chips" },
+    names.map(function (name, i) { return React.createElement("span", { className: "chip", key: i }, name); })
+  );
+};
+
+dagcomponentfuncs.Share = function (props) {
+  const share = Math.max(0, Math.min(1, props.value || 0));
+  const text = props.data ? props.data[props.text || "shown"] : "";
+  const tick = props.data && props.data.tick;
+  const parts = [React.createElement("span", { className: "fill", key: "fill", style: { width: 100 * share + "%" } })];
+  if (tick) parts.push(React.createElement("span", { className: "tick", key: "tick", style: { left: 100 * tick + "%" } }));
+  return React.createElement(
+    "span",
+    { className: "share" },
+    React.createElement("span", { className: "bar", key: "bar" }, parts),
+    React.createElement("span", { className: "number", key: "text" }, text)
+  );
+};

@@ -1,0 +1,372 @@
+"""The server of the app: it listens on the loopback address, serves every script itself, and knows no other host."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dash_mantine_components as dmc
+from dash import MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from flask import Response, abort, request
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from suffice.app import many_rows, one_row, rule_list, start
+from suffice.app.desk import Desk
+from suffice.app.jobs import Jobs
+from suffice.app.start import Waiting, WaitingTables, demo_workspace, fit_workspace
+from suffice.app.uploads import MAX_UPLOAD
+from suffice.app.view import View
+from suffice.app.workspace import Workspace
+from suffice.cards import read_template
+from suffice.errors import did_you_mean
+from suffice.explainer import SufficientExplainer
+from suffice.files import cannot_read, read_table
+from suffice.persistence import MARK
+from suffice.results import _text_columns, load_model
+from suffice.wording import format_probability
+
+HOST = "127.0.0.1"
+PORT = 8050
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+  <head>
+    {%metas%}<title>{%title%}</title>{%favicon%}{%css%}
+    <style>CARD_CSS</style>
+  </head>
+  <body>{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+</html>"""
+
+
+def make_app(desk: Desk, waiting: WaitingTables | None = None) -> Dash:
+    """Make the app.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    waiting : WaitingTables, default=None
+        Tables whose target is not chosen yet.
+
+    Returns
+    -------
+    dash.Dash
+        The app; its `server` is a WSGI application.
+    """
+    jobs, waiting = Jobs(), waiting or WaitingTables()
+    app = Dash(
+        "suffice",
+        assets_folder=str(Path(__file__).parent / "assets"),
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+        update_title="",
+        title="suffice",
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+        index_string=_PAGE.replace("CARD_CSS", read_template("card.css")),
+    )
+    app.layout = dmc.MantineProvider(
+        [
+            dcc.Location(id="url", refresh=False),
+            dcc.Store(id="scheme", storage_type="local"),
+            html.Div(id="page", className="suffice app", children=html.Div("Loading …", className="note loading")),
+        ],
+        id="provider",
+        theme={"primaryColor": "blue", "fontFamily": "inherit", "defaultRadius": "sm", "colors": {"blue": _BLUES}},
+    )
+    app.callback(Output("page", "children"), Input("url", "pathname"), Input("url", "search"))(
+        lambda path, search: _page(desk, waiting, path, search)
+    )
+    app.callback(
+        Output("pane-rows", "children"),
+        Output("pane-rules", "children"),
+        Input("view", "data"),
+        State("pane-rows", "children"),
+        State("pane-rules", "children"),
+        prevent_initial_call=True,
+    )(lambda *given: _fill(desk, *given))
+    one_row.register(app, desk)
+    many_rows.register(app, desk, jobs)
+    rule_list.register(app, desk, jobs)
+    start.register(app, desk, jobs, waiting)
+    _connect_browser(app)
+    _protect(app)
+    return app
+
+
+_BLUES = ["#e5f3fb", "#cde4f2", "#9bc8e6", "#66aad9", "#3f91ce", "#2781c8", "#0072b2", "#00639c", "#00578b", "#004a79"]
+
+
+def _page(desk: Desk, waiting: WaitingTables, path: str | None, search: str | None) -> Any:
+    view = View.from_search(search)
+    workspace = desk.get(view.data)
+    if path == "/start" or workspace is None:
+        told = "The data of this link are no longer here: open the table again." if view.data else ""
+        return [_header(None), html.Main(start.layout(waiting, told))]
+    view = workspace.check(view)
+    tabs = [("row", "One row"), ("rows", "Many rows"), ("rules", "Global rules")]
+    panes = {"row": one_row.layout(workspace, view), "rows": None, "rules": None}
+    if view.tab != "row":
+        panes[view.tab] = _PANES[view.tab](workspace)
+    return [
+        _header(workspace),
+        html.Nav(
+            dmc.Tabs(dmc.TabsList([dmc.TabsTab(text, value=name) for name, text in tabs]), id="tabs", value=view.tab)
+        ),
+        html.Main([html.Div(pane, id=f"pane-{name}", hidden=name != view.tab) for name, pane in panes.items()]),
+        dcc.Store(id="view", data=view.to_store()),
+    ]
+
+
+_PANES = {"rows": many_rows.layout, "rules": rule_list.layout}
+
+
+def _fill(desk: Desk, stored: Any, rows: Any, rules: Any) -> tuple[Any, Any]:
+    """Lay out a page when it is first looked at: the first paint does not wait for the others."""
+    view = View.from_store(stored)
+    workspace = desk.get(view.data)
+    if workspace is None:
+        return no_update, no_update
+    filled = {"rows": rows, "rules": rules}
+    return tuple(
+        _PANES[name](workspace) if view.tab == name and not content else no_update for name, content in filled.items()
+    )
+
+
+def _header(workspace: Workspace | None) -> html.Header:
+    title: list[Any] = [html.A("suffice", href="/", className="brand")]
+    if workspace is not None:
+        explainer = workspace.explainer
+        measure = "accuracy" if not workspace.is_regression else "R²"
+        fidelity = (
+            f"{measure} {format_probability(explainer.fidelity_)} out of bag"
+            if explainer.fidelity_ > 0
+            else f"{measure} unknown or poor"
+        )
+        size = f"{workspace.frame.height} rows · {len(explainer.variable_names_)} variables"
+        facts = f"{size} · {explainer.target_name_} · {fidelity}"
+        title += [html.Span(workspace.name, className="table-name"), html.Span(facts, className="note facts-line")]
+    buttons = [
+        html.A("Open", href="/start", className="button"),
+        html.Button("Copy link", id="copy", className="button", **({} if workspace is not None else {"hidden": True})),
+        html.Button("◐", id="scheme-toggle", className="button", title="Light or dark"),
+    ]
+    return html.Header([html.Div(title, className="title-line"), html.Div(buttons, className="buttons")])
+
+
+def _connect_browser(app: Dash) -> None:
+    """Connect what the browser does by itself."""
+
+    def function(name: str) -> ClientsideFunction:
+        return ClientsideFunction("suffice", name)
+
+    app.clientside_callback(
+        function("scheme"), Output("scheme", "data"), Input("scheme-toggle", "n_clicks"), State("scheme", "data")
+    )
+    app.clientside_callback(function("paint"), Output("provider", "forceColorScheme"), Input("scheme", "data"))
+    app.clientside_callback(
+        function("slide"),
+        Output({"type": "slide", "column": MATCH}, "value"),
+        Output({"type": "value", "column": MATCH}, "value", allow_duplicate=True),
+        Input({"type": "slide", "column": MATCH}, "value"),
+        Input({"type": "value", "column": MATCH}, "value"),
+        prevent_initial_call=True,
+    )
+    for name in ("pi", "alpha", "n-candidates"):
+        app.clientside_callback(function("text"), Output(f"{name}-text", "children"), Input(name, "value"))
+    app.clientside_callback(
+        function("tabs"),
+        *(Output(f"pane-{name}", "hidden") for name in ("row", "rows", "rules")),
+        Input("tabs", "value"),
+    )
+    app.clientside_callback(
+        function("search"),
+        Output("rule-grid", "dashGridOptions"),
+        Input("rules-search", "value"),
+        State("rule-grid", "dashGridOptions"),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(
+        function("copy"), Output("copy", "children"), Input("copy", "n_clicks"), prevent_initial_call=True
+    )
+    app.clientside_callback(function("go"), Output("goto", "id"), Input("goto", "data"), prevent_initial_call=True)
+    app.callback(Output("copy", "title"), Input("view", "data"))(
+        lambda stored: View.from_store(stored).to_search() or "?"
+    )
+    app.clientside_callback(
+        function("link"), Output("copy", "className"), Input("copy", "title"), prevent_initial_call=True
+    )
+
+
+def _protect(app: Dash) -> None:
+    """Refuse other hosts and pages of others, and let the page load nothing from elsewhere."""
+    server = app.server
+    server.config["MAX_CONTENT_LENGTH"] = int(1.4 * MAX_UPLOAD)
+
+    def check_host() -> None:
+        # A page of somebody else may point its own name at this address.
+        host = urlsplit(f"//{request.host}").hostname
+        origin = request.headers.get("Origin")
+        if host not in ("127.0.0.1", "localhost", "::1") or (origin and urlsplit(origin).netloc != request.host):
+            abort(403)
+
+    def add_headers(response: Response) -> Response:
+        scripts = " ".join(f"'{one}'" if not one.startswith("'") else one for one in app.csp_hashes())
+        response.headers["Content-Security-Policy"] = (
+            f"default-src 'self'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; "
+            "img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'"
+        )
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    server.before_request(check_host)
+    server.after_request(add_headers)
+
+
+class _Quiet(WSGIRequestHandler):
+    """Does not write a line for each request."""
+
+    def log_request(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+def bind(app: Dash, port: int | None = None) -> BaseWSGIServer:
+    """Take a port of the loopback address.
+
+    Parameters
+    ----------
+    app : dash.Dash
+        The app.
+    port : int, default=None
+        The port; None takes 8050 or the next that is free, 0 any.
+
+    Returns
+    -------
+    werkzeug.serving.BaseWSGIServer
+        The server, which does not serve yet.
+    """
+    import socket
+
+    tried = [port] if port is not None else [*range(PORT, PORT + 20), 0]
+    for one in tried:
+        try:
+            with socket.socket() as probe:  # werkzeug would end the process
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((HOST, one))
+        except OSError:
+            continue
+        return make_server(HOST, one, app.server, threaded=True, request_handler=_Quiet)
+    raise ValueError(f"The port {port} is taken: choose another, or leave it out.")
+
+
+def address_of(server: BaseWSGIServer) -> str:
+    """Tell where a server listens.
+
+    Parameters
+    ----------
+    server : werkzeug.serving.BaseWSGIServer
+        The server.
+
+    Returns
+    -------
+    str
+        The address for a browser.
+    """
+    return f"http://{HOST}:{server.port}/"
+
+
+def serve_in_thread(app: Dash, port: int | None = None) -> tuple[str, BaseWSGIServer]:
+    """Serve the app until the process ends, in a thread of its own.
+
+    Parameters
+    ----------
+    app : dash.Dash
+        The app.
+    port : int, default=None
+        See `bind`.
+
+    Returns
+    -------
+    address : str
+        The address for a browser.
+    server : werkzeug.serving.BaseWSGIServer
+        The server; its `shutdown` ends it.
+    """
+    server = bind(app, port)
+    thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
+    thread.start()
+
+    def stop() -> None:  # a thread that lives on at the end of the process would keep the compiled core alive
+        server.shutdown()
+        thread.join(timeout=5)
+
+    atexit.register(stop)
+    return address_of(server), server
+
+
+def open_files(
+    first: str | None, table: str | None = None, target: str | None = None, *, demo: bool = False
+) -> tuple[Desk, WaitingTables]:
+    """Open what the command names.
+
+    Parameters
+    ----------
+    first : str or None
+        The path of a saved explainer or of a table; None for neither.
+    table : str, default=None
+        The path of the rows to look at, if `first` is an explainer.
+    target : str, default=None
+        The column with the outcomes, if `first` is a table; None leaves the choice to the page.
+    demo : bool, default=False
+        Whether to open a table that comes with scikit-learn.
+
+    Returns
+    -------
+    desk : Desk
+        With a workspace, if there is one.
+    waiting : WaitingTables
+        With the table, if its target is to be chosen.
+    """
+    if demo:
+        if first is not None:
+            raise ValueError("`--demo` opens a table of its own: leave out the files, or leave out --demo.")
+        return Desk(demo_workspace(0)), WaitingTables()
+    if first is None:
+        return Desk(), WaitingTables()
+    name = Path(first).name
+    if _is_saved(first):
+        explainer: SufficientExplainer = load_model(first)
+        if table is None:
+            return Desk(Workspace.of(explainer, name=f"training rows of {name}")), WaitingTables()
+        frame = read_table(table, text_columns=_text_columns(explainer))
+        return Desk(Workspace.of(explainer, frame, name=Path(table).name)), WaitingTables()
+    if table is not None:
+        raise ValueError(f"{first!r} is not a saved explainer: give one table, or an explainer and a table.")
+    frame = read_table(first)
+    if target is None:
+        return Desk(), WaitingTables(Waiting(frame, name))
+    if target not in frame.columns:
+        raise ValueError(f"--target: there is no column {target!r} in {first}.{did_you_mean(target, frame.columns)}")
+    return Desk(fit_workspace(frame, target, [], True, name)), WaitingTables()
+
+
+def _is_saved(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(MARK)) == MARK
+    except OSError as error:
+        raise cannot_read(path, error) from None
+
+
+def open_browser(address: str) -> None:
+    """Show a page in the browser of the user, if there is one.
+
+    Parameters
+    ----------
+    address : str
+        The address.
+    """
+    threading.Timer(0.5, webbrowser.open, [address]).start()

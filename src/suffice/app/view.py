@@ -1,0 +1,209 @@
+"""What a page shows: row, edited values, settings and tab; as a value, and as the part of a link after the "?"."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+TABS = ("row", "rows", "rules")
+OUTCOMES = ("prediction", "observed")
+_EDIT = "x."  # begins the names of edited columns in a link
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page shows.
+
+    Parameters
+    ----------
+    data : str, default=""
+        Which workspace it is about; "" for the one that the app was started with.
+    tab : {"row", "rows", "rules"}, default="row"
+        The page.
+    row : int, default=0
+        The row of the table.
+    edits : mapping of str to object
+        Values that differ from the row's own, by column; None for a missing one.
+    pi, alpha : float or None, default=None
+        Settings; None for those of the explainer.
+    n_candidates : int or None, default=None
+        How many variables are searched; None for those of the explainer.
+    chosen : tuple of str, default=()
+        The set whose rule is shown; () for the best one.
+    outcome : {"prediction", "observed"}, default="prediction"
+        What is explained. Of an edited row it is always the prediction.
+    unseen : bool, default=False
+        Whether categories that the explainer has not seen count as missing.
+    find : str, default=""
+        The search by which rows are chosen.
+
+    Examples
+    --------
+    >>> view = View(row=17, edits={"hour": 5, "rain": None}, pi=0.85)
+    >>> view.to_search()
+    '?row=17&pi=0.85&x.hour=5&x.rain=null'
+    >>> View.from_search(view.to_search()) == view
+    True
+    """
+
+    data: str = ""
+    tab: str = "row"
+    row: int = 0
+    edits: Mapping[str, Any] = field(default_factory=dict)
+    pi: float | None = None
+    alpha: float | None = None
+    n_candidates: int | None = None
+    chosen: tuple[str, ...] = ()
+    outcome: str = "prediction"
+    unseen: bool = False
+    find: str = ""
+
+    def with_(self, **changes: Any) -> View:
+        """Make a view that differs in some fields.
+
+        Parameters
+        ----------
+        **changes : dict
+            The fields.
+
+        Returns
+        -------
+        View
+            The new view.
+        """
+        return replace(self, **changes)
+
+    @property
+    def is_of_observed(self) -> bool:
+        """Whether the observed outcome is explained."""
+        return self.outcome == "observed" and not self.edits
+
+    @property
+    def settings(self) -> tuple[float | None, float | None, int | None, bool]:
+        """What differs from the explainer's own settings: pi, alpha, the number of candidates, unseen categories."""
+        return self.pi, self.alpha, self.n_candidates, self.unseen
+
+    @property
+    def key(self) -> str:
+        """A text that is the same for views with the same explanation."""
+        edits = sorted(self.edits.items())
+        return json.dumps([self.row, edits, self.settings, self.is_of_observed], default=str)
+
+    def to_store(self) -> dict[str, Any]:
+        """Give the view as plain values for the page.
+
+        Returns
+        -------
+        dict
+            Ready for JSON.
+        """
+        return {**asdict(self), "edits": dict(self.edits), "chosen": list(self.chosen)}
+
+    @classmethod
+    def from_store(cls, stored: Mapping[str, Any] | None) -> View:
+        """Make a view of what `to_store` gave.
+
+        Parameters
+        ----------
+        stored : mapping of str to object, or None
+            The fields.
+
+        Returns
+        -------
+        View
+            The view.
+        """
+        values = dict(stored or {})
+        return cls(**{**values, "chosen": tuple(values.get("chosen", ()))})
+
+    def to_search(self) -> str:
+        """Write the view as the search part of a link; what is as usual is left out.
+
+        Returns
+        -------
+        str
+            Such as "?row=17&pi=0.85"; "" for the usual view.
+        """
+        usual = View()
+        pairs: list[tuple[str, str]] = []
+        for name in ("data", "tab", "row", "pi", "alpha", "n_candidates", "outcome", "unseen", "find"):
+            value = getattr(self, name)
+            if value != getattr(usual, name):
+                pairs.append((name, json.dumps(value) if not isinstance(value, str) else value))
+        pairs += [("set", name) for name in self.chosen]
+        pairs += [(f"{_EDIT}{name}", json.dumps(value, default=str)) for name, value in self.edits.items()]
+        return f"?{urlencode(pairs)}" if pairs else ""
+
+    @classmethod
+    def from_search(cls, search: str | None) -> View:
+        """Read the search part of a link. What makes no sense in it is passed over.
+
+        Parameters
+        ----------
+        search : str or None
+            What `to_search` gave, or what somebody typed.
+
+        Returns
+        -------
+        View
+            The view.
+        """
+        try:
+            pairs = parse_qsl((search or "").removeprefix("?"), keep_blank_values=True, max_num_fields=1000)
+        except ValueError:
+            return cls()
+        fields: dict[str, Any] = {}
+        edits: dict[str, Any] = {}
+        for name, text in pairs:
+            if name.startswith(_EDIT):
+                value = _read_json(text)
+                if text == "null" or isinstance(value, str | int | float):
+                    edits[name.removeprefix(_EDIT)] = value
+            elif name in _READ:
+                value = _READ[name](text)
+                if value is not None:
+                    fields[name] = value
+        return cls(**fields, edits=edits, chosen=tuple(text for name, text in pairs if name == "set"))
+
+
+def _read_json(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    is_wild = isinstance(value, int | float) and not abs(value) < 1e18  # NaN, too
+    return None if is_wild else value
+
+
+def _number(low: float, high: float, *, is_whole: bool = False) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        value = _read_json(text)
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int if is_whole else int | float)
+            or not low <= value <= high
+        ):
+            return None
+        return value
+
+    return read
+
+
+def _word(known: tuple[str, ...]) -> Callable[[str], str | None]:
+    return lambda text: text if text in known else None
+
+
+_READ: dict[str, Callable[[str], Any]] = {
+    "data": lambda text: text if text.isalnum() and len(text) <= 32 else None,
+    "tab": _word(TABS),
+    "row": _number(0, 10**12, is_whole=True),
+    "pi": _number(0.01, 1),
+    "alpha": _number(0.001, 0.999),
+    "n_candidates": _number(1, 64, is_whole=True),
+    "outcome": _word(OUTCOMES),
+    "unseen": lambda text: True if text == "true" else None,
+    "find": lambda text: text[:1000],
+}

@@ -1,0 +1,40 @@
+"""Messages of the library in the words of the app."""
+
+from __future__ import annotations
+
+import re
+
+# What bad input makes the library raise; the page tells it.
+ERRORS = (ValueError, TypeError, ImportError, OSError)
+
+
+def in_words(error: BaseException | str) -> str:
+    """Write a message of the library in the words of the app.
+
+    Parameters
+    ----------
+    error : exception or str
+        What went wrong.
+
+    Returns
+    -------
+    str
+        One sentence or more.
+    """
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.strerror}."
+    for pattern, words in _WORDS:
+        text = re.sub(pattern, words, text)
+    return text
+
+
+_WORDS = (
+    (r"With unseen='missing' it counts as missing\.", "Let it count as missing under Settings."),
+    (r"dates='parts'", "the option for dates"),
+    (r"With extra_columns='ignore' they are left out\.", ""),
+    (r"^`X`", "The table"),
+    (r"`X`", "the table"),
+    (r"^`y`", "The target"),
+    (r"`y`", "the target"),
+)
