@@ -1,10 +1,11 @@
 # make demo   explain rows of two data sets          make test    lint, types, tests
-# make bench  figures against shap                   make format  rewrite the sources in the house format
+# make bench  figures against shap and Anchors       make format  rewrite the sources in the house format
+# make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(wildcard src/suffice/_core/*) CMakeLists.txt pyproject.toml
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
-PY_DOCUMENTED := $(wildcard src/suffice/*.py)
+PY_DOCUMENTED := $(wildcard src/suffice/*.py src/suffice/app/*.py)
 
 .PHONY: demo test lint format bench experiments experiments-quick clean
 
