@@ -141,7 +141,7 @@ def test_an_interrupted_command_is_quiet_and_leaves_nothing(here):
     command = [COMMAND, "fit", "slow.csv", "-t", "buys", "-o", "m.suffice"]
     # A shell starts what runs in the background with SIGINT ignored, and a child inherits that.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)  # noqa: PLW1509
     before = set(os.listdir())
     with open("slow.csv", "wb", buffering=0) as pipe:  # waits until the command opens it
         pipe.write(b"a,b,buys\n1,2,3\n")
