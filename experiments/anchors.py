@@ -165,7 +165,7 @@ EXPERIMENT = Experiment(
         "asking it, `suffice` by its default forest, fitted on the model's outputs for the training rows. Rules are "
         "measured on the other test rows: coverage, and accuracy, the share of covered rows with the same prediction. "
         "Both methods have the level 0.9, the paper's pi in this section, and then both 0.95; Anchors' delta is the "
-        "paper's 0.05. The leaves of the model and the forest of `suffice` were chosen on a part of the training rows. "
+        "paper's 0.05. "
         "Anchors explains as many rows of a sample of 60 as fit into 40 s for each table, level and seed, `suffice` "
         "1000; goals compare the two on the rows that both explain."
     ),
@@ -174,6 +174,12 @@ EXPERIMENT = Experiment(
     draw=draw,
     reading=(
         "A row at which Anchors' time runs out is left out of its figures. Such rows are those with long anchors: this "
-        "favours Anchors in sparsity."
+        "favours Anchors in sparsity. Rows without a sufficient set have no rule of ours; they are hard for Anchors "
+        "too, and it gives them long rules. Against all rows of Anchors we look better than on the rows that both "
+        "explain.\n\nChosen after looking, on a quarter of the training rows of seed 0: the leaves of the model, and "
+        "the explainer. With trees of depth 14, the other reading of the paper, 59 % of the rows of Compas had a "
+        "sufficient set, and rules covered 3 %; Nhanesi 76 % and 25 %. With the model's own forest and the true labels "
+        "in the place of its outputs, 14 % of the rows of Compas had one. Level 0.95 for Anchors beside 0.9 for "
+        "`suffice` was the first plan; equal levels took its place, and both levels are shown."
     ),
 )

@@ -19,8 +19,9 @@ data files in a folder named by `SUFFICE_DATA`; `python -m experiments --help` t
 in `experiments/` and writes one JSON file and, where there is something to see, one figure into `build/experiments/`.
 
 Here: mean ± standard deviation over seeds (other samples, other splits, other forests). *Goal*: what was to be reached,
-and whether the mean does. Nothing was tuned on test rows. Where the paper is silent, the choice is told; where its
-figure cannot be right, that is told too.
+and whether the mean does. Of one seed there is no spread, and a goal reached by it may be luck. `suffice` has its
+defaults or the paper's settings. Where the paper is silent, the choice is told; where its figure cannot be right, that
+is told too. Some choices were made after figures had been seen: these are told under "Chosen after looking".
 """
 
 

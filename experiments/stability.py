@@ -149,6 +149,10 @@ EXPERIMENT = Experiment(
     reading=(
         "Noise of variance 0.1 moves a whole number or an indicator across a threshold in one case of nine, and "
         "changes predictions. The paper's noise did not, so that its 0.1 was perhaps the standard deviation: that is "
-        "the variance 0.01 here."
+        "the variance 0.01 here.\n\n"
+        "Chosen after looking: what makes two rules the same. By their exact bounds a row and its copies had 2.1, 2.3 "
+        "and 2.0 rules at variance 0.01 (20 rows with 10 copies, seed 0), and the copies alone 1.1, 1.3 and 1.2: the "
+        "bounds of a row of whole numbers are written otherwise (age <= 31) than those of a noisy copy (age <= 31.5). "
+        "By the training rows covered they had 1.05, 1.2 and 1.05."
     ),
 )
