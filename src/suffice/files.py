@@ -16,7 +16,9 @@ import json
 import lzma
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -135,6 +137,9 @@ def read_table(source: str, *, format: str | None = None, text_columns: Collecti
 
 
 def _read_bytes(source: str) -> bytes:
+    if threading.current_thread() is threading.main_thread():
+        # The handler that polars puts before Python's lets a read go on, so that Ctrl-C would wait for a slow pipe.
+        signal.siginterrupt(signal.SIGINT, True)
     if source == STDIO:
         if sys.stdin.isatty():
             raise ValueError("Standard input is a terminal: give a file, or send a table, as in `cat table.csv | ...`.")
