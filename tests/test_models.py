@@ -14,6 +14,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifi
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBClassifier, XGBRegressor
 
 from suffice import SufficientExplainer
@@ -219,3 +220,12 @@ def test_a_model_that_cannot_be_asked_is_refused(model, options, error, message)
 )
 def test_the_task_is_that_of_the_model(model, task):
     assert task_of_model(model) == task
+
+
+def test_what_the_model_says_of_itself_goes_before_its_outputs():
+    """Labels of 24 classes look like counts, and a regression on 0 and 1 like classes."""
+    hour, late = TABLE[["hour"]], (TABLE["hour"] > 12).astype(float)
+    many = DecisionTreeClassifier().fit(hour, TABLE["hour"] + 100)
+    few = DecisionTreeRegressor().fit(hour, late)
+    assert SufficientExplainer.for_model(many, hour, random_state=0).task_ == "classification"
+    assert SufficientExplainer.for_model(few, hour, random_state=0).task_ == "regression"
