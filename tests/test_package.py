@@ -27,6 +27,7 @@ FLOW = [
     "global_rules",
     "stability",
     "persistence",
+    "lines",
     "_drawing",
     "plots",
     "cards",

@@ -14,30 +14,21 @@ import polars as pl
 
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, Explanations
+from suffice.explanation import Explanations
 from suffice.files import cannot_read, read_table
+from suffice.lines import LINE_COLUMNS, line_of
 from suffice.persistence import _PREFIX
 from suffice.printing import counted, listed, tell
 
 N_MANY = 1000
-# The columns of the table that follow `row` and the columns kept; None takes the type of the outcomes.
-COLUMNS: dict[str, Any] = {
+# None takes the type of the values.
+_TYPES = {
     "outcome": None,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "prediction": None,
-    "forest_agrees": pl.Boolean,
-    "is_sufficient": pl.Boolean,
-    "best_set": pl.List(pl.String),
-    "size": pl.Int64,
-    "sdp": pl.Float64,
-    "rule": pl.String,
-    "rule_sql": pl.String,
-    "support": pl.Int64,
-    "coverage": pl.Float64,
-    "precision": pl.Float64,
-    "optimal": pl.Boolean,
-    "n_sufficient_sets": pl.Int64,
+    "bool": pl.Boolean,
+    "float": pl.Float64,
+    "int": pl.Int64,
+    "list of str": pl.List(pl.String),
+    "str": pl.String,
 }
 
 
@@ -81,43 +72,22 @@ class ExplainedRows:
         Returns
         -------
         polars.DataFrame
-            One line for each row, with the column `row`, those kept, and `COLUMNS`.
+            One line for each row, with the column `row`, those kept, and `LINE_COLUMNS`.
         """
-        taken = [name for name in self.kept.columns if name == "row" or name in COLUMNS]
+        taken = [name for name in self.kept.columns if name == "row" or name in LINE_COLUMNS]
         if taken:
             raise ValueError(f"--id: {taken[0]!r} is also the name of a column of the result, so rename it.")
-        lines = [_line(explanation) for explanation in self.explanations]
+        lines = [line_of(explanation) for explanation in self.explanations]
         return pl.DataFrame(
             [
                 pl.Series("row", self.positions, dtype=pl.Int64),
                 *self.kept.get_columns(),
-                *(pl.Series(name, [line[name] for line in lines], dtype=dtype) for name, dtype in COLUMNS.items()),
+                *(
+                    pl.Series(name, [line[name] for line in lines], dtype=_TYPES[kind])
+                    for name, kind in LINE_COLUMNS.items()
+                ),
             ]
         )
-
-
-def _line(explanation: Explanation) -> dict[str, Any]:
-    rule = explanation.rule
-    low, high = explanation.interval or (None, None)
-    return {
-        "outcome": explanation.outcome,
-        "low": low,
-        "high": high,
-        "prediction": explanation.prediction,
-        "forest_agrees": explanation.forest_agrees,
-        "is_sufficient": explanation.is_sufficient,
-        "best_set": list(explanation.best_set.variables),
-        "size": len(explanation.best_set.variables),
-        "sdp": explanation.best_set.sdp,
-        # The figures at the end of the sentence have columns of their own.
-        "rule": None if rule is None else str(rule).rpartition("  (coverage")[0],
-        "rule_sql": None if rule is None else rule.to_sql(),
-        "support": None if rule is None else rule.support,
-        "coverage": None if rule is None else rule.coverage,
-        "precision": None if rule is None else rule.precision,
-        "optimal": None if rule is None else rule.optimal,
-        "n_sufficient_sets": len(explanation.sufficient_sets),
-    }
 
 
 def load_model(model: str, settings: Mapping[str, Any] | None = None) -> SufficientExplainer:
