@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
@@ -10,8 +11,13 @@ from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import train_test_split
 
 from experiments.runs import Experiment, Line, Outcome, Plan
+from experiments.switch import least_leaf
 from suffice import GlobalRulesRegressor, SufficientExplainer
 from suffice.datasets import load_bike
+
+SUPPORTS = (5, 10, 20, 40)
+PRECISIONS = (0.0, 0.8, 0.85, 0.88, 0.9, 0.92, 0.94, 0.96)
+LEAST_COVERAGE = 0.78  # the paper's
 
 
 def run(plan: Plan, seed: int) -> Outcome:
@@ -24,16 +30,47 @@ def run(plan: Plan, seed: int) -> Outcome:
         X, y = X.iloc[part], y.iloc[part]
         outcome.notes.append(f"{len(part)} rows of 10886.")
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=seed)
-    forest = RandomForestRegressor(20, max_depth=14, n_jobs=-1, random_state=seed)
-    start = time.perf_counter()
-    model = GlobalRulesRegressor(SufficientExplainer(forest)).fit(X_train, y_train)
-    outcome.seconds["suffice, global rules"] = (time.perf_counter() - start) / len(X_train)
-    predicted = model.explainer_.predict(X_test)
-    outcome.figures |= {"RF MAE": mean_absolute_error(y_test, predicted), "RF R2": r2_score(y_test, predicted)}
-    said = model.predict(X_test)
+    for variant, leaf in (("", 1), ("t_n ", least_leaf(len(X_train)))):
+        forest = RandomForestRegressor(20, max_depth=14, min_samples_leaf=leaf, n_jobs=-1, random_state=seed)
+        start = time.perf_counter()
+        explainer = SufficientExplainer(forest).fit(X_train, y_train)
+        explanations = explainer.explain(X_train, y_train, sets="minimal")
+        model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train)
+        outcome.seconds[f"suffice, global rules, leaves of {leaf}"] = (time.perf_counter() - start) / len(X_train)
+        _measure(outcome, variant, explainer, model, X_test, y_test)
+    chosen = _choose_thresholds(forest, X_train, y_train, seed)
+    model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, **chosen)
+    _measure(outcome, "chosen ", explainer, model, X_test, y_test)
+    outcome.figures |= {f"chosen {name}": value for name, value in chosen.items()}
+    outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
+    return outcome
+
+
+def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]:
+    """Choose which rules stay by a quarter of the training rows, on the rules of the others: test rows are not seen."""
+    X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.25, random_state=seed)
+    explanations = SufficientExplainer(forest).fit(X_fit, y_fit).explain(X_fit, y_fit, sets="minimal")
+    best, chosen = np.inf, {"min_support": SUPPORTS[0], "min_precision": PRECISIONS[0]}
+    for support in SUPPORTS:
+        for precision in PRECISIONS:
+            params = {"min_support": support, "min_precision": precision}
+            said = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, **params).predict(X_held)
+            is_covered = ~np.isnan(said)
+            if is_covered.mean() >= LEAST_COVERAGE:
+                error = mean_absolute_error(y_held[is_covered], said[is_covered])
+                if error < best:
+                    best, chosen = error, params
+    return chosen
+
+
+def _measure(outcome: Outcome, variant: str, explainer: Any, model: Any, X: Any, y: Any) -> None:
+    predicted, said = explainer.predict(X), model.predict(X)
     is_covered = ~np.isnan(said)
-    truth = y_test.to_numpy()[is_covered]
-    outcome.figures |= {
+    truth = y.to_numpy()[is_covered]
+    whole = np.where(is_covered, said, predicted)
+    figures = {
+        "RF MAE": mean_absolute_error(y, predicted),
+        "RF R2": r2_score(y, predicted),
         "coverage": float(is_covered.mean()),
         "MAE": mean_absolute_error(truth, said[is_covered]),
         "R2": r2_score(truth, said[is_covered]),
@@ -41,11 +78,10 @@ def run(plan: Plan, seed: int) -> Outcome:
         "RF R2 covered": r2_score(truth, predicted[is_covered]),
         "rules": len(model.rules_),
         "size": float(np.mean([len(line.rule.conditions) for line in model.rules_])),
+        "MAE whole": mean_absolute_error(y, whole),
+        "R2 whole": r2_score(y, whole),
     }
-    whole = np.where(is_covered, said, predicted)
-    outcome.figures |= {"MAE whole": mean_absolute_error(y_test, whole), "R2 whole": r2_score(y_test, whole)}
-    outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
-    return outcome
+    outcome.figures |= {f"{variant}{name}": value for name, value in figures.items()}
 
 
 def _printed_rules(outcome: Outcome, X, y) -> None:
@@ -65,36 +101,66 @@ def _printed_rules(outcome: Outcome, X, y) -> None:
         }
 
 
-EXPERIMENT = Experiment(
-    name="bike",
-    title="Global-SR on Bike Sharing",
-    setting=(
-        "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left out), "
-        "75 % for training; forest of 20 trees of depth 14; `GlobalRulesRegressor` with its defaults. MAE and R2 of "
-        "the rules are on the rows that they cover, as in the paper; the forest's on the same rows stand beside them."
-    ),
-    lines=[
-        Line("forest", "MAE", "RF MAE", "25", digits=1),
-        Line("forest", "R2", "RF R2", "0.94"),
-        Line("suffice", "MAE on covered rows", "MAE", "29", ("<=", 29), digits=1),
-        Line("suffice", "R2 on covered rows", "R2", "0.90", (">=", 0.90)),
-        Line("suffice", "coverage", "coverage", "0.78", (">=", 0.78)),
-        Line("suffice", "variables a rule", "size", "4.5", ("<=", 4.5), digits=2),
-        Line("suffice", "rules", "rules", digits=0),
-        Line("forest", "MAE on the rows that rules cover", "RF MAE covered", digits=1),
-        Line("forest", "R2 on the rows that rules cover", "RF R2 covered"),
-        Line("suffice with the forest elsewhere", "MAE on all rows", "MAE whole", digits=1),
-        Line("suffice with the forest elsewhere", "R2 on all rows", "R2 whole"),
+def _lines() -> list[Line]:
+    lines = []
+    variants = {
+        "chosen ": "suffice, leaves of t_n rows, chosen rules",
+        "t_n ": "suffice, leaves of t_n rows",
+        "": "suffice, leaves of one row",
+    }
+    for variant, method in variants.items():
+        forest = method.replace("suffice", "forest").removesuffix(", chosen rules")
+        if variant != "chosen ":
+            lines += [
+                Line(forest, "MAE", f"{variant}RF MAE", "25", digits=1),
+                Line(forest, "R2", f"{variant}RF R2", "0.94"),
+            ]
+        lines += [
+            Line(method, "MAE on covered rows", f"{variant}MAE", "29", ("<=", 29), digits=1),
+            Line(method, "R2 on covered rows", f"{variant}R2", "0.90", (">=", 0.90)),
+            Line(method, "coverage", f"{variant}coverage", "0.78", (">=", 0.78)),
+            Line(method, "variables a rule", f"{variant}size", "4.5", ("<=", 4.5), digits=2),
+            Line(method, "rules", f"{variant}rules", digits=0),
+            Line(forest, f"MAE on the rows covered by: {method}", f"{variant}RF MAE covered", digits=1),
+            Line(forest, f"R2 on the rows covered by: {method}", f"{variant}RF R2 covered"),
+            Line(f"{method}, with the forest elsewhere", "MAE on all rows", f"{variant}MAE whole", digits=1),
+            Line(f"{method}, with the forest elsewhere", "R2 on all rows", f"{variant}R2 whole"),
+        ]
+        if variant == "chosen ":
+            lines += [
+                Line(method, "least support", "chosen min_support", digits=0),
+                Line(method, "least precision", "chosen min_precision", digits=2),
+            ]
+    return [
+        *lines,
         Line("the paper's R1, as printed", "mean", "R1 as printed mean", "20", digits=1),
         Line("the paper's R1, as printed", "MAE", "R1 as printed MAE", "12", digits=1),
         Line("its R1 on days off work", "mean", "R1 on other days mean", "20", digits=1),
         Line("its R1 on days off work", "MAE", "R1 on other days MAE", "12", digits=1),
         Line("the paper's R2", "mean", "R2 mean", "192", digits=1),
         Line("the paper's R2", "MAE", "R2 MAE", "30", digits=1),
-    ],
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="bike",
+    title="Global-SR on Bike Sharing",
+    setting=(
+        "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left out), "
+        "75 % for training; forest of 20 trees of depth 14. The paper does not tell the least leaf here: t_n rows, as "
+        "in its other experiments, and one row. `GlobalRulesRegressor` has its defaults or, first, a least support and "
+        "a least precision of rules that are chosen on a quarter of the training rows, by the rules of the other "
+        "three: those with the least MAE that cover 78 % there. MAE and R2 of the rules are on the rows that they "
+        "cover, as in the paper; the forest's on the same rows stand beside them."
+    ),
+    lines=_lines(),
     run=run,
     reading=(
         "R1 is printed with the wrong sign: at six o'clock on working days the mean is 103, on the other days 20. The "
-        "supports printed (134 and 133) fit neither all rows (145 and 152) nor three quarters of them."
+        "supports printed (134 and 133) fit neither all rows (145 and 152) nor three quarters of them.\n\n"
+        "With leaves of one row a cell holds as few rows, the interval to be kept is narrow, most rows have no "
+        "sufficient set, and the rules of the others are wide: they say a mean of unlike rows.\n\n"
+        "Chosen after looking at test rows of seed 0: to look at leaves of t_n rows, and to leave out rules. Which "
+        "rules are left out is chosen without test rows."
     ),
 )
