@@ -163,7 +163,7 @@ def test_the_order_of_training_rows_changes_no_bit(layout):
             (
                 _core.sdp(projection, queries, sets, lo, hi, 5, 2, None),
                 _core.quantiles(forest, projection, queries, sets, 5, 2, np.array([0.1, 0.5])),
-                _core.search(projection, queries, lo, hi, 0.5, 5, 0, 3, False, 2, None)[2],
+                _core.search(projection, queries, lo, hi, 0.5, 5, 0, 3, False, 99, 2, None)[2],
             )
         )
     for one, other in zip(*answers, strict=True):
@@ -210,11 +210,11 @@ def test_wrong_shapes_are_refused():
     with pytest.raises(ValueError, match="unknown variable"):
         _core.sdp(projection, X, one * 4, rank, rank, 1, 1, None)
     with pytest.raises(ValueError, match="one outcome for each row"):
-        _core.search(projection, X, rank[:2], rank, 0.9, 1, 1, 2, True, 1, None)
+        _core.search(projection, X, rank[:2], rank, 0.9, 1, 1, 2, True, 99, 1, None)
     with pytest.raises(ValueError, match="another number of columns"):
         _core.sdp(projection, np.zeros((9, 3), np.float32), one, rank, rank, 1, 1, None)
-    with pytest.raises(ValueError, match="at most 64 variables"):
-        _core.Projection(forest, np.array([0, 1], np.int32), 65)
+    with pytest.raises(ValueError, match="at most 128 variables"):
+        _core.Projection(forest, np.array([0, 1], np.int32), 129)
     with pytest.raises(ValueError, match="out of range"):
         _core.Projection(forest, np.array([0, 2], np.int32), 2)
     with pytest.raises(ValueError, match="points outside"):
@@ -233,4 +233,4 @@ def test_an_exception_in_the_progress_callback_ends_the_work():
         raise RuntimeError(f"seen at {done}")
 
     with pytest.raises(RuntimeError, match="seen at"):
-        _core.search(project(forest, 2), GRID.astype(np.float32), rank, rank, 0.9, 1, 1, 2, True, 2, fail)
+        _core.search(project(forest, 2), GRID.astype(np.float32), rank, rank, 0.9, 1, 1, 2, True, 99, 2, fail)

@@ -477,14 +477,27 @@ def test_no_more_candidates_are_taken_than_asked_for(of_classes, n_candidates):
     assert explainer.candidates_ == of_classes.candidates_[:n_candidates]
 
 
-def test_a_very_large_search_is_announced(explainer, monkeypatch):
-    monkeypatch.setattr("suffice.search.MANY_SETS", 14)
-    message = "There are 1.5e.01 sets of 4 candidates to look at for each row. Use `max_size`, fewer candidates, or s"
+def test_a_search_that_ends_early_is_told(explainer):
+    limited = copy.deepcopy(explainer).set_params(max_sets=4)
+    message = r"The search ended after 4 of up to 15 sets of candidates in \d+ of 12 rows: they may have other"
     with pytest.warns(SearchSizeWarning, match=message) as caught:
-        explainer.explain(ROWS)
+        found = limited.explain(ROWS)
     assert [warning.filename for warning in caught] == [__file__]
-    explainer.explain(ROWS, sets="minimal")
-    copy.deepcopy(explainer).set_params(max_size=3).explain(ROWS)
+    is_complete = [e.is_search_complete for e in found]
+    assert not all(is_complete)
+    assert [e["is_search_complete"] for e in found.to_dict()["explanations"]] == is_complete
+    assert ["there may be others" in str(e) for e in found] == [not complete for complete in is_complete]
+    whole = explainer.explain(ROWS)
+    assert all(e.is_search_complete for e in whole)
+    for some, every in zip(found, whole, strict=True):
+        assert some.sufficient_sets == tuple(s for s in every.sufficient_sets if len(s.variables) == 1)
+    copy.deepcopy(explainer).set_params(max_sets=None).explain(ROWS)
+
+
+@pytest.mark.parametrize("max_sets", [0, -1, 2.5, "many", 2**64])
+def test_a_wrong_limit_of_sets_is_refused(max_sets):
+    with pytest.raises((TypeError, ValueError), match="max_sets"):
+        classifier(max_sets=max_sets).fit(X, CLASSES)
 
 
 # --- copies ----------------------------------------------------------------------------------------------------------

@@ -78,9 +78,9 @@ CALLS = {
         ({"radius": INF}, ValueError, "`radius` must be a number >= 0, got inf."),
         ({"radius": "1"}, TypeError, "`radius` must be a number >= 0, got '1'."),
         ({"radius": 1.0}, ValueError, "`radius` is for regression, but `y` holds classes; leave it None."),
-        ({"n_candidates": 65}, ValueError, "`n_candidates` must be from 1 to 64, got 65."),
-        ({"n_candidates": 0}, ValueError, "`n_candidates` must be from 1 to 64, got 0."),
-        ({"n_candidates": 3.0}, TypeError, "`n_candidates` must be from 1 to 64, got 3.0."),
+        ({"n_candidates": 129}, ValueError, "`n_candidates` must be from 1 to 128, got 129."),
+        ({"n_candidates": 0}, ValueError, "`n_candidates` must be from 1 to 128, got 0."),
+        ({"n_candidates": 3.0}, TypeError, "`n_candidates` must be from 1 to 128, got 3.0."),
         ({"min_size": -1}, ValueError, "`min_size` must be a whole number >= 0, got -1."),
         ({"min_size": 0.5}, TypeError, "`min_size` must be a whole number >= 0, got 0.5."),
         ({"min_size": None, "max_size": 2}, TypeError, "`min_size` must be a whole number >= 0, got None."),
@@ -118,10 +118,10 @@ def test_a_wrong_parameter_is_refused_at_fit(options, error, message):
         small(**options).fit(X, CLASSES)
 
 
-def test_more_than_64_candidates_are_refused():
-    wide = RNG.normal(size=(60, 65))
-    with pytest.raises(ValueError, match=r"`candidates` names 65 variables; the search takes at most 64."):
-        small(RandomForestRegressor, candidates=list(range(65))).fit(wide, wide[:, 0])
+def test_more_than_128_candidates_are_refused():
+    wide = RNG.normal(size=(60, 129))
+    with pytest.raises(ValueError, match=r"`candidates` names 129 variables; the search takes at most 128."):
+        small(RandomForestRegressor, candidates=list(range(129))).fit(wide, wide[:, 0])
     twice = small(RandomForestRegressor, candidates=[*range(64), 0]).fit(wide, wide[:, 0])
     assert len(twice.candidates_) == 64
 

@@ -200,6 +200,7 @@ def test_an_explanation_becomes_plain_values():
         "prediction": None,
         "forest_agrees": True,
         "is_sufficient": True,
+        "is_search_complete": True,
         "values": {"hour": 6, "temp": None, "rain": 0.25, "wind_N": 1, "wind_S": 0},
         "best_set": {"variables": ["hour"], "sdp": 0.95},
         "sufficient_sets": [{"variables": ["hour"], "sdp": 0.95}, {"variables": ["rain", "wind"], "sdp": 0.999}],
@@ -303,10 +304,11 @@ def by_hand():
     found = FoundSets(
         candidates=(2, 3, 0),
         offset=np.array([0, 0, 2, 2]),
-        masks=np.array([0b001, 0b110], dtype=np.uint64),
+        masks=np.array([[0b001, 0], [0b110, 0]], dtype=np.uint64),
         sdps=np.array([0.95, 1.0]),
-        best_masks=np.array([0b011, 0b001, 0], dtype=np.uint64),
+        best_masks=np.array([[0b011, 0], [0b001, 0], [0, 0]], dtype=np.uint64),
         best_sdps=np.array([0.5, 0.95, 0.25]),
+        is_complete=np.array([True, True, False]),
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
     outcomes = np.array(["u", "v", "w"])

@@ -261,3 +261,13 @@ def suppress_into(messages):
         yield
     except ValueError as error:
         messages.append(str(error))
+
+
+def test_an_explainer_with_many_candidates_comes_back(tmp_path):
+    wide = np.random.default_rng(0).normal(size=(60, 70))
+    explainer = SufficientExplainer(n_candidates=128, max_size=1, random_state=0).fit(wide, wide[:, 69] > 0)
+    explainer.save(tmp_path / "wide.suffice")
+    again = SufficientExplainer.load(tmp_path / "wide.suffice")
+    assert len(again.candidates_) > 64
+    assert list(again.explain(wide[:3])) == list(explainer.explain(wide[:3]))
+    assert again.sdp(wide[:3], ["x69", "x1"]).tolist() == explainer.sdp(wide[:3], ["x69", "x1"]).tolist()

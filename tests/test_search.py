@@ -14,15 +14,38 @@ from oracle import Oracle, trees_of
 
 from suffice import _core
 
+NO_LIMIT = 2**64 - 1
 
-def search(projection, X, lo, hi, *, pi=0.9, min_node_size=1, min_size=1, max_size=64, minimal=False, n_threads=1):
+
+def search(
+    projection,
+    X,
+    lo,
+    hi,
+    *,
+    pi=0.9,
+    min_node_size=1,
+    min_size=1,
+    max_size=64,
+    minimal=False,
+    n_threads=1,
+    max_sets=NO_LIMIT,
+):
     X = np.ascontiguousarray(X, dtype=np.float32)
     lo, hi = np.asarray(lo, np.uint32), np.asarray(hi, np.uint32)
-    offset, sets, sdps, best, best_sdp = _core.search(
-        projection, X, lo, hi, pi, min_node_size, min_size, max_size, minimal, n_threads, None
+    offset, sets, sdps, best, best_sdp, is_complete = _core.search(
+        projection, X, lo, hi, pi, min_node_size, min_size, max_size, minimal, max_sets, n_threads, None
     )
-    found = [list(zip(sets[a:b].tolist(), sdps[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(offset)]
-    return found, best, best_sdp
+    sets, best = as_numbers(sets), as_numbers(best)
+    found = [list(zip(sets[a:b], sdps[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(offset)]
+    if max_sets == NO_LIMIT:
+        assert is_complete.all()
+        return found, best, best_sdp
+    return found, best, best_sdp, is_complete
+
+
+def as_numbers(sets):
+    return np.array([low | high << 64 for low, high in sets.tolist()] + [None], dtype=object)[:-1]
 
 
 @settings(max_examples=150, deadline=None)
@@ -99,27 +122,29 @@ def test_a_tie_with_pi_counts_as_reached():
     assert (best[0], best_sdp[0]) == (1, pytest.approx(0.78))
 
 
-def test_sixty_four_candidates():
-    trees, X, y = switch_forest(n_columns=64)
-    projection = project(core_forest(trees, X, y), 64)
+@pytest.mark.parametrize("n", [64, 65, 128])
+def test_many_candidates(n):
+    trees, X, y = switch_forest(n_columns=n)
+    projection = project(core_forest(trees, X, y), n)
     oracle = Oracle(trees, X, y, 5)
     ranks = np.searchsorted(np.unique(y), y[:3])
     found, _, _ = search(projection, X[:3], ranks, ranks, pi=0.45, min_node_size=5, max_size=2)
     for i in range(3):
-        expected = oracle.sufficient_sets(X[i], y[i], range(64), 0.45, max_size=2)
+        expected = oracle.sufficient_sets(X[i], y[i], range(n), 0.45, max_size=2)
         assert {S for S, _ in found[i]} == {mask(S) for S in expected}
-        assert expected
+    assert any(found)
 
 
 @pytest.mark.parametrize("n_candidates", [15, 16, 17])
-def test_masks_of_16_and_of_64_bits_agree(n_candidates):
+@pytest.mark.parametrize("n_wide", [60, 100])
+def test_narrow_and_wide_masks_agree(n_candidates, n_wide):
     trees, X, y = switch_forest(n_columns=n_candidates)
     narrow = project(core_forest(trees, X, y), n_candidates)
-    # The same variables with a last one that no tree uses need wide masks.
-    wide = project(core_forest(trees, np.column_stack([X, np.zeros((300, 60 - n_candidates))]), y), 60)
+    # The same variables with others that no tree uses need wide masks.
+    wide = project(core_forest(trees, np.column_stack([X, np.zeros((300, n_wide - n_candidates))]), y), n_wide)
     ranks = np.searchsorted(np.unique(y), y[:5])
     one, _, _ = search(narrow, X[:5], ranks, ranks, pi=0.7, min_node_size=5, max_size=3)
-    padded = np.column_stack([X[:5], np.zeros((5, 60 - n_candidates))])
+    padded = np.column_stack([X[:5], np.zeros((5, n_wide - n_candidates))])
     other, _, _ = search(wide, padded, ranks, ranks, pi=0.7, min_node_size=5, max_size=3)
     inside = [[(S, sdp) for S, sdp in row if 1 << n_candidates > S] for row in other]
     assert one == inside
@@ -210,3 +235,45 @@ def test_a_search_ends_when_every_larger_set_holds_a_sufficient_one():
     trees, X, y = switch_forest(n_columns=40)
     found, _, _ = search(project(core_forest(trees, X, y), 40), X[:1], [0], [4], pi=0.01)
     assert [S for S, _ in found[0]] == [1 << v for v in range(40)]
+
+
+@pytest.mark.parametrize("n", [6, 17, 70])
+def test_a_search_with_a_limit_finds_what_is_among_the_first_sets(n):
+    """Sets go by size and then by their masks, so that the limit cuts the list of all sets at a known place."""
+    trees, X, y = switch_forest(n_columns=n, n_trees=4)
+    projection = project(core_forest(trees, X, y), n)
+    ranks = np.searchsorted(np.unique(y), y[:6])
+    options = {"pi": 0.6, "min_node_size": 5, "max_size": 2}
+    found, _, _ = search(projection, X[:6], ranks, ranks, **options)
+    assert max(len(row) for row in found) > 1
+    for max_sets in (1, 3, n, n + 1, n + 5, n * (n + 1) // 2):
+        some, best, best_sdp, is_complete = search(projection, X[:6], ranks, ranks, max_sets=max_sets, **options)
+        for i, row in enumerate(found):
+            alone = {S for S, _ in row if S.bit_count() == 1}
+            left = [1 << v for v in range(n) if 1 << v not in alone]
+            pairs = sorted(a | b for a, b in itertools.combinations(left, 2))
+            seen = [1 << v for v in range(n)] + pairs
+            assert some[i] == [(S, sdp) for S, sdp in row if S in seen[:max_sets]]
+            assert is_complete[i] == (len(seen) <= max_sets)
+            if not some[i]:
+                first = np.array(seen[:max_sets], dtype=object)
+                sdps = [Oracle(trees, X, y, 5).sdp(X[i], [v for v in range(n) if S >> v & 1], y[i]) for S in first]
+                assert best_sdp[i] == pytest.approx(float(max(sdps)), abs=1e-12)
+                assert best[i] in first
+
+
+def test_the_nearest_set_is_looked_for_among_the_sets_of_the_limit():
+    """Also where so many were dropped that they are gone through a second time."""
+    n = 70
+    trees, X, y = switch_forest(n_columns=n, n_trees=2)
+    projection = project(core_forest(trees, X, y), n)
+    lo = hi = [int(np.searchsorted(np.unique(y), y[0]))]
+    answers = []
+    for max_sets in (70_000, 54_740 + 70 + 2415):  # the second: all up to size 3
+        found, best, best_sdp, is_complete = search(
+            projection, X[:1], lo, hi, pi=1.0, min_node_size=40, max_size=4, max_sets=max_sets
+        )
+        assert found == [[]]
+        assert not is_complete[0]
+        answers.append((best_sdp[0], -best[0].bit_count()))
+    assert answers[0] >= answers[1]

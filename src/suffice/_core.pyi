@@ -54,9 +54,10 @@ def search(
     min_size: int,
     max_size: int,
     minimal_only: bool,
+    max_sets: int,
     n_threads: int,
     progress: Callable[[int], object] | None,
-) -> tuple[NDArray[np.int64], Sets, Floats, Sets, Floats]: ...
+) -> tuple[NDArray[np.int64], Sets, Floats, Sets, Floats, NDArray[np.uint8]]: ...
 def mean(
     forest: Forest, projection: Projection | None, X: Table, sets: Sets | None, min_node_size: int, n_threads: int
 ) -> Floats: ...

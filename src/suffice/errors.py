@@ -18,7 +18,7 @@ class RareCategoriesWarning(UserWarning):
 
 
 class SearchSizeWarning(UserWarning):
-    """The search may look at very many sets of variables."""
+    """The search ended before it had gone through all sets of candidates."""
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

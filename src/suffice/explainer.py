@@ -36,7 +36,7 @@ from suffice.forest import (
 )
 from suffice.models import ask_model, task_of_model
 from suffice.progress import progress_bar
-from suffice.projection import MAX_VARIABLES, ProjectedForest
+from suffice.projection import MAX_CANDIDATES, ProjectedForest
 from suffice.rule_search import RuleFinder, RuleOptions
 from suffice.rules import Rule
 from suffice.search import choose_candidates, find_sufficient_sets
@@ -76,13 +76,17 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     radius : float, default=None
         Regression: if given, the outcome y is kept within ``[y - sqrt(radius), y + sqrt(radius)]`` instead.
     n_candidates : int, default=10
-        How many variables are searched for sufficient sets, at most 64.
+        How many variables are searched for sufficient sets, at most 128.
     candidates : {"splits", "impurity", "permutation"} or list of str or int, default="splits"
         How the candidates are chosen: by the number of splits on them, by impurity or permutation importance, or
         given by name or position.
     min_size, max_size : int, default=1, None
         The sizes of the sets. ``min_size=0`` allows the empty set: the outcome is kept whatever is known. None sets
         no largest size.
+    max_sets : int, default=2**20
+        How many sets of candidates the search of a row may go through, the smallest and those of the most important
+        candidates first: all sets of 20 candidates, or all up to size 3 of 128. Beyond, the search ends, which is
+        told by a warning and by ``is_search_complete``. None sets no limit.
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
         `min_samples_leaf`.
@@ -154,6 +158,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         candidates: str | Sequence[str | int] = "splits",
         min_size: int = 1,
         max_size: int | None = None,
+        max_sets: int | None = 2**20,
         min_node_size: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
@@ -171,6 +176,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.candidates = candidates
         self.min_size = min_size
         self.max_size = max_size
+        self.max_sets = max_sets
         self.min_node_size = min_node_size
         self.groups = groups
         self.dates = dates
@@ -541,6 +547,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
                 min_size=self.min_size,
                 max_size=self.max_size,
                 minimal_only=sets == "minimal",
+                max_sets=self.max_sets,
                 progress=tell,
             )
         found_rules: list[tuple[Rule, ...]] = [()] * len(table)
@@ -604,7 +611,17 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             "forest": describe_forest(self.forest_),
             "settings": {
                 name: getattr(self, name)
-                for name in ("pi", "alpha", "radius", "min_size", "max_size", "n_candidates", "unseen", "dates")
+                for name in (
+                    "pi",
+                    "alpha",
+                    "radius",
+                    "min_size",
+                    "max_size",
+                    "max_sets",
+                    "n_candidates",
+                    "unseen",
+                    "dates",
+                )
             }
             | {"min_node_size": self.min_node_size_},
             "versions": {
@@ -734,13 +751,14 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         check_number("alpha", self.alpha, "in (0, 1)", lambda v: 0 < v < 1)
         if self.radius is not None:
             check_number("radius", self.radius, "a number >= 0", lambda v: 0 <= v < math.inf)
-        check_number(
-            "n_candidates", self.n_candidates, f"from 1 to {MAX_VARIABLES}", lambda v: 1 <= v <= MAX_VARIABLES, Integral
-        )
+        most = MAX_CANDIDATES
+        check_number("n_candidates", self.n_candidates, f"from 1 to {most}", lambda v: 1 <= v <= most, Integral)
         check_number("min_size", self.min_size, "a whole number >= 0", lambda v: v >= 0, Integral)
         if self.max_size is not None:
             least = max(1, self.min_size)
             check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
+        if self.max_sets is not None:
+            check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
         check_word("dates", self.dates, (None, "parts"))

@@ -24,6 +24,7 @@ SetsKind = Literal["all", "minimal"]
 
 # How many sets and importances the text of an explanation lists before it says how many more there are.
 N_LISTED = 5
+NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class Explanation:
         The maximal rules of the first sufficient sets: of the first alone, or of all, as was asked; empty if none was.
     prediction : object
         What the forest itself says of the row: a class label, or a number.
+    is_search_complete : bool
+        Whether the search went through all sets of candidates, and did not end at the explainer's `max_sets`: if it
+        did, there may be more sufficient sets than those told.
     columns : tuple of Column
         The columns of the training table as the forest sees them: their kinds, categories and ranges. They do not
         count when explanations are compared.
@@ -82,6 +86,7 @@ class Explanation:
     values: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
     rules: tuple[Rule, ...] = ()
     prediction: Any = None
+    is_search_complete: bool = True
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -161,6 +166,7 @@ class Explanation:
             "prediction": to_plain(self.prediction),
             "forest_agrees": self.forest_agrees,
             "is_sufficient": self.is_sufficient,
+            "is_search_complete": self.is_search_complete,
             "values": {column: value for _, columns in self.values for column, value in columns},
             "best_set": _set_to_dict(self.best_set),
             "sufficient_sets": [_set_to_dict(s) for s in self.sufficient_sets],
@@ -204,7 +210,7 @@ class Explanation:
                 f"No set of the candidate variables keeps it with probability {pi}, so there is no rule. "
                 f"Nearest comes {best}."
             )
-            return "\n".join(lines)
+            return "\n".join(lines if self.is_search_complete else [*lines, NOT_COMPLETE])
         lines.append(f"To keep it, this is enough: {best}.")
         if self.rule is not None:
             lines.append(f"Rule: {self.rule}")
@@ -220,7 +226,7 @@ class Explanation:
             lines.append(
                 f"Share of these {len(self.sufficient_sets)} sets that hold {', '.join(listed[:N_LISTED])}{more}."
             )
-        return "\n".join(lines)
+        return "\n".join(lines if self.is_search_complete else [*lines, NOT_COMPLETE])
 
     def _repr_html_(self) -> str:
         from suffice.cards import explanation_card
@@ -381,20 +387,20 @@ class Explanations(Sequence[Explanation]):
             interval=interval,
             pi=self.pi,
             sufficient_sets=tuple(
-                self._named(int(found.masks[j]), float(found.sdps[j]))
-                for j in range(found.offset[i], found.offset[i + 1])
+                self._named(found.masks[j], float(found.sdps[j])) for j in range(found.offset[i], found.offset[i + 1])
             ),
-            best_set=self._named(int(found.best_masks[i]), float(found.best_sdps[i])),
+            best_set=self._named(found.best_masks[i], float(found.best_sdps[i])),
             values=tuple(
                 (name, tuple(row[c] for c in columns))
                 for name, columns in zip(variables.names, variables.columns, strict=True)
             ),
             rules=self._rules[i],
             prediction=to_plain(self._predictions[i]),
+            is_search_complete=bool(found.is_complete[i]),
             columns=self._encoding.columns,
         )
 
-    def _named(self, mask: int, sdp: float) -> SufficientSet:
+    def _named(self, mask: NDArray[np.uint64], sdp: float) -> SufficientSet:
         return SufficientSet(tuple(self._variables.names[v] for v in self._found.members(mask)), sdp)
 
     def mean_importance(self, sets: SetsKind = "all") -> dict[str, float]:
@@ -420,7 +426,7 @@ class Explanations(Sequence[Explanation]):
         check_sets_kind(sets)
         found = self._found
         row_of_set = np.repeat(np.arange(len(self)), np.diff(found.offset))
-        size = _count_bits(found.masks)
+        size = found.sizes()
         counted = np.ones(len(size), dtype=bool)
         if sets == "minimal" and len(size):
             smallest = size[np.minimum(found.offset[:-1], len(size) - 1)]
@@ -428,7 +434,7 @@ class Explanations(Sequence[Explanation]):
         n_counted = np.bincount(row_of_set[counted], minlength=len(self))
         importance = np.zeros((len(self), len(self._variables)))
         for bit, variable in enumerate(found.candidates):
-            holds = (found.masks >> np.uint64(bit) & np.uint64(1)).astype(bool) & counted
+            holds = found.holds(bit) & counted
             n_holding = np.bincount(row_of_set[holds], minlength=len(self))
             importance[:, variable] = n_holding / np.maximum(n_counted, 1)
         return importance
@@ -590,9 +596,3 @@ def check_sets_kind(sets: str) -> None:
 
 def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:
     return {"variables": list(chosen.variables), "sdp": chosen.sdp}
-
-
-def _count_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    bits = np.unpackbits(masks.view(np.uint8).reshape(len(masks), 8), axis=1)
-    n_bits: NDArray[np.int64] = np.count_nonzero(bits, axis=1)
-    return n_bits

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from suffice.encoding import Column, Encoding
 from suffice.explainer import SufficientExplainer
 from suffice.forest import SavedForest, TreeArrays, describe_forest, list_trees, takes_missing
-from suffice.projection import MAX_VARIABLES
+from suffice.projection import MAX_CANDIDATES
 from suffice.table import DATE_PARTS
 from suffice.variables import Variables
 from suffice.wording import to_plain
@@ -57,6 +58,28 @@ def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str])
     path : path
         Where to; what is there is replaced only when the new file is whole.
     """
+    with replacing(path) as written, open(written, "wb") as file:
+        for part in _parts(explainer):
+            file.write(part)
+
+
+def to_bytes(explainer: SufficientExplainer) -> bytes:
+    """Give what `save_explainer` writes.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The explainer.
+
+    Returns
+    -------
+    bytes
+        The content of the file. Its last 32 bytes tell it from that of any other.
+    """
+    return b"".join(_parts(explainer))
+
+
+def _parts(explainer: SufficientExplainer) -> Iterator[bytes | memoryview[int]]:
     header, arrays = _describe(explainer)
     offset = 0
     header["arrays"] = {}
@@ -65,13 +88,12 @@ def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str])
         offset += array.nbytes
     text = json.dumps(header, ensure_ascii=False).encode()
     digest = hashlib.sha256()
-    with replacing(path) as written, open(written, "wb") as file:
-        parts: list[bytes | memoryview[int]] = [_PREFIX.pack(MARK, FORMAT, len(text)), text]
-        parts += [array.data.cast("B") for array in arrays.values() if array.size]
-        for part in parts:
-            digest.update(part)
-            file.write(part)
-        file.write(digest.digest())
+    parts: list[bytes | memoryview[int]] = [_PREFIX.pack(MARK, FORMAT, len(text)), text]
+    parts += [array.data.cast("B") for array in arrays.values() if array.size]
+    for part in parts:
+        digest.update(part)
+        yield part
+    yield digest.digest()
 
 
 def load_explainer(path: str | os.PathLike[str]) -> SufficientExplainer:
@@ -88,8 +110,24 @@ def load_explainer(path: str | os.PathLike[str]) -> SufficientExplainer:
         The fitted explainer. It gives the answers that the saved one gave; of a model that was explained it knows
         nothing but what it had learnt.
     """
-    content = Path(path).read_bytes()
-    shown = os.fspath(path)
+    return from_bytes(Path(path).read_bytes(), os.fspath(path))
+
+
+def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
+    """Read an explainer from what `to_bytes` gave.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of a file.
+    shown : str, default="bytes"
+        What errors call it.
+
+    Returns
+    -------
+    SufficientExplainer
+        The fitted explainer, as from `load_explainer`.
+    """
     header, data = _split(content, shown)
     try:
         return _rebuild(header, _Reader(header["arrays"], data))
@@ -298,7 +336,7 @@ def _read_variables(header: dict[str, Any], encoding: Encoding) -> tuple[Variabl
     if len(names) != len(columns) or shared_out != list(range(len(encoding.columns))):
         raise ValueError("its variables do not share the columns out")
     candidates = tuple(_whole(v, 0, len(names) - 1) for v in header["candidates"])
-    if not 1 <= len(candidates) <= MAX_VARIABLES or len(set(candidates)) < len(candidates):
+    if not 1 <= len(candidates) <= MAX_CANDIDATES or len(set(candidates)) < len(candidates):
         raise ValueError("its candidates cannot be read")
     return Variables(tuple(names), columns, tuple(column.name for column in encoding.columns)), candidates
 

@@ -13,8 +13,10 @@ from suffice import _core
 from suffice.forest import FittedForest
 from suffice.variables import Variables, VariableSet
 
+MAX_CANDIDATES = 128
+"""How many variables can be searched."""
 MAX_VARIABLES = 64
-"""How many variables one projection of the core can tell apart."""
+"""How many variables one projection of the core can tell apart, unless it is only searched."""
 
 Table: TypeAlias = NDArray[np.float32]
 Floats: TypeAlias = NDArray[np.float64]
@@ -51,7 +53,7 @@ class ProjectedForest:
     variables : Variables
         The variables of its table.
     candidates : tuple of int
-        The variables among which sufficient sets are searched, at most 64; their projection is kept.
+        The variables among which sufficient sets are searched, at most 128; their projection is kept.
     min_node_size : int
         A cell is not cut down below this many rows.
     n_threads : int
@@ -175,7 +177,7 @@ class ProjectedForest:
         """Yield rows with a projection that can tell their sets apart, and the masks of the sets in it."""
         distinct = set(sets)
         union = tuple(sorted({variable for S in distinct for variable in S}))
-        if set(union) <= set(self.candidates):
+        if set(union) <= set(self.candidates) and len(self.candidates) <= MAX_VARIABLES:
             yield slice(None), self.on_candidates, self._masks(sets, self.candidates)
         elif len(union) <= MAX_VARIABLES:
             projection = self._project_once([(variable,) for variable in union])

@@ -15,13 +15,12 @@ from sklearn.utils import check_random_state
 from suffice import _core
 from suffice.errors import SearchSizeWarning, did_you_mean
 from suffice.forest import FittedForest
-from suffice.projection import MAX_VARIABLES, ProjectedForest
+from suffice.projection import MAX_CANDIDATES, ProjectedForest
 from suffice.variables import Variables, VariableSet
 
 IMPORTANCES = ("splits", "impurity", "permutation")
 N_PERMUTATIONS = 5
-# From this many sets a row, a search for all of them is announced by a warning: about a minute a row.
-MANY_SETS = 2**26
+NO_LIMIT = 2**64 - 1
 
 
 def choose_candidates(
@@ -53,8 +52,8 @@ def choose_candidates(
     """
     if not isinstance(candidates, str):
         chosen = tuple(dict.fromkeys(variables.position(v) for v in _listed(candidates)))
-        if len(chosen) > MAX_VARIABLES:
-            raise ValueError(f"`candidates` names {len(chosen)} variables; the search takes at most {MAX_VARIABLES}.")
+        if len(chosen) > MAX_CANDIDATES:
+            raise ValueError(f"`candidates` names {len(chosen)} variables; the search takes at most {MAX_CANDIDATES}.")
         return chosen
     n_splits = _by_variable(forest.count_splits(), variables)
     if candidates == "splits":
@@ -117,15 +116,17 @@ class FoundSets:
     Parameters
     ----------
     candidates : tuple of int
-        The variable of each bit of a mask.
+        The variable of each bit of a set.
     offset : ndarray of shape (n_rows + 1,)
         Row i has the sets from offset[i] up to offset[i + 1]: smallest first, then surest.
-    masks : ndarray
-        The sets, bit i for the i-th candidate.
+    masks : ndarray of shape (n_sets, 2)
+        The sets as two words: bit i of the first for the i-th candidate, bit i of the second for the (64 + i)-th.
     sdps : ndarray
         Their SDP.
-    best_masks, best_sdps : ndarray of shape (n_rows,)
-        The first of a row's sets; if it has none, the set with the highest SDP.
+    best_masks, best_sdps : ndarray of n_rows
+        The first of a row's sets; if it has none, the set with the highest SDP of those that were looked at.
+    is_complete : ndarray of shape (n_rows,)
+        Whether all sets were looked at, and not only the first of them.
     """
 
     candidates: VariableSet
@@ -134,21 +135,52 @@ class FoundSets:
     sdps: NDArray[np.float64]
     best_masks: NDArray[np.uint64]
     best_sdps: NDArray[np.float64]
+    is_complete: NDArray[np.bool_]
 
-    def members(self, mask: int) -> VariableSet:
-        """List the variables of a mask.
+    def members(self, mask: NDArray[np.uint64]) -> VariableSet:
+        """List the variables of a set.
 
         Parameters
         ----------
-        mask : int
-            A set.
+        mask : ndarray of shape (2,)
+            The set.
 
         Returns
         -------
         tuple of int
             Its variables, ascending.
         """
-        return tuple(sorted(v for i, v in enumerate(self.candidates) if mask >> i & 1))
+        low, high = mask.tolist()
+        bits = low | high << 64
+        return tuple(sorted(v for i, v in enumerate(self.candidates) if bits >> i & 1))
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Count the variables of each set.
+
+        Returns
+        -------
+        ndarray of shape (n_sets,)
+            The sizes.
+        """
+        bits = np.unpackbits(self.masks.view(np.uint8).reshape(len(self.masks), 16), axis=1)
+        n_bits: NDArray[np.int64] = np.count_nonzero(bits, axis=1)
+        return n_bits
+
+    def holds(self, i: int) -> NDArray[np.bool_]:
+        """Tell which sets hold a candidate.
+
+        Parameters
+        ----------
+        i : int
+            The position of the candidate.
+
+        Returns
+        -------
+        ndarray of shape (n_sets,)
+            Whether each set holds it.
+        """
+        held: NDArray[np.bool_] = (self.masks[:, i // 64] >> np.uint64(i % 64) & np.uint64(1)).astype(np.bool_)
+        return held
 
     def sets_by_row(self, first_only: bool) -> tuple[list[int], list[VariableSet]]:
         """List the sufficient sets with their rows.
@@ -169,7 +201,7 @@ class FoundSets:
         sets: list[VariableSet] = []
         for row in range(len(self.offset) - 1):
             begin, end = int(self.offset[row]), int(self.offset[row + 1])
-            for mask in self.masks[begin : min(end, begin + 1) if first_only else end].tolist():
+            for mask in self.masks[begin : min(end, begin + 1) if first_only else end]:
                 rows.append(row)
                 sets.append(self.members(mask))
         return rows, sets
@@ -185,6 +217,7 @@ def find_sufficient_sets(
     min_size: int,
     max_size: int | None,
     minimal_only: bool,
+    max_sets: int | None,
     progress: Callable[[int], object] | None,
 ) -> FoundSets:
     """Find the sets of candidates with SDP >= pi of which no smaller part has it.
@@ -203,6 +236,8 @@ def find_sufficient_sets(
         The sizes of the sets; None for no largest size.
     minimal_only : bool
         Whether to stop at the first size that has a sufficient set.
+    max_sets : int or None
+        How many sets the search of a row may go through, the smallest first; None for all. Warns if that was too few.
     progress : callable or None
         Called with the number of rows done, several times a second.
 
@@ -215,15 +250,7 @@ def find_sufficient_sets(
     largest = n if max_size is None else min(max_size, n)
     if min_size > n:
         raise ValueError(f"`min_size` is {min_size}, but there are only {n} candidates.")
-    n_sets = sum(math.comb(n, size) for size in range(min_size, largest + 1))
-    if n_sets > MANY_SETS and not minimal_only:
-        warnings.warn(
-            f"There are {n_sets:.1e} sets of {n} candidates to look at for each row. Use `max_size`, fewer "
-            "candidates, or sets='minimal' to look at fewer.",
-            SearchSizeWarning,
-            stacklevel=3,
-        )
-    found = _core.search(
+    offset, masks, sdps, best_masks, best_sdps, is_complete = _core.search(
         projected.on_candidates,
         X,
         lo,
@@ -233,7 +260,18 @@ def find_sufficient_sets(
         min_size,
         largest,
         minimal_only,
+        NO_LIMIT if max_sets is None else max_sets,
         projected.n_threads,
         progress,
     )
-    return FoundSets(projected.candidates, *found)
+    complete = is_complete.astype(np.bool_)
+    if not complete.all():
+        n_sets = sum(math.comb(n, size) for size in range(min_size, largest + 1))
+        warnings.warn(
+            f"The search ended after {max_sets} of up to {n_sets:.3g} sets of candidates in "
+            f"{np.count_nonzero(~complete)} of {len(X)} rows: they may have other sufficient sets. Give a larger "
+            "`max_sets` (None: no limit), a `max_size`, or fewer candidates.",
+            SearchSizeWarning,
+            stacklevel=3,
+        )
+    return FoundSets(projected.candidates, offset, masks, sdps, best_masks, best_sdps, complete)

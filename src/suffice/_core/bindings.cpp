@@ -132,7 +132,8 @@ void check_table(const Table& X, std::size_t n_columns) {
 
 void check_sets(const Vector<std::uint64_t>& sets, std::size_t n_rows, std::size_t n_variables) {
     require(sets.shape(0) == n_rows, "There must be one set for each row.");
-    const std::uint64_t outside = n_variables >= 64 ? 0 : ~std::uint64_t{0} << n_variables;
+    require(n_variables <= kWordVariables, "A projection onto more than 64 variables can only be searched.");
+    const std::uint64_t outside = n_variables == kWordVariables ? 0 : ~std::uint64_t{0} << n_variables;
     for (const std::uint64_t S : span_of(sets)) require((S & outside) == 0, "A set holds an unknown variable.");
 }
 
@@ -176,10 +177,17 @@ void search_rows(const Projection& p, const Matrix& X, const std::uint32_t* lo, 
         watch);
 }
 
+// Appends a set as two words, that of the first variables first.
+void append_words(std::vector<std::uint64_t>& words, WideSet set) {
+    words.push_back(static_cast<std::uint64_t>(set));
+    words.push_back(static_cast<std::uint64_t>(set >> kWordVariables));
+}
+
 // The sufficient sets of each row, row after row: row i has those from offset[i] to offset[i + 1].
 nb::tuple search(const PyProjection& projection, const Table& X, const Vector<std::uint32_t>& lo,
                  const Vector<std::uint32_t>& hi, double pi, std::size_t min_node_size, std::size_t min_size,
-                 std::size_t max_size, bool minimal_only, std::size_t n_threads, const nb::object& progress) {
+                 std::size_t max_size, bool minimal_only, std::uint64_t max_sets, std::size_t n_threads,
+                 const nb::object& progress) {
     const Projection& p = projection.get();
     const Matrix rows = matrix_of(X);
     check_table(X, p.n_columns);
@@ -188,25 +196,30 @@ nb::tuple search(const PyProjection& projection, const Table& X, const Vector<st
     std::vector<std::int64_t> offset{0};
     std::vector<std::uint64_t> sets, best_sets;
     std::vector<double> sdps, best_sdps;
+    std::vector<std::uint8_t> is_complete;
     {
         const nb::gil_scoped_release release;
-        const SearchOptions options{pi, min_node_size, min_size, max_size, minimal_only};
-        const auto run = p.n_variables <= 16 ? search_rows<std::uint16_t> : search_rows<std::uint64_t>;
+        const SearchOptions options{pi, min_node_size, min_size, max_size, minimal_only, max_sets};
+        const auto run = p.n_variables <= 16               ? search_rows<std::uint16_t>
+                         : p.n_variables <= kWordVariables ? search_rows<std::uint64_t>
+                                                           : search_rows<WideSet>;
         run(p, rows, lo.data(), hi.data(), options, n_threads, watcher(&progress), results);
         for (const SearchResult& result : results) {
             for (const ScoredSet& set : result.sufficient) {
-                sets.push_back(set.variables);
+                append_words(sets, set.variables);
                 sdps.push_back(set.sdp);
             }
-            offset.push_back(static_cast<std::int64_t>(sets.size()));
-            best_sets.push_back(result.best.variables);
+            offset.push_back(static_cast<std::int64_t>(sdps.size()));
+            append_words(best_sets, result.best.variables);
+            is_complete.push_back(result.is_complete);
             best_sdps.push_back(result.best.sdp);
         }
     }
-    const std::size_t n = sets.size();
-    return nb::make_tuple(to_numpy(std::move(offset), {rows.n_rows + 1}), to_numpy(std::move(sets), {n}),
-                          to_numpy(std::move(sdps), {n}), to_numpy(std::move(best_sets), {rows.n_rows}),
-                          to_numpy(std::move(best_sdps), {rows.n_rows}));
+    const std::size_t n = sdps.size();
+    return nb::make_tuple(to_numpy(std::move(offset), {rows.n_rows + 1}), to_numpy(std::move(sets), {n, 2}),
+                          to_numpy(std::move(sdps), {n}), to_numpy(std::move(best_sets), {rows.n_rows, 2}),
+                          to_numpy(std::move(best_sdps), {rows.n_rows}),
+                          to_numpy(std::move(is_complete), {rows.n_rows}));
 }
 
 // Runs reduce(ranks of row i's distribution, out + width i) for every row: the leaves' without a projection, the
@@ -421,7 +434,7 @@ NB_MODULE(_core, m) {
     m.def("sdp", &sdp, "projection"_a, "X"_a, "sets"_a, "lo"_a, "hi"_a, "min_node_size"_a, "n_threads"_a,
           "progress"_a.none());
     m.def("search", &search, "projection"_a, "X"_a, "lo"_a, "hi"_a, "pi"_a, "min_node_size"_a, "min_size"_a,
-          "max_size"_a, "minimal_only"_a, "n_threads"_a, "progress"_a.none());
+          "max_size"_a, "minimal_only"_a, "max_sets"_a, "n_threads"_a, "progress"_a.none());
     m.def("mean", &py_mean, "forest"_a, "projection"_a.none(), "X"_a, "sets"_a.none(), "min_node_size"_a,
           "n_threads"_a);
     m.def("cumulative_shares", &py_shares, "forest"_a, "projection"_a.none(), "X"_a, "sets"_a.none(), "min_node_size"_a,

@@ -13,8 +13,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,8 @@ struct Splits {
     std::vector<Mask> own;                     // the split's variable, as a mask
     std::vector<std::uint32_t> node_and_side;  // 2 node + (x goes left)
     std::size_t size = 0;                      // padded to a multiple of 16 by splits that no set visits
+    // Wide masks only: of[begin[v], begin[v + 1]) are the positions of the splits on variable v, ascending.
+    std::vector<std::uint32_t> of, begin;
 
     // Memory for find, the same for all trees.
     struct Scratch {
@@ -64,10 +69,24 @@ struct Splits {
             node_and_side[n_out] = static_cast<std::uint32_t>(2 * i + (left ? 1 : 0));
             n_out += (mask & bit) == 0;
         }
+        if constexpr (std::is_same_v<Mask, WideSet>) sort_by_variable(tree, n_out);
         for (size = n_out; size % 16 != 0; ++size) {
             departure[size] = static_cast<Mask>(~Mask{0});
             own[size] = 0;
         }
+    }
+
+  private:
+    void sort_by_variable(const CodedTree& tree, std::size_t n) {
+        const auto variable_of = [&](std::size_t i) { return tree.nodes[node_and_side[i] >> 1].variable; };
+        begin.assign(kMaxVariables + 1, 0);
+        for (std::size_t i = 0; i < n; ++i) ++begin[variable_of(i) + 1u];
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        of.resize(n);
+        for (std::size_t i = n; i-- > 0;) of[--begin[variable_of(i) + 1u]] = static_cast<std::uint32_t>(i);
+        // Now begin[v + 1] is where v begins.
+        begin.erase(begin.begin());
+        begin.push_back(static_cast<std::uint32_t>(n));
     }
 };
 
@@ -86,6 +105,36 @@ inline std::uint64_t effective_set(const Splits<std::uint16_t>& splits, std::uin
 }
 inline std::uint64_t effective_set(const Splits<std::uint64_t>& splits, std::uint64_t S) {
     return kernels().effective64(splits.departure.data(), splits.own.data(), splits.size, S);
+}
+
+// Of many variables a set holds few: only the splits on these are looked at.
+template <class Visit>
+void for_each_variable(WideSet S, const Visit& visit) {
+    for (std::size_t word = 0; word < 2; ++word)
+        for (auto bits = static_cast<std::uint64_t>(S >> (64 * word)); bits; bits &= bits - 1)
+            visit(64 * word + static_cast<std::size_t>(std::countr_zero(bits)));
+}
+inline std::size_t visited(const Splits<WideSet>& splits, WideSet S, std::uint32_t* out) {
+    std::size_t n_out = 0;
+    for_each_variable(S, [&](std::size_t v) {
+        const std::size_t n_before = n_out;
+        for (std::size_t i = splits.begin[v]; i < splits.begin[v + 1]; ++i) {
+            out[n_out] = splits.of[i];
+            n_out += (splits.departure[splits.of[i]] & S) == 0;
+        }
+        std::inplace_merge(out, out + n_before, out + n_out);
+    });
+    return n_out;
+}
+inline WideSet effective_set(const Splits<WideSet>& splits, WideSet S) {
+    WideSet all = 0;
+    for_each_variable(S, [&](std::size_t v) {
+        bool is_visited = false;
+        for (std::size_t i = splits.begin[v]; i < splits.begin[v + 1] && !is_visited; ++i)
+            is_visited = (splits.departure[splits.of[i]] & S) == 0;
+        if (is_visited) all |= WideSet{1} << v;
+    });
+    return all;
 }
 
 // Memory for some rows of a tree.
@@ -112,8 +161,8 @@ class CellFinder {
         bool is_whole;  // all rows of the tree; `rows` is empty then
     };
 
-    template <class Mask>
-    Cell find(const CodedTree& tree, const Splits<Mask>& splits, std::uint64_t S, std::size_t min_node_size) {
+    template <class Mask, class Set>
+    Cell find(const CodedTree& tree, const Splits<Mask>& splits, Set S, std::size_t min_node_size) {
         if (visited_.size() < splits.size) visited_.resize(splits.size);
         n_visited_ = visited(splits, S, visited_.data());
         if (tree.has_bits()) return apply_bits(tree, splits.node_and_side.data(), min_node_size);

@@ -5,6 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,28 +26,34 @@ struct SearchOptions {
     std::size_t min_node_size = 1;
     std::size_t min_size = 1;
     std::size_t max_size = kMaxVariables;
-    bool minimal_only = false;  // stop at the first size that has a sufficient set
+    bool minimal_only = false;                   // stop at the first size that has a sufficient set
+    std::uint64_t max_sets = ~std::uint64_t{0};  // a row's search ends when it has gone through so many
 };
 
+// Sets where splits have departure masks of type Mask.
+template <class Mask>
+using SetOf = std::conditional_t<std::is_same_v<Mask, WideSet>, WideSet, std::uint64_t>;
+
 struct ScoredSet {
-    std::uint64_t variables;
+    WideSet variables;
     double sdp;
 };
 
 struct SearchResult {
     std::vector<ScoredSet> sufficient;  // smallest first, then surest, then by variables
     ScoredSet best{0, 0.0};             // the first of these, or the set that comes nearest to pi
+    bool is_complete = true;            // false: there were more sets than `max_sets`
 };
 
 // Remembers some shares of one row by set. A slot holds the set that came last; what is lost is computed again.
+template <class Set>
 class ShareMemo {
   public:
     explicit ShareMemo(std::size_t n_variables)
         : bits_(static_cast<int>(std::min<std::size_t>(n_variables, 11))), entries_(std::size_t{1} << bits_) {}
     // The slot of a set, and whether it holds the set's share at this row already. Rows are numbered from 1.
-    std::pair<double*, bool> find(std::uint64_t set, std::uint64_t row) {
-        const std::uint64_t hash = set < entries_.size() ? set : (set * 0x9E3779B97F4A7C15ull) >> (64 - bits_);
-        Entry& entry = entries_[hash];
+    std::pair<double*, bool> find(Set set, std::uint64_t row) {
+        Entry& entry = entries_[set < entries_.size() ? static_cast<std::size_t>(set) : hash(set)];
         const bool known = entry.set == set && entry.row == row;
         entry.set = set;
         entry.row = row;  // cheaper than to clear all slots for every row
@@ -53,9 +62,17 @@ class ShareMemo {
 
   private:
     struct Entry {
-        std::uint64_t set = 0, row = 0;
+        Set set = 0;
+        std::uint64_t row = 0;
         double share = 0.0;
     };
+
+    std::size_t hash(Set set) const {
+        auto word = static_cast<std::uint64_t>(set);
+        if constexpr (sizeof(Set) > sizeof(word)) word ^= static_cast<std::uint64_t>(set >> 64) * 0xC2B2AE3D27D4EB4Full;
+        return static_cast<std::size_t>((word * 0x9E3779B97F4A7C15ull) >> (64 - bits_));
+    }
+
     int bits_;
     std::vector<Entry> entries_;
 };
@@ -64,13 +81,14 @@ class ShareMemo {
 template <class Mask>
 class RowView {
   public:
+    using Set = SetOf<Mask>;
     explicit RowView(const Projection& projection)
         : projection_(projection),
           splits_(projection.trees.size()),
           bits_(projection.trees.size()),
           n_marginal_(projection.trees.size()),
           is_ready_(projection.trees.size()),
-          memo_(projection.trees.size(), ShareMemo(projection.n_variables)) {}
+          memo_(projection.trees.size(), ShareMemo<Set>(projection.n_variables)) {}
 
     // The outcome is: lo <= rank of y <= hi.
     void set_row(const float* x, std::uint32_t lo, std::uint32_t hi) {
@@ -84,9 +102,9 @@ class RowView {
     std::size_t n_trees() const { return projection_.trees.size(); }
 
     // Share of the rows in the cell of x for S, in one tree, that have the outcome.
-    double share(std::size_t tree, std::uint64_t S, std::size_t min_node_size) {
+    double share(std::size_t tree, Set S, std::size_t min_node_size) {
         prepare(tree);
-        const std::uint64_t effective = effective_set(splits_[tree], S);
+        const Set effective = effective_set(splits_[tree], S);
         const auto [share, known] = memo_[tree].find(effective, row_);
         if (known) return *share;
         const auto cell = finder_.find(projection_.trees[tree], splits_[tree], effective, min_node_size);
@@ -94,7 +112,7 @@ class RowView {
         return *share = static_cast<double>(hits) / static_cast<double>(cell.n_rows);
     }
 
-    double sdp(std::uint64_t S, std::size_t min_node_size) {
+    double sdp(Set S, std::size_t min_node_size) {
         double sum = 0.0;
         for (std::size_t tree = 0; tree < n_trees(); ++tree) sum += share(tree, S, min_node_size);
         return sum / static_cast<double>(n_trees());
@@ -118,50 +136,60 @@ class RowView {
     std::vector<std::vector<std::uint64_t>> bits_;  // rows of each tree with the outcome
     std::vector<std::size_t> n_marginal_;           // their number
     std::vector<std::uint8_t> is_ready_;
-    std::vector<ShareMemo> memo_;
+    std::vector<ShareMemo<Set>> memo_;
     typename Splits<Mask>::Scratch scratch_;
     CellFinder finder_;
 };
 
-// All sets of `size` among n variables, in ascending order of their masks.
+// All sets of `size` of the variables (ascending numbers), in ascending order of their masks.
+template <class Set>
 class SetsOfSize {
   public:
-    SetsOfSize(std::size_t n, std::size_t size) : n_(n), size_(size) {
-        is_done_ = size > n;
-        if (!is_done_) set_ = size == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
+    SetsOfSize(std::span<const std::uint8_t> variables, std::size_t size)
+        : variables_(variables), chosen_(size), is_done_(size > variables.size()) {
+        for (std::size_t i = 0; i < size && !is_done_; ++i) choose(i, i);
     }
     bool is_done() const { return is_done_; }
-    std::uint64_t set() const { return set_; }
+    Set set() const { return set_; }
     void advance() {
-        const std::uint64_t last = size_ == 0 ? 0
-                                              : (n_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n_) - 1) &
-                                                    ~((std::uint64_t{1} << (n_ - size_)) - 1);
-        if (size_ == 0 || size_ == n_ || set_ == last) {
-            is_done_ = true;
-            return;
-        }
-        // Gosper: the next larger number with as many bits.
-        const std::uint64_t lowest = set_ & (~set_ + 1), ripple = set_ + lowest;
-        set_ = ripple | (((set_ ^ ripple) >> 2) / lowest);
+        // The first that can move up by one does; those before it begin again.
+        std::size_t j = 0;
+        while (j + 1 < chosen_.size() && chosen_[j] + 1 == chosen_[j + 1]) ++j;
+        is_done_ = chosen_.empty() || chosen_[j] + 1 == variables_.size();
+        if (is_done_) return;
+        for (std::size_t i = 0; i <= j; ++i) set_ &= ~bit(chosen_[i]);
+        choose(j, chosen_[j] + 1);
+        for (std::size_t i = 0; i < j; ++i) choose(i, i);
     }
 
   private:
-    std::size_t n_, size_;
-    std::uint64_t set_ = 0;
-    bool is_done_ = false;
+    Set bit(std::size_t position) const { return Set{1} << variables_[position]; }
+    void choose(std::size_t i, std::size_t position) {
+        chosen_[i] = position;
+        set_ |= bit(position);
+    }
+
+    std::span<const std::uint8_t> variables_;
+    std::vector<std::size_t> chosen_;  // positions in `variables_`, ascending
+    bool is_done_;
+    Set set_ = 0;
 };
 
 template <class Mask>
 class Search {
   public:
+    using Set = SetOf<Mask>;
+
     Search(const Projection& projection, const SearchOptions& options, const StopFlag& stop)
         : n_variables_(projection.n_variables), options_(options), stop_(stop), row_(projection) {}
 
     SearchResult run(const float* x, std::uint32_t lo, std::uint32_t hi) {
         row_.set_row(x, lo, hi);
         dropped_.clear();
+        variables_.resize(n_variables_);
+        std::iota(variables_.begin(), variables_.end(), std::uint8_t{0});
         SearchResult result;
-        find_sufficient(result.sufficient);
+        find_sufficient(result);
         result.best = result.sufficient.empty() ? nearest() : result.sufficient.front();
         return result;
     }
@@ -169,7 +197,7 @@ class Search {
   private:
     // A set and the sum of its shares over the first trees.
     struct Partial {
-        std::uint64_t variables;
+        Set variables;
         double sum;
         std::size_t n_trees;
     };
@@ -179,22 +207,31 @@ class Search {
     // Dropped sets that are remembered, in case none is sufficient (24 bytes each).
     static constexpr std::size_t kRemembered = 1 << 16;
 
-    void find_sufficient(std::vector<ScoredSet>& found) {
+    void find_sufficient(SearchResult& result) {
+        std::vector<ScoredSet>& found = result.sufficient;
+        n_seen_ = 0;
         for (std::size_t size = options_.min_size; size <= last_size() && !stop_; ++size) {
             const std::size_t n_before = found.size();
             bool has_new_sets = false;
-            for (SetsOfSize sets(n_variables_, size); !sets.is_done() && !stop_;) {
+            for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && !stop_ && result.is_complete;) {
                 living_.clear();
-                for (; !sets.is_done() && !stop_ && living_.size() < kBatch; sets.advance())
+                for (; !sets.is_done() && living_.size() < kBatch; sets.advance()) {
+                    result.is_complete = n_seen_ < options_.max_sets && !stop_;
+                    if (!result.is_complete) break;
+                    ++n_seen_;
                     if (!has_subset(found, n_before, sets.set())) living_.push_back({sets.set(), 0.0, 0});
+                }
                 has_new_sets = has_new_sets || !living_.empty();
                 drop_insufficient();
                 for (const Partial& set : living_) found.push_back({set.variables, sdp_of(set)});
             }
-            if (!has_new_sets) return;  // a larger set holds one of this size, and so a sufficient one
             std::stable_sort(found.begin() + static_cast<std::ptrdiff_t>(n_before), found.end(),
                              [](const ScoredSet& a, const ScoredSet& b) { return a.sdp > b.sdp; });
-            if (options_.minimal_only && !found.empty()) return;
+            // Without a new set every larger one holds one of this size, and so a sufficient one.
+            if (!has_new_sets || !result.is_complete || (options_.minimal_only && !found.empty())) return;
+            if (size == 1)  // larger sets with a variable that is enough by itself need not be gone through
+                for (const ScoredSet& set : found)
+                    std::erase_if(variables_, [&](std::uint8_t v) { return set.variables == WideSet{1} << v; });
         }
     }
 
@@ -223,10 +260,12 @@ class Search {
         if (dropped_.size() <= kRemembered) {
             for (Partial& set : dropped_) challenge(best, set);
         } else {
+            std::uint64_t n_left = n_seen_;
             for (std::size_t size = options_.min_size; size <= last_size(); ++size)
-                for (SetsOfSize sets(n_variables_, size); !sets.is_done() && !stop_; sets.advance()) {
+                for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && n_left && !stop_; sets.advance()) {
                     Partial set{sets.set(), 0.0, 0};
                     challenge(best, set);
+                    --n_left;
                 }
         }
         return {best.variables, sdp_of(best)};
@@ -246,8 +285,14 @@ class Search {
     }
 
     static bool comes_before(const Partial& a, const Partial& b) {
-        const int n_a = std::popcount(a.variables), n_b = std::popcount(b.variables);
+        const int n_a = count(a.variables), n_b = count(b.variables);
         return n_a != n_b ? n_a < n_b : a.variables < b.variables;
+    }
+
+    static int count(Set set) {
+        int n = std::popcount(static_cast<std::uint64_t>(set));
+        if constexpr (sizeof(Set) > 8) n += std::popcount(static_cast<std::uint64_t>(set >> 64));
+        return n;
     }
 
     void advance(Partial& set) { set.sum += row_.share(set.n_trees++, set.variables, options_.min_node_size); }
@@ -255,9 +300,9 @@ class Search {
     double sdp_of(const Partial& set) const { return set.sum / static_cast<double>(row_.n_trees()); }
     std::size_t last_size() const { return std::min(options_.max_size, n_variables_); }
 
-    static bool has_subset(const std::vector<ScoredSet>& found, std::size_t n, std::uint64_t set) {
+    static bool has_subset(const std::vector<ScoredSet>& found, std::size_t n, Set set) {
         for (std::size_t i = 0; i < n; ++i)
-            if ((found[i].variables & ~set) == 0) return true;
+            if ((static_cast<Set>(found[i].variables) & ~set) == 0) return true;
         return false;
     }
 
@@ -265,6 +310,8 @@ class Search {
     SearchOptions options_;
     const StopFlag& stop_;
     RowView<Mask> row_;
+    std::vector<std::uint8_t> variables_;  // of which sets are made
+    std::uint64_t n_seen_ = 0;             // how many sets were gone through
     std::vector<Partial> living_, dropped_;
 };
 

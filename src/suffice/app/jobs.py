@@ -200,7 +200,7 @@ def join_explanations(parts: Sequence[Explanations]) -> Explanations:
         np.cumsum(ends).astype(np.int64),
         *(
             np.concatenate([getattr(one, name) for one in found])
-            for name in ("masks", "sdps", "best_masks", "best_sdps")
+            for name in ("masks", "sdps", "best_masks", "best_sdps", "is_complete")
         ),
     )
     return Explanations(
