@@ -6,6 +6,7 @@ import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from numbers import Integral
 from typing import Any, Literal
@@ -90,6 +91,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
         `min_samples_leaf`.
+    reference_rows : int, default=None
+        Of a larger training table, keep only so many rows, drawn at random, for all that is counted: SDPs, intervals,
+        rules. The forest is fitted on all rows, and predicts by them. Memory and time for a row then go by the rows
+        kept, and so does the noise of the counts; cells are as large as before (`min_node_size` goes down in
+        proportion). None keeps all.
     groups : dict of str to list of str or int, or "detect", default=None
         Columns that are one variable, such as the indicators of a category. "detect" makes one of columns that share
         a prefix, hold only 0 and 1, and of which no two are 1 in the same row: those of an encoder.
@@ -160,6 +166,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         max_size: int | None = None,
         max_sets: int | None = 2**20,
         min_node_size: int | None = None,
+        reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
         unseen: Literal["error", "missing"] = "error",
@@ -178,6 +185,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.max_size = max_size
         self.max_sets = max_sets
         self.min_node_size = min_node_size
+        self.reference_rows = reference_rows
         self.groups = groups
         self.dates = dates
         self.unseen = unseen
@@ -232,14 +240,16 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.forest_ = fit_forest(self.forest, self.task_, table, outcomes, n_threads, self.random_state)
         if self.task_ == "classification":
             self.classes_ = self.forest_.classes_
-            values, ranks = np.arange(len(self.classes_), dtype=np.float64), self._class_ranks(outcomes)
-        else:
-            ranks = np.searchsorted(values, outcomes).astype(np.uint32)
-        fitted = FittedForest.from_estimator(self.forest_, table, ranks, values.astype(np.float64), n_threads)
+            outcomes = self._class_ranks(outcomes)
+        fitted = FittedForest.of_training(
+            self.forest_, table, outcomes, self.reference_rows, n_threads, self.random_state
+        )
         if self.forest_ is self.forest:
-            check_outcomes(fitted, self.task_)
-        self.min_node_size_ = self._resolve_min_node_size(len(table))
-        chosen = choose_candidates(fitted, variables, self.candidates, self.n_candidates, self.random_state)
+            check_outcomes(self.forest_, outcomes)
+        self.min_node_size_ = self._resolve_min_node_size(len(table), len(fitted.X))
+        chosen = choose_candidates(
+            replace(fitted, estimator=self.forest_), variables, self.candidates, self.n_candidates, self.random_state
+        )
         self.target_name_ = str(getattr(y, "name", None) or "y")
         self._projected = ProjectedForest(fitted, variables, chosen, self.min_node_size_, n_threads)
         self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)
@@ -532,6 +542,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {rules!r}.")
         options = RuleOptions(check, volume)
         self._check_parameters()
+        self._projected.use_threads(self._n_threads())
         given = read_input(self, X, extra_columns=self.extra_columns)
         table = self._encode(given, self.forest_)
         predictions = self._predict_leaves(table)
@@ -618,6 +629,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
                     "min_size",
                     "max_size",
                     "max_sets",
+                    "reference_rows",
                     "n_candidates",
                     "unseen",
                     "dates",
@@ -759,6 +771,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
         if self.max_sets is not None:
             check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
+        if self.reference_rows is not None:
+            check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
         check_word("dates", self.dates, (None, "parts"))
@@ -769,6 +783,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     def _check_table(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self)
+        self._projected.use_threads(self._n_threads())
         return self._encode(read_input(self, X, extra_columns=self.extra_columns), self.forest_)
 
     def _encode(self, table: Table, forest: Any) -> NDArray[np.float32]:
@@ -786,11 +801,12 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         if self.task_ != "regression":
             raise ValueError(f"`{name}` is for regression; `y` held classes. See `predict_proba`.")
 
-    def _resolve_min_node_size(self, n_rows: int) -> int:
+    def _resolve_min_node_size(self, n_rows: int, n_kept: int) -> int:
         if self.min_node_size is not None:
             return int(self.min_node_size)
         leaf = self.forest_.min_samples_leaf
-        return int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
+        leaf = int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
+        return leaf if n_kept == n_rows else math.ceil(leaf * n_kept / n_rows)
 
     def _n_threads(self) -> int:
         n_cores = int(cpu_count())
@@ -830,7 +846,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         state.pop("_rule_finder", None)
         if projected is not None:
             forest = projected.forest
-            state["_parts"] = (forest.X, forest.y_rank, forest.y_values, projected.variables, projected.candidates)
+            state["_parts"] = (
+                forest.estimator, forest.X, forest.y_rank, forest.y_values, projected.variables, projected.candidates
+            )  # fmt: skip
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -842,6 +860,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     def _build_core(
         self,
+        forest: Any,
         X: NDArray[np.float32],
         y_rank: NDArray[np.uint32],
         y_values: Floats,
@@ -850,6 +869,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Build what answers questions from the forest and its training table."""
         n_threads = self._n_threads()
-        fitted = FittedForest.from_estimator(self.forest_, X, y_rank, y_values, n_threads)
+        fitted = FittedForest.from_estimator(forest, X, y_rank, y_values, n_threads)
         self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, n_threads)
         self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from suffice import _core
@@ -172,7 +172,7 @@ class TreeArrays:
 
 @dataclass(frozen=True)
 class SavedForest:
-    """A forest that was read from a file: its trees, without scikit-learn.
+    """A forest as its trees, without scikit-learn: read from a file, or with some of its training rows only.
 
     Parameters
     ----------
@@ -269,7 +269,48 @@ def list_trees(forest: Any) -> Iterator[TreeArrays]:
         )
 
 
-@dataclass(frozen=True)
+def thin_forest(forest: Any, X: NDArray[np.float32], kept: NDArray[np.intp]) -> SavedForest:
+    """Keep some of a forest's training rows. Its splits, and what it predicts, stay as they are.
+
+    Parameters
+    ----------
+    forest : estimator
+        A forest, fitted on `X`.
+    X : ndarray of shape (n_rows, n_columns), float32
+        Its training table.
+    kept : ndarray of int
+        The rows to keep, ascending.
+
+    Returns
+    -------
+    SavedForest
+        The forest, fitted on ``X[kept]`` as it were.
+    """
+    place = np.full(len(X), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    trees = []
+    for tree, estimator in zip(list_trees(forest), forest.estimators_, strict=True):
+        if tree.rows.max() >= len(X):
+            raise ValueError(_OTHER_TABLE)
+        leaves = estimator.tree_.apply(X)
+        is_leaf = tree.left < 0
+        # Of the kept rows alone it could not be seen that the forest was fitted on another table.
+        if not np.allclose(_count_leaves(leaves[tree.rows], tree)[is_leaf], tree.n_rows[is_leaf], rtol=0, atol=1e-6):
+            raise ValueError(_OTHER_TABLE)
+        rows = place[tree.rows]
+        rows = rows[rows >= 0]
+        if not len(rows):
+            raise ValueError(f"A tree has drawn none of the {len(kept)} `reference_rows`: keep more of them.")
+        trees.append(replace(tree, rows=rows, n_rows=_count_leaves(leaves[kept][rows], tree)))
+    told = describe_forest(forest)
+    return SavedForest(told.pop("kind"), told, takes_missing(forest), tuple(trees))
+
+
+def _count_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> NDArray[np.float64]:
+    return np.bincount(leaves, minlength=len(tree.left)).astype(np.float64)
+
+
+@dataclass
 class FittedForest:
     """A fitted forest with its training table.
 
@@ -298,6 +339,50 @@ class FittedForest:
     core: _core.Forest
     values: tuple[NDArray[np.float64], ...]
     n_threads: int
+
+    @classmethod
+    def of_training(
+        cls,
+        estimator: Any,
+        X: NDArray[np.float32],
+        y: NDArray[Any],
+        n_kept: int | None,
+        n_threads: int,
+        random_state: Any,
+    ) -> FittedForest:
+        """Take over a forest that was just fitted, with all of its training rows or some.
+
+        Parameters
+        ----------
+        estimator : estimator
+            The forest.
+        X : ndarray of shape (n_rows, n_columns), float32
+            Its training table.
+        y : ndarray of shape (n_rows,)
+            The outcomes: numbers, or positions in the forest's `classes_`.
+        n_kept : int or None
+            How many rows to keep, if there are more; None for all.
+        n_threads : int
+            How many threads work on a call.
+        random_state : int, RandomState or None
+            The seed by which rows are kept.
+
+        Returns
+        -------
+        FittedForest
+            The forest with the bootstrap rows of each tree.
+        """
+        forest = estimator
+        if n_kept is not None and n_kept < len(X):
+            kept = np.sort(check_random_state(random_state).choice(len(X), n_kept, replace=False))
+            forest = thin_forest(estimator, X, kept)
+            X, y = X[kept], y[kept]
+        values, ranks = np.unique(y, return_inverse=True)
+        if len(values) < 2:
+            raise ValueError(f"All {len(X)} `reference_rows` have the same outcome: keep more of them.")
+        if hasattr(estimator, "classes_"):
+            values, ranks = np.arange(len(estimator.classes_)), y
+        return cls.from_estimator(forest, X, ranks.astype(np.uint32), values.astype(np.float64), n_threads)
 
     @classmethod
     def from_estimator(
@@ -352,7 +437,7 @@ class FittedForest:
         ndarray of shape (n_columns,)
             The number of splits, over all trees.
         """
-        columns = np.concatenate([tree.tree_.feature for tree in self.estimator.estimators_])
+        columns = np.concatenate([tree.column for tree in list_trees(self.estimator)])
         return np.bincount(columns[columns >= 0], minlength=self.X.shape[1])
 
     def predict_leaves(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -387,11 +472,9 @@ class FittedForest:
             Whether there is such a tree.
         """
         total = np.zeros((len(self.X), self.values[0].shape[1]))
-        samples = self.estimator.estimators_samples_
         is_out = np.ones((len(self.values), len(self.X)), dtype=bool)
-        for t in range(len(self.values)):
-            is_out[t, samples[t]] = False
-            samples[t] = None
+        for t, tree in enumerate(list_trees(self.estimator)):
+            is_out[t, tree.rows] = False
         for begin in range(0, len(self.X), N_AT_ONCE):
             part = slice(begin, begin + N_AT_ONCE)
             leaves = _core.leaves(self.core, self.X[part], self.n_threads)
@@ -454,24 +537,24 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
     return fresh.fit(X, y)
 
 
-def check_outcomes(forest: FittedForest, task: str) -> None:
+def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
     """Refuse outcomes other than those that a fitted forest was trained on.
 
     Parameters
     ----------
-    forest : FittedForest
+    forest : estimator
         The forest.
-    task : {"classification", "regression"}
-        The task.
+    y : ndarray of shape (n_rows,)
+        The outcomes of its training rows: numbers, or positions in its `classes_`.
     """
-    tree = forest.estimator.estimators_[0].tree_
-    rank = forest.y_rank[forest.estimator.estimators_samples_[0]]
-    if task == "classification":
-        at_root = np.bincount(rank, minlength=len(forest.y_values)) / len(rank)
+    drawn = y[forest.estimators_samples_[0]]
+    if hasattr(forest, "classes_"):
+        at_root = np.bincount(drawn, minlength=len(forest.classes_)) / len(drawn)
     else:
-        center = np.median if forest.estimator.criterion == "absolute_error" else np.mean
-        at_root = np.array([center(forest.y_values[rank])])
-    if not np.allclose(tree.value[0, 0], at_root, rtol=1e-6, atol=1e-6 * float(np.ptp(forest.y_values))):
+        center = np.median if forest.criterion == "absolute_error" else np.mean
+        at_root = np.array([center(drawn)])
+    value = forest.estimators_[0].tree_.value[0, 0]
+    if not np.allclose(value, at_root, rtol=1e-6, atol=1e-6 * float(np.ptp(y))):
         raise ValueError("`forest` is fitted already, but on other outcomes: pass the very `y` that it was fitted on.")
 
 

@@ -160,7 +160,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "candidates": list(explainer._projected.candidates),
         "forest": {**_plain(describe_forest(explainer.forest_)), "takes_missing": takes_missing(explainer.forest_)},
     }
-    trees = list(list_trees(explainer.forest_))
+    trees = list(list_trees(fitted.estimator))
     arrays: Arrays = {
         "X": fitted.X,
         "y_rank": fitted.y_rank.astype("<u4"),
@@ -271,7 +271,7 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
     explainer.variable_names_ = variables.names
     explainer.candidates_ = tuple(variables.names[v] for v in candidates)
     explainer._encoding = encoding
-    explainer._build_core(X, y_rank, y_values, variables, candidates)
+    explainer._build_core(explainer.forest_, X, y_rank, y_values, variables, candidates)
     return explainer
 
 
@@ -358,8 +358,6 @@ def _read_forest(header: dict[str, Any], reader: _Reader, n_rows: int, n_values:
     for tree, size in enumerate(n_nodes):
         part = slice(begin, begin + size)
         begin += size
-        if np.any((nodes["left"][part] < 0) & ~(nodes["n_rows"][part] >= 1)):
-            raise ValueError("a tree of it has an empty leaf")
         if not 1 <= n_drawn[tree].sum(dtype=np.int64) < 2**31:
             raise ValueError("a tree of it drew no rows, or too many")
         trees.append(

@@ -72,6 +72,16 @@ class ProjectedForest:
         """Project onto the candidates: bit i of a set's mask stands for the i-th of them."""
         self.on_candidates = self._project([(variable,) for variable in self.candidates])
 
+    def use_threads(self, n_threads: int) -> None:
+        """Set how many threads work on a call.
+
+        Parameters
+        ----------
+        n_threads : int
+            Their number.
+        """
+        self.n_threads = self.forest.n_threads = n_threads
+
     def sdp(self, X: Table, sets: Sequence[VariableSet], lo: NDArray[np.uint32], hi: NDArray[np.uint32]) -> Floats:
         """Compute the probability that the outcome's rank lies in [lo, hi], given X_S = x_S.
 

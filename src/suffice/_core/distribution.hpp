@@ -15,15 +15,15 @@
 
 namespace suffice {
 
-// Gives, tree by tree, the ranks of the outcomes of the rows in the leaf of x.
+// Gives, tree by tree, the ranks of the outcomes of the rows in the leaf of x, or above it if that has none.
 class LeafRanks {
   public:
     explicit LeafRanks(const Forest& forest) : forest_(forest) {}
     void set_row(const float* x) { x_ = x; }
     std::size_t n_trees() const { return forest_.trees.size(); }
     std::span<const std::uint32_t> ranks(std::size_t t) const {
-        const Node& leaf = forest_.trees[t].leaf(x_);
-        return {forest_.trees[t].rank.data() + leaf.begin, leaf.end - leaf.begin};
+        const Node& node = forest_.trees[t].last_with_rows(x_);
+        return {forest_.trees[t].rank.data() + node.begin, node.end - node.begin};
     }
 
   private:

@@ -40,7 +40,7 @@ struct Node {
     std::int32_t left;  // -1 at a leaf
     std::int32_t right;
     std::int32_t column;
-    std::uint32_t begin;  // at a leaf: its rows are Tree::rows[begin, end)
+    std::uint32_t begin;  // its rows are Tree::rows[begin, end)
     std::uint32_t end;
     bool missing_left;
 
@@ -63,7 +63,17 @@ struct Tree {
             i = static_cast<std::size_t>(nodes[i].goes_left(x[nodes[i].column]) ? nodes[i].left : nodes[i].right);
         return i;
     }
-    const Node& leaf(const float* x) const { return nodes[leaf_at(x)]; }
+    // The last node on the way of x that has rows. It is a leaf unless rows were left out after the training.
+    const Node& last_with_rows(const float* x) const {
+        std::size_t i = 0;
+        while (!nodes[i].is_leaf()) {
+            const auto next =
+                static_cast<std::size_t>(nodes[i].goes_left(x[nodes[i].column]) ? nodes[i].left : nodes[i].right);
+            if (nodes[next].begin == nodes[next].end) break;
+            i = next;
+        }
+        return nodes[i];
+    }
 };
 
 // The rows do not fall into the leaves as they did when the forest was trained.
@@ -114,8 +124,7 @@ inline Tree build_tree(const TreeArrays& a, const Matrix& X, std::span<const std
     std::vector<std::uint32_t> leaf_of(a.rows.size());
     std::vector<std::uint32_t> count(tree.nodes.size(), 0);
     for (std::size_t i = 0; i < a.rows.size(); ++i) {
-        const Node& leaf = tree.leaf(X.row(static_cast<std::size_t>(a.rows[i])));
-        leaf_of[i] = static_cast<std::uint32_t>(&leaf - tree.nodes.data());
+        leaf_of[i] = static_cast<std::uint32_t>(tree.leaf_at(X.row(static_cast<std::size_t>(a.rows[i]))));
         ++count[leaf_of[i]];
     }
     for (std::size_t i = 0; i < tree.nodes.size(); ++i)
@@ -139,6 +148,12 @@ inline Tree build_tree(const TreeArrays& a, const Matrix& X, std::span<const std
     tree.rows.resize(a.rows.size());
     for (std::size_t i = 0; i < a.rows.size(); ++i)
         tree.rows[tree.nodes[leaf_of[i]].end++] = static_cast<std::uint32_t>(a.rows[i]);
+    for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children come after their parents
+        Node& node = tree.nodes[i];
+        if (node.is_leaf()) continue;
+        node.begin = tree.nodes[static_cast<std::size_t>(node.left)].begin;
+        node.end = tree.nodes[static_cast<std::size_t>(node.right)].end;
+    }
     tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);
     for (std::size_t i = 0; i < tree.rows.size(); ++i) tree.rank[i] = y_rank[tree.rows[i]];
     return tree;
