@@ -119,6 +119,7 @@ class RuleFinder:
             rows_of.setdefault(S, []).append(row)
         n_done = 0
         for S, rows in rows_of.items():  # rows of one set together: their cells are computed once
+            rows.sort(key=lambda row: (int(lo[row]), int(hi[row])))  # those of one outcome: the shares in the cells
             cells = self._cells_of(S)
             tell = None if progress is None else partial(_tell_sum, progress, n_done)
             n_done += len(rows)

@@ -345,8 +345,9 @@ nb::ndarray<nb::numpy, double> row_sdps(const PySetCells& cells, std::uint32_t l
         const StopFlag stop{false};
         RuleSearch search(cells.get(), {}, stop);
         search.find_shares(lo, hi);
+        const std::vector<double>& sums = search.sums();
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = search.sum_of_row(i) / static_cast<double>(cells.get().trees.size());
+            out[i] = sums[cells.get().points.of_row[i]] / static_cast<double>(cells.get().trees.size());
     }
     return to_numpy(std::move(out), {cells.get().n_rows});
 }

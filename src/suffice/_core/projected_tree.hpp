@@ -73,12 +73,20 @@ struct ProjectedTree {
     }
 };
 
+// The training rows as S sees them: rows that no split of the forest on S tells apart are one point. Of a table of
+// categories, whole numbers or repeated measurements there are far fewer points than rows.
+struct Points {
+    std::size_t size = 0;
+    std::vector<std::uint32_t> of_row;       // by row of the table
+    std::vector<std::vector<float>> values;  // by column of S and point
+};
+
 class ProjectedTreeBuilder {
   public:
     // position_of[column]: where the column stands among those of S, or -1.
-    ProjectedTreeBuilder(const Tree& tree, const Matrix& X, std::span<const std::int32_t> position_of,
+    ProjectedTreeBuilder(const Tree& tree, const Points& points, std::span<const std::int32_t> position_of,
                          std::size_t n_columns, std::size_t min_node_size)
-        : tree_(tree), X_(X), min_node_size_(min_node_size), box_(n_columns) {
+        : tree_(tree), points_(points), min_node_size_(min_node_size), box_(n_columns) {
         constexpr std::int32_t kNone = -1;
         struct Above {
             std::int32_t split;  // kNone: no split on S lies above
@@ -102,22 +110,23 @@ class ProjectedTreeBuilder {
                     static_cast<std::uint32_t>(id));
             above[left] = {id, true};
             above[right] = {id, false};
-            splits_.push_back({largest_float_up_to(node.threshold),
-                               static_cast<std::uint32_t>(position),
-                               node.column,
-                               node.missing_left,
-                               {}});
+            splits_.push_back(
+                {largest_float_up_to(node.threshold), static_cast<std::uint32_t>(position), node.missing_left, {}});
         }
     }
 
-    ProjectedTree build() {
-        rows_.resize(tree_.rows.size());
-        std::iota(rows_.begin(), rows_.end(), 0u);
+    // `leaf_of` takes the leaf of each point.
+    ProjectedTree build(std::vector<std::uint32_t>& leaf_of) {
+        n_rows_.assign(points_.size, 0);
+        for (const std::uint32_t row : tree_.rows) ++n_rows_[points_.of_row[row]];
+        order_.resize(points_.size);
+        std::iota(order_.begin(), order_.end(), 0u);
+        leaf_of.resize(points_.size);
+        leaf_of_ = leaf_of.data();
         OpenSplits open(splits_.size());
         for (const std::uint32_t i : first_) open.insert(i);
-        grow(open, 0, static_cast<std::uint32_t>(rows_.size()));
-        out_.rank.resize(rows_.size());
-        for (std::size_t i = 0; i < rows_.size(); ++i) out_.rank[i] = tree_.rank[rows_[i]];
+        grow(open, 0, static_cast<std::uint32_t>(points_.size), tree_.rows.size());
+        order_rows();
         return std::move(out_);
     }
 
@@ -125,7 +134,6 @@ class ProjectedTreeBuilder {
     struct Split {
         float threshold;
         std::uint32_t position;
-        std::int32_t column;
         bool missing_left;
         std::vector<std::uint32_t> below[2];  // left and right: the next splits on S
     };
@@ -155,8 +163,27 @@ class ProjectedTreeBuilder {
         for (const std::uint32_t i : split.below[side]) open.insert(i);
     }
 
-    // The subtree for the points of box_, whose rows are rows_[begin, end), from the open splits on. Returns its root.
-    std::int32_t grow(OpenSplits& open, std::uint32_t begin, std::uint32_t end) {
+    void make_leaf(std::int32_t id, std::uint32_t begin, std::uint32_t end) const {
+        for (std::uint32_t i = begin; i < end; ++i) leaf_of_[order_[i]] = static_cast<std::uint32_t>(id);
+    }
+
+    // Puts the rows into the order of the points, and turns the ranges of points in the nodes into ranges of rows.
+    void order_rows() {
+        std::vector<std::uint32_t> first(points_.size + 1, 0);  // by position in order_: rows before it
+        for (std::size_t i = 0; i < points_.size; ++i) first[i + 1] = first[i] + n_rows_[order_[i]];
+        for (ProjectedNode& node : out_.nodes) {
+            node.begin = first[node.begin];
+            node.end = first[node.end];
+        }
+        for (std::size_t i = 0; i < points_.size; ++i) n_rows_[order_[i]] = first[i];  // from here on the next place
+        out_.rank.resize(tree_.rows.size());
+        for (std::size_t i = 0; i < tree_.rows.size(); ++i)
+            out_.rank[n_rows_[points_.of_row[tree_.rows[i]]]++] = tree_.rank[i];
+    }
+
+    // The subtree for the points in box_, order_[begin, end), which hold n_rows of the tree's rows, from the open
+    // splits on. Returns its root.
+    std::int32_t grow(OpenSplits& open, std::uint32_t begin, std::uint32_t end, std::size_t n_rows) {
         const auto id = static_cast<std::int32_t>(out_.nodes.size());
         out_.nodes.push_back({0.0f, 0, -1, -1, begin, end, false});
         for (std::int64_t i = open.take_first(); i >= 0; i = open.take_first()) {
@@ -168,30 +195,37 @@ class ProjectedTreeBuilder {
                 follow(open, split, left.is_empty() ? 1 : 0);
                 continue;
             }
+            const float* values = points_.values[split.position].data();
+            std::size_t n_left = 0;
             const auto middle = static_cast<std::uint32_t>(
-                std::partition(rows_.begin() + begin, rows_.begin() + end,
-                               [&](std::uint32_t row) {
-                                   const float value = X_.row(tree_.rows[row])[split.column];
-                                   return value <= split.threshold || (split.missing_left && std::isnan(value));
+                std::partition(order_.begin() + begin, order_.begin() + end,
+                               [&](std::uint32_t point) {
+                                   const float value = values[point];
+                                   const bool goes_left =
+                                       value <= split.threshold || (split.missing_left && std::isnan(value));
+                                   n_left += goes_left ? n_rows_[point] : 0;
+                                   return goes_left;
                                }) -
-                rows_.begin());
-            const bool goes_on[2] = {middle - begin >= min_node_size_, end - middle >= min_node_size_};
-            if (!goes_on[0] && !goes_on[1]) return id;  // the walk stops on either side, with the same rows
+                order_.begin());
+            const std::size_t n_on[2] = {n_left, n_rows - n_left};
+            const bool goes_on[2] = {n_on[0] >= min_node_size_, n_on[1] >= min_node_size_};
+            if (!goes_on[0] && !goes_on[1]) break;  // the walk stops on either side, with the same rows
             std::int32_t child[2];
             for (int side = 0; side < 2; ++side) {
                 if (!goes_on[side]) {
                     child[side] = static_cast<std::int32_t>(out_.nodes.size());
                     out_.nodes.push_back({0.0f, 0, -1, -1, begin, end, false});
+                    make_leaf(child[side], side == 0 ? begin : middle, side == 0 ? middle : end);
                     continue;
                 }
                 box_[split.position] = side == 0 ? left : right;
                 if (side == 0 && goes_on[1]) {
                     OpenSplits on_the_left = open;
                     follow(on_the_left, split, 0);
-                    child[0] = grow(on_the_left, begin, middle);
+                    child[0] = grow(on_the_left, begin, middle, n_on[0]);
                 } else {
                     follow(open, split, side);
-                    child[side] = side == 0 ? grow(open, begin, middle) : grow(open, middle, end);
+                    child[side] = side == 0 ? grow(open, begin, middle, n_on[0]) : grow(open, middle, end, n_on[1]);
                 }
             }
             box_[split.position] = whole;
@@ -203,16 +237,19 @@ class ProjectedTreeBuilder {
             node.missing_left = split.missing_left;
             return id;
         }
+        make_leaf(id, begin, end);
         return id;
     }
 
     const Tree& tree_;
-    const Matrix& X_;
+    const Points& points_;
     std::size_t min_node_size_;
     std::vector<Split> splits_;         // on columns of S, breadth-first
     std::vector<std::uint32_t> first_;  // those below no other
     Box box_;
-    std::vector<std::uint32_t> rows_;  // positions in Tree::rows
+    std::vector<std::uint32_t> order_;   // the points, those of a node together
+    std::vector<std::uint32_t> n_rows_;  // by point: rows of the tree
+    std::uint32_t* leaf_of_ = nullptr;   // by point
     ProjectedTree out_;
 };
 

@@ -17,6 +17,7 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -51,18 +52,21 @@ inline bool meets(const CodeBox& a, const CodeInterval* b) {
     return true;
 }
 
-// Many boxes over the same columns, one after the other in memory.
+// Many boxes over the same columns, one after the other in memory, each with a number of training rows.
 class CodeBoxes {
   public:
     void clear(std::size_t n_columns) {
         n_columns_ = n_columns;
         size_ = 0;
         intervals_.clear();
+        n_rows_.clear();
     }
-    void append(const CodeInterval* box) {
+    void append(const CodeInterval* box, std::uint32_t n_rows = 0) {
         intervals_.insert(intervals_.end(), box, box + n_columns_);
+        n_rows_.push_back(n_rows);
         ++size_;
     }
+    std::uint32_t n_rows(std::size_t i) const { return n_rows_[i]; }
     std::size_t size() const { return size_; }
     const CodeInterval* operator[](std::size_t i) const { return intervals_.data() + n_columns_ * i; }
     bool any_in(const CodeBox& box) const {
@@ -72,36 +76,44 @@ class CodeBoxes {
     }
     std::size_t count_in(const CodeBox& box) const {
         std::size_t n = 0;
-        for (std::size_t i = 0; i < size_; ++i) n += meets(box, (*this)[i]);
+        for (std::size_t i = 0; i < size_; ++i) n += meets(box, (*this)[i]) ? n_rows_[i] : 0;
         return n;
     }
     void keep_in(const CodeBox& box) {
         std::size_t n = 0;
-        for (std::size_t i = 0; i < size_; ++i)
-            if (meets(box, (*this)[i])) std::copy_n((*this)[i], n_columns_, intervals_.data() + n_columns_ * n++);
+        for (std::size_t i = 0; i < size_; ++i) {
+            if (!meets(box, (*this)[i])) continue;
+            std::copy_n((*this)[i], n_columns_, intervals_.data() + n_columns_ * n);
+            n_rows_[n++] = n_rows_[i];
+        }
         size_ = n;
         intervals_.resize(n_columns_ * n);
+        n_rows_.resize(n);
     }
 
   private:
     std::size_t n_columns_ = 0, size_ = 0;  // a box over no columns is still a box
     std::vector<CodeInterval> intervals_;
+    std::vector<std::uint32_t> n_rows_;
 };
 
 // One column of the table, cut at all thresholds that the forest has on it: the same for every set.
 struct ColumnCodes {
-    std::vector<float> thresholds;          // ascending
-    std::vector<std::uint64_t> weight;      // by threshold: the rows that the forest splits there
-    std::vector<CodeInterval> coordinates;  // by row: the code as lo == hi, or missing
+    std::vector<float> thresholds;       // ascending
+    std::vector<std::uint64_t> weight;   // by threshold: the rows that the forest splits there
+    std::vector<std::uint32_t> code_of;  // by row; kNoRank if it is missing
     float smallest = std::numeric_limits<float>::infinity();
     float largest = -std::numeric_limits<float>::infinity();
     bool has_missing = false;
 
-    CodeInterval coordinate(float value) const {
-        if (std::isnan(value)) return kOnlyMissing;
-        const auto code = static_cast<std::uint32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), value) -
-                                                     thresholds.begin());
-        return {code, code, false};
+    std::uint32_t code(float value) const {
+        if (std::isnan(value)) return kNoRank;
+        return static_cast<std::uint32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), value) -
+                                          thresholds.begin());
+    }
+    CodeInterval coordinate(float value) const { return interval(code(value)); }
+    static CodeInterval interval(std::uint32_t code) {
+        return code == kNoRank ? kOnlyMissing : CodeInterval{code, code, false};
     }
 };
 
@@ -125,10 +137,10 @@ inline ColumnCodes code_column(const Forest& forest, std::int32_t column) {
         codes.thresholds.push_back(threshold);
         codes.weight.push_back(rows);
     }
-    codes.coordinates.resize(forest.X.n_rows);
+    codes.code_of.resize(forest.X.n_rows);
     for (std::size_t i = 0; i < forest.X.n_rows; ++i) {
         const float value = forest.X.row(i)[column];
-        codes.coordinates[i] = codes.coordinate(value);
+        codes.code_of[i] = codes.code(value);
         if (std::isnan(value)) {
             codes.has_missing = true;
             continue;
@@ -145,18 +157,53 @@ struct SetCells {
     std::size_t n_outcomes = 0;                             // distinct outcomes
     std::vector<std::int32_t> columns;                      // of the table, that belong to S
     std::vector<std::shared_ptr<const ColumnCodes>> codes;  // of these columns
+    Points points;
+    CodeBoxes coordinates;  // of the points, with the number of training rows there
     std::vector<ProjectedTree> trees;
-    std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and row: the row's leaf
+    std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and point: its leaf
 
     // Of this set alone: the codes of a column are shared by all sets that hold it.
     std::size_t n_bytes() const {
-        std::size_t n = 0;
+        std::size_t n = points.of_row.size() * sizeof(std::uint32_t) +
+                        points.size * (sizeof(std::uint32_t) + columns.size() * (sizeof(float) + sizeof(CodeInterval)));
         for (const ProjectedTree& tree : trees)
             n += tree.nodes.size() * sizeof(ProjectedNode) + tree.rank.size() * sizeof(std::uint32_t);
         for (const auto& leaves : leaf_of) n += leaves.size() * sizeof(std::uint32_t);
         return n;
     }
 };
+
+// Puts rows with the same codes in all columns together. Points are numbered as they first come.
+inline void find_points(const Forest& forest, SetCells& cells) {
+    Points& points = cells.points;
+    points.of_row.assign(cells.n_rows, 0);
+    points.size = 1;
+    std::unordered_map<std::uint64_t, std::uint32_t> number;
+    for (const auto& column : cells.codes) {  // of points that are apart already, and the codes of one more column
+        number.clear();
+        number.reserve(2 * points.size);
+        for (std::size_t i = 0; i < cells.n_rows; ++i) {
+            const std::uint64_t both = std::uint64_t{points.of_row[i]} << 32 | column->code_of[i];
+            points.of_row[i] = number.try_emplace(both, static_cast<std::uint32_t>(number.size())).first->second;
+        }
+        points.size = number.size();
+    }
+    std::vector<std::uint32_t> n_rows(points.size, 0), example(points.size, 0);
+    for (std::size_t i = cells.n_rows; i-- > 0;) {
+        ++n_rows[points.of_row[i]];
+        example[points.of_row[i]] = static_cast<std::uint32_t>(i);
+    }
+    points.values.assign(cells.columns.size(), std::vector<float>(points.size));
+    cells.coordinates.clear(cells.columns.size());
+    CodeBox point(cells.columns.size());
+    for (std::size_t p = 0; p < points.size; ++p) {
+        for (std::size_t c = 0; c < point.size(); ++c) {
+            points.values[c][p] = forest.X.row(example[p])[cells.columns[c]];
+            point[c] = ColumnCodes::interval(cells.codes[c]->code_of[example[p]]);
+        }
+        cells.coordinates.append(point.data(), n_rows[p]);
+    }
+}
 
 inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_t> columns,
                                std::vector<std::shared_ptr<const ColumnCodes>> codes, std::size_t min_node_size,
@@ -169,18 +216,14 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
     std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
     for (std::size_t c = 0; c < columns.size(); ++c)
         position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
-    std::vector<float> values(columns.size() * cells.n_rows);
-    for (std::size_t i = 0; i < cells.n_rows; ++i)
-        for (std::size_t c = 0; c < columns.size(); ++c) values[columns.size() * i + c] = forest.X.row(i)[columns[c]];
+    find_points(forest, cells);
     cells.trees.resize(forest.trees.size());
-    cells.leaf_of.assign(forest.trees.size(), std::vector<std::uint32_t>(cells.n_rows));
+    cells.leaf_of.resize(forest.trees.size());
     StopFlag stop{false};
     const auto make_worker = [&] {
         return [&](std::size_t t) {
-            ProjectedTreeBuilder builder(forest.trees[t], forest.X, position_of, columns.size(), min_node_size);
-            cells.trees[t] = builder.build();
-            for (std::size_t i = 0; i < cells.n_rows; ++i)
-                cells.leaf_of[t][i] = cells.trees[t].leaf(values.data() + columns.size() * i);
+            ProjectedTreeBuilder builder(forest.trees[t], cells.points, position_of, columns.size(), min_node_size);
+            cells.trees[t] = builder.build(cells.leaf_of[t]);
         };
     };
     for_each_row(forest.trees.size(), n_threads, stop, make_worker, watch, 1);
@@ -227,7 +270,7 @@ class RuleSearch {
         rule.sdp = sum / static_cast<double>(cells_.trees.size());
         rule.exists = sum >= needed();
         if (!rule.exists) return rule;
-        sort_rows();
+        sort_points();
         n_regions_ = 0;
         search(rule);
         return rule;
@@ -235,6 +278,10 @@ class RuleSearch {
 
     // The share of the outcome in every leaf, and its range in every subtree.
     void find_shares(std::uint32_t lo, std::uint32_t hi) {
+        const std::pair outcome{lo, hi};
+        if (outcome_ == outcome) return;  // rows with the same outcome come one after the other
+        outcome_ = outcome;
+        sum_.clear();
         const std::size_t k = cells_.trees.size();
         share_.resize(k);
         least_.resize(k);
@@ -263,11 +310,16 @@ class RuleSearch {
         }
     }
 
-    // Sum over the trees of the share in the cell of a training row, after find_shares.
-    double sum_of_row(std::size_t i) const {
-        double sum = 0.0;
-        for (std::size_t t = 0; t < cells_.trees.size(); ++t) sum += share_[t][cells_.leaf_of[t][i]];
-        return sum;
+    // By point: the sum over the trees of the share in its cell, after find_shares.
+    const std::vector<double>& sums() {
+        if (!sum_.empty()) return sum_;
+        sum_.assign(cells_.points.size, 0.0);
+        for (std::size_t t = 0; t < cells_.trees.size(); ++t) {  // tree by tree: its shares stay in the cache
+            const double* share = share_[t].data();
+            const std::uint32_t* leaf = cells_.leaf_of[t].data();
+            for (std::size_t p = 0; p < sum_.size(); ++p) sum_[p] += share[leaf[p]];
+        }
+        return sum_;
     }
 
   private:
@@ -300,14 +352,12 @@ class RuleSearch {
         return box;
     }
 
-    void sort_rows() {
+    void sort_points() {
         good_.clear(x_.size());
         bad_.clear(x_.size());
-        CodeBox point(x_.size());
-        for (std::size_t i = 0; i < cells_.n_rows; ++i) {
-            for (std::size_t c = 0; c < x_.size(); ++c) point[c] = cells_.codes[c]->coordinates[i];
-            (sum_of_row(i) >= needed() ? good_ : bad_).append(point.data());
-        }
+        const std::vector<double>& sum = sums();
+        for (std::size_t p = 0; p < sum.size(); ++p)
+            (sum[p] >= needed() ? good_ : bad_).append(cells_.coordinates[p], cells_.coordinates.n_rows(p));
     }
 
     void search(FoundRule& rule) {
@@ -391,7 +441,7 @@ class RuleSearch {
         for (bool changed = true; changed;) {
             changed = false;
             count_rows(node.box);
-            node.value = options_.by_volume ? value_of(node.box) : static_cast<double>(rows_.size());
+            node.value = options_.by_volume ? value_of(node.box) : static_cast<double>(n_counted_);
             if (node.value <= least) return false;
             ways_.clear();
             double least_value = std::numeric_limits<double>::infinity();
@@ -438,7 +488,7 @@ class RuleSearch {
         return core != before;
     }
 
-    // Ranks the codes of the good rows in each column, so that counting takes no longer than there are rows.
+    // Ranks the codes of the good points in each column, so that counting takes no longer than there are points.
     void index_good() {
         const std::size_t n_columns = x_.size();
         rank_of_code_.resize(n_columns);
@@ -457,12 +507,12 @@ class RuleSearch {
         n_missing_.resize(n_columns);
     }
 
-    // Finds the good rows in a box and counts, by column, how many of them lie below each rank.
+    // Finds the good points in a box and counts, by column, how many of their rows lie below each rank.
     void count_rows(const CodeBox& box) {
         if (options_.by_volume) return;
-        rows_.resize(good_.size());
-        std::iota(rows_.begin(), rows_.end(), 0u);
-        std::size_t n = rows_.size();
+        inside_.resize(good_.size());
+        std::iota(inside_.begin(), inside_.end(), 0u);
+        std::size_t n = inside_.size();
         for (std::size_t c = 0; c < box.size(); ++c) {
             const auto [first, end] = ranks(c, box[c]);
             const std::uint32_t width = end - first;
@@ -470,22 +520,21 @@ class RuleSearch {
             const std::uint32_t* rank = good_rank_[c].data();
             std::size_t n_left = 0;
             for (std::size_t j = 0; j < n; ++j) {
-                const std::uint32_t i = rows_[j];
-                rows_[n_left] = i;
+                const std::uint32_t i = inside_[j];
+                inside_[n_left] = i;
                 n_left += (rank[i] - first < width) | (missing & (rank[i] == kNoRank));
             }
             n = n_left;
         }
-        rows_.resize(n);
+        inside_.resize(n);
+        n_counted_ = 0;
+        for (const std::uint32_t i : inside_) n_counted_ += good_.n_rows(i);
         for (std::size_t c = 0; c < box.size(); ++c) {
             std::vector<std::uint32_t>& n_below = n_below_[c];
             n_below.assign(rank_of_code_[c].back() + 1, 0);
             n_missing_[c] = 0;
-            for (const std::uint32_t i : rows_)
-                if (good_rank_[c][i] == kNoRank)
-                    ++n_missing_[c];
-                else
-                    ++n_below[good_rank_[c][i] + 1];
+            for (const std::uint32_t i : inside_)
+                (good_rank_[c][i] == kNoRank ? n_missing_[c] : n_below[good_rank_[c][i] + 1]) += good_.n_rows(i);
             for (std::size_t r = 1; r < n_below.size(); ++r) n_below[r] += n_below[r - 1];
         }
     }
@@ -747,14 +796,18 @@ class RuleSearch {
     CodeBox x_;
     std::vector<std::vector<double>> share_, least_, most_;  // by tree and node: of its leaf, over its subtree
     std::vector<std::uint32_t> hits_before_;
-    CodeBoxes good_, bad_;  // training rows; bad_ holds regions too
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> outcome_;  // of share_
+    std::vector<double> sum_;                                         // by point: see sums()
+    CodeBoxes good_, bad_;  // points of the training rows; bad_ holds regions too
     std::vector<Way> ways_, found_;
-    std::size_t chosen_ = 0;                                // what ways_ cut off, in bad_
-    std::vector<std::uint32_t> rows_;                       // the good rows in the box that was counted last
-    std::vector<std::vector<std::uint32_t>> rank_of_code_;  // by column and code: how many codes of good rows lie below
-    std::vector<std::vector<std::uint32_t>> good_rank_;     // by column and good row
-    std::vector<std::vector<std::uint32_t>> n_below_;       // by column and rank: of rows_
-    std::vector<std::uint32_t> n_missing_;                  // by column: of rows_
+    std::size_t chosen_ = 0;             // what ways_ cut off, in bad_
+    std::vector<std::uint32_t> inside_;  // the good points in the box that was counted last
+    std::size_t n_counted_ = 0;          // their rows
+    std::vector<std::vector<std::uint32_t>>
+        rank_of_code_;                                   // by column and code: how many codes of good points lie below
+    std::vector<std::vector<std::uint32_t>> good_rank_;  // by column and good point
+    std::vector<std::vector<std::uint32_t>> n_below_;    // by column and rank: of inside_
+    std::vector<std::uint32_t> n_missing_;               // by column: of inside_
     std::size_t n_regions_ = 0;
 };
 
