@@ -21,8 +21,8 @@ import suffice
 from suffice import SufficientExplainer
 from suffice.cli import run
 from suffice.files import read_table
+from suffice.lines import LINE_COLUMNS
 from suffice.printing import in_options
-from suffice.results import COLUMNS
 
 COMMAND = Path(sys.executable).with_name("suffice")
 N_ROWS = 300
@@ -323,7 +323,7 @@ def test_dates(here, capsys):
         ("shop.csv -t buys -o nowhere/m.suffice", "There is no folder 'nowhere' to write 'm.suffice' in."),
         ("shop.csv -t buys -o .", "'.' is a folder: give a file."),
         ("small.csv -t y -o m.suffice --pi 2", "--pi must be in (0, 1], got 2.0."),
-        ("small.csv -t y -o m.suffice --candidates 65", "--candidates must be from 1 to 64, got 65."),
+        ("small.csv -t y -o m.suffice --candidates 129", "--candidates must be from 1 to 128, got 129."),
         ("small.csv -t y -o m.suffice --max-size 0", "--max-size must be None or at least 1, got 0."),
         ("small.csv -t y -o m.suffice --radius 1", "--radius is for regression, but the target holds classes;"),
         ("small.csv -t y -o m.suffice --group ab", "--group must be NAME=COL,COL or the one word detect, got 'ab'."),
@@ -405,7 +405,7 @@ def test_the_table_has_a_line_for_each_row(model, target, suffix, here, capsys):
     assert captured.out == ""
     assert captured.err.splitlines()[-1] == f"{len(positions)} rows explained, written to out.{suffix}."
     found = read_table(f"out.{suffix}")
-    assert found.columns == ["row", "id", "member", *COLUMNS]
+    assert found.columns == ["row", "id", "member", *LINE_COLUMNS]
     assert found["row"].to_list() == positions
     assert found["id"].to_list() == [f"c{i}" for i in positions]
     for line, explanation in zip(found.to_dicts(), explanations, strict=True):

@@ -28,6 +28,9 @@ FLOW = [
     "stability",
     "persistence",
     "lines",
+    "batches",
+    "spark",
+    "dask",
     "_drawing",
     "plots",
     "cards",
@@ -37,6 +40,7 @@ FLOW = [
     "files",
     "printing",
     "results",
+    "streaming",
     "app",
     "commands",
     "cli",
@@ -51,7 +55,7 @@ PASSED_ON = {
 # May be imported by any of those, import none of them.
 LEAVES = ["errors", "table", "checks", "progress", "wording", "writing", "models", "datasets"]
 # Take long to load, or are not always there.
-HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "pyarrow"]
+HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "pyarrow", "pyspark", "dask"]
 
 
 def test_the_package_exports_these_names():

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 TABLE_FORMATS = ("csv", "parquet", "arrow")
 N_SHOWN = 5  # rows that are told in words unless another number is asked for
+BATCH = 10_000  # rows of a part: seconds of work that a crash can lose, and some MB
 TIP_RULES = 20  # from so many global rules on, tell how to get fewer
 
 InputFormat = Literal["csv", "parquet", "arrow", "jsonl", "json"]
@@ -186,7 +187,7 @@ def _fit(
         typer.Option("--leaf", min=1, metavar="N", help="The least rows in a leaf; 5 or more, by the table's size."),
     ] = None,
     candidates: Annotated[
-        int, typer.Option("--candidates", metavar="N", help="How many variables are searched, at most 64.")
+        int, typer.Option("--candidates", metavar="N", help="How many variables are searched, at most 128.")
     ] = 10,
     alpha: Annotated[
         float, typer.Option("--alpha", help="Numbers: outcomes are kept within the forest's 1 - alpha interval.")
@@ -216,8 +217,8 @@ def _fit(
     check_target(output)
     frame = read_table(table, format=input_format)
     for name in [target, *(drop or [])]:
-        check_column(frame, name, table, "--target" if name == target else "--drop")
-    frame = with_outcome(frame, target)[0]
+        check_column(frame.columns, name, table, "--target" if name == target else "--drop")
+    frame = with_outcome(frame, target)
     n_read = frame.height
     if sample is not None and sample < n_read:
         frame = frame.sample(sample, seed=seed)
@@ -297,7 +298,7 @@ def _read_groups(texts: Sequence[str]) -> dict[str, list[str]] | Literal["detect
     "[cyan]suffice explain bikes.suffice today.csv --sets minimal | jq .best_set.variables[/]\n\n"
     "A table has one line for each row: [bold]row[/] (from 0), the columns of --id, [bold]outcome, low, high[/] (its "
     "interval), [bold]prediction, forest_agrees, is_sufficient, best_set, size, sdp, rule, rule_sql, support, "
-    "coverage, precision, optimal, n_sufficient_sets[/]. JSON holds everything.",
+    "coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything.",
 )
 def _explain(
     model: Model,
@@ -331,18 +332,29 @@ def _explain(
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
+    batch: Annotated[
+        int,
+        typer.Option(
+            "--batch", min=1, metavar="N", help="The rows of a part, which is kept if the run is stopped, with -o FILE."
+        ),
+    ] = BATCH,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Discard the parts that an earlier run has finished.")
+    ] = False,
 ) -> None:
     """Tell which few variables are enough to keep the outcome of each row, with the rule that they make.
 
-    On a terminal the first rows are told in words.
+    On a terminal the first rows are told in words. A table, or lines of JSON, of many rows is written part by part:
+    if that is stopped, the same command goes on with what is left.
     """
     from suffice.files import write_bytes, write_table
-    from suffice.results import explain_file, load_model
+    from suffice.results import ask, explain_whole, load_model
+    from suffice.streaming import explain_in_parts, is_in_parts
 
     kind = _output_format(output, format)
     limit = n_rows if n_rows is not None or kind != "text" else N_SHOWN
     explainer = load_model(model, _settings(pi, unseen, ignore_extra))
-    done = explain_file(
+    asked = ask(
         explainer,
         rows,
         input_format=input_format,
@@ -353,6 +365,11 @@ def _explain(
         rules=None if rules == "none" else rules,
         check=check,
     )
+    if is_in_parts(asked, output, kind, batch):
+        explain_in_parts(asked, output, kind, model=model, batch=batch, restart=restart)
+        tell(f"{counted(asked.n_asked, 'row')} explained, written to {output}.")
+        return
+    done = explain_whole(asked)
     if kind == "text":
         _write_text(done, output)
     elif kind == "html":

@@ -1,4 +1,4 @@
-"""Table files: reading CSV, Parquet, Arrow and JSON of any common make, and writing files in one step.
+"""Table files: reading CSV, Parquet, Arrow and JSON of any common make, whole or by parts, and writing in one step.
 
 What a table means is left to ``table``. A file that cannot be read is refused in one sentence with its name and, where
 there is one, the line. What had to be guessed is told by a `TableFileWarning`.
@@ -11,6 +11,7 @@ import codecs
 import csv
 import difflib
 import gzip
+import hashlib
 import io
 import json
 import lzma
@@ -22,7 +23,10 @@ import threading
 import warnings
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -83,6 +87,7 @@ _ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
 _ISO_DATETIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$"
 _SAMPLE = 65536  # characters by which the separator is recognised
 _MOSTLY = 0.5  # from this share of numbers on, a column of text is told about
+_TAIL = 2**20  # bytes at the end of a file, where Parquet and Arrow keep sizes and statistics of all columns
 
 
 class TableFileWarning(UserWarning):
@@ -115,7 +120,7 @@ def read_table(source: str, *, format: str | None = None, text_columns: Collecti
     if not data[:_SAMPLE].strip() and not data.strip():
         raise ValueError(f"{name} is empty.")
     kind = format or _recognise(data, source, name)
-    try:
+    with _reading(name, kind):
         if kind == "parquet":
             frame = pl.read_parquet(io.BytesIO(data))
         elif kind == "arrow":
@@ -126,14 +131,133 @@ def read_table(source: str, *, format: str | None = None, text_columns: Collecti
             frame = _read_json(data, name, kind)
         else:
             frame = _read_csv(data, name, text_columns)
+    _check_extent(frame.width, frame.height, name)
+    return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
+
+
+@contextmanager
+def _reading(name: str, kind: str) -> Iterator[None]:
+    try:
+        yield
     except (pl.exceptions.PolarsError, OSError) as error:
         told = str(error).strip().splitlines() or [type(error).__name__]
-        raise ValueError(f"{name} cannot be read as {_SPOKEN[kind]}: {told[0].rstrip('.')}.") from None
-    if not frame.width:
+        raise ValueError(f"{name} cannot be read as {_SPOKEN.get(kind, kind)}: {told[0].rstrip('.')}.") from None
+
+
+def _check_extent(n_columns: int, n_rows: int, name: str) -> None:
+    if not n_columns:
         raise ValueError(f"{name} has no columns.")
-    if not frame.height:
+    if not n_rows:
         raise ValueError(f"{name} has a header, but no rows.")
-    return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A table file of which any rows can be read; of Parquet and Arrow files, nothing else is held in memory.
+
+    Parameters
+    ----------
+    source : str
+        The path, or "-" for standard input.
+    schema : dict of str to polars.DataType
+        Its columns.
+    n_rows : int
+        The number of its rows, at least 1.
+    identity : dict of str to object or None
+        What tells its content from another: its size, the time of its last change, and a digest of its end. None if
+        it is no regular file.
+    frame : polars.LazyFrame
+        The rows.
+    kind : str
+        What the file is.
+    """
+
+    source: str
+    schema: dict[str, Any]
+    n_rows: int
+    identity: dict[str, Any] | None
+    frame: pl.LazyFrame
+    kind: str
+
+    def rows(self, first: int, n: int, columns: Collection[str] | None = None) -> pl.DataFrame:
+        """Read some rows.
+
+        Parameters
+        ----------
+        first : int
+            Where they begin, from 0.
+        n : int
+            How many.
+        columns : collection of str, default=None
+            The columns to read, which come in the order of the file; None reads all.
+
+        Returns
+        -------
+        polars.DataFrame
+            The rows.
+        """
+        frame = self.frame.slice(first, n)
+        if columns is not None:
+            frame = frame.select([name for name in self.schema if name in columns])
+        with _reading(self.source, self.kind):
+            return frame.collect().with_columns(pl.col(pl.Null).cast(pl.Float64))
+
+    def check_unchanged(self) -> None:
+        """Refuse to go on with a file that has become another."""
+        if self.identity is not None and _identify(self.source) != self.identity:
+            raise ValueError(f"{self.source} was changed while its rows were explained.")
+
+
+def open_table(source: str, *, format: str | None = None, text_columns: Collection[str] = ()) -> TableFile:  # noqa: A002
+    """Open a table file for reading it by parts.
+
+    Parameters
+    ----------
+    source : str
+        The path, or "-" for standard input.
+    format : {"csv", "parquet", "arrow", "jsonl", "json"}, default=None
+        What the file is; None finds out.
+    text_columns : collection of str, default=()
+        Columns of a CSV file that are text even if they look like something else.
+
+    Returns
+    -------
+    TableFile
+        The table. Of a Parquet or Arrow file on disk only the end is read yet; any other is held in memory.
+    """
+    is_file = source != STDIO and Path(source).is_file()
+    kind = _scannable(source) if is_file else None
+    identity = _identify(source) if is_file else None
+    if kind is None or format not in (None, kind):
+        frame = read_table(source, format=format, text_columns=text_columns)
+        return TableFile(source, dict(frame.schema), frame.height, identity, frame.lazy(), "table")
+    with _reading(source, kind):
+        # A "*" in the name is a "*".
+        lazy = pl.scan_parquet(source, glob=False) if kind == "parquet" else pl.scan_ipc(source)
+        schema = {name: pl.Float64() if dtype == pl.Null else dtype for name, dtype in lazy.collect_schema().items()}
+        n_rows = lazy.select(pl.len()).collect().item()
+    _check_extent(len(schema), n_rows, source)
+    return TableFile(source, schema, n_rows, identity, lazy, kind)
+
+
+def _scannable(source: str) -> str | None:
+    try:
+        with open(source, "rb") as file:
+            start = file.read(6)
+    except OSError as error:
+        raise cannot_read(source, error) from None
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    # polars 1 reads patterns in the name of an Arrow file.
+    return "arrow" if start.startswith(b"ARROW1") and not re.search(r"[*?[]", source) else None
+
+
+def _identify(source: str) -> dict[str, Any]:
+    with open(source, "rb") as file:
+        stat = os.fstat(file.fileno())
+        file.seek(max(0, stat.st_size - _TAIL))
+        digest = hashlib.sha256(file.read()).hexdigest()
+    return {"size": stat.st_size, "changed": stat.st_mtime_ns, "end": digest}
 
 
 def _read_bytes(source: str) -> bytes:
@@ -540,8 +664,7 @@ def write_table(frame: pl.DataFrame, target: str, format: str) -> None:  # noqa:
     format : {"csv", "parquet", "arrow", "jsonl", "json"}
         What to write.
     """
-    data = _to_bytes(frame, format)
-    write_bytes(data, target)
+    write_bytes(to_bytes(frame, format), target)
 
 
 def write_bytes(data: bytes, target: str) -> None:
@@ -565,19 +688,35 @@ def write_bytes(data: bytes, target: str) -> None:
         path.write_bytes(data)
 
 
-def _to_bytes(frame: pl.DataFrame, kind: str) -> bytes:
+def to_bytes(frame: pl.DataFrame, format: str, *, header: bool = True) -> bytes:  # noqa: A002
+    """Make the content of a table file.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table. In a CSV file the values of a list are joined by "; ".
+    format : {"csv", "parquet", "arrow", "jsonl", "json"}
+        What to make.
+    header : bool, default=True
+        Whether a CSV file begins with the names of the columns.
+
+    Returns
+    -------
+    bytes
+        The content.
+    """
     data = io.BytesIO()
-    if kind == "parquet":
+    if format == "parquet":
         frame.write_parquet(data)
-    elif kind == "arrow":
+    elif format == "arrow":
         frame.write_ipc(data, compression="uncompressed")
-    elif kind == "jsonl":
+    elif format == "jsonl":
         frame.write_ndjson(data)
-    elif kind == "json":
+    elif format == "json":
         frame.write_json(data)
-    elif kind == "csv":
+    elif format == "csv":
         lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
-        frame.with_columns(pl.col(lists).list.join("; ")).write_csv(data)
+        frame.with_columns(pl.col(lists).list.join("; ")).write_csv(data, include_header=header)
     else:
-        raise ValueError(f"A table cannot be written as {kind!r}: use one of {', '.join(READABLE)}.")
+        raise ValueError(f"A table cannot be written as {format!r}: use one of {', '.join(READABLE)}.")
     return data.getvalue()

@@ -1,0 +1,124 @@
+"""Explanations of the rows of a Spark table, found where the rows are.
+
+The explainer is broadcast, as ``persistence`` saves it; what is asked of a batch is left to ``batches``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from suffice.batches import Kind, Plan, digest_of, line_kinds, load_in_worker, read_explainer
+from suffice.explainer import SufficientExplainer
+from suffice.explanation import SetsKind
+
+
+def explain(
+    explainer: SufficientExplainer | str | os.PathLike[str],
+    frame: Any,
+    *,
+    target: str | None = None,
+    keep: str | Sequence[str] = (),
+    sets: SetsKind = "minimal",
+    rules: SetsKind | None = "minimal",
+    check: Literal["rows", "everywhere"] = "rows",
+    volume: Literal["rows", "lebesgue"] = "rows",
+    n_jobs: int = 1,
+) -> Any:
+    """Explain each row of a Spark table.
+
+    Nothing runs before the result is asked for. The answers are those of `SufficientExplainer.explain` for the whole
+    table at once, however it is partitioned. Their order is not, so name in `keep` the columns by which the rows are
+    told apart.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer or path
+        A fitted explainer, or the file of a saved one. The workers need ``suffice[spark]``.
+    frame : pyspark.sql.DataFrame
+        The rows. Columns of `keep` and `target` that the explainer does not know are no extra columns.
+    target : str, default=None
+        The column with the outcomes; None explains the predictions of the forest.
+    keep : str or sequence of str, default=()
+        The columns that go into the result. An error in a row names them, too.
+    sets : {"all", "minimal"}, default="minimal"
+        Which sets are searched.
+    rules : {"minimal", "all", None}, default="minimal"
+        Which sets get a rule; the result has that of the first.
+    check, volume : str
+        What a rule must fulfil and what it maximises.
+    n_jobs : int, default=1
+        The number of threads of each task: Spark runs one task for each of its cores.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        For each row the columns kept, its outcome, its best set and its rule.
+
+    Examples
+    --------
+    >>> from suffice import spark
+    >>> lines = spark.explain("model.suffice", rows, keep="id")  # doctest: +SKIP
+    >>> lines.where("not is_sufficient").count()  # doctest: +SKIP
+    """
+    from pyspark.sql import functions
+
+    context = getattr(frame.sparkSession, "sparkContext", None)
+    if context is None:
+        raise TypeError(
+            "`frame` is a table of Spark Connect, which cannot broadcast the explainer: use a session of the cluster "
+            "itself, SparkSession.builder.master(...)."
+        )
+    known, content = read_explainer(explainer)
+    kinds = [(field.name, _kind(field.dataType)) for field in frame.schema.fields]
+    plan = Plan.of(known, kinds, target, keep, sets=sets, rules=rules, check=check, volume=volume)
+    digest, carried = digest_of(content), context.broadcast(content)
+
+    def explain_partition(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        where = "its partition" if task is None else f"partition {task.partitionId()}"
+        own = load_in_worker(digest, lambda: carried.value, n_jobs)
+        first = 0
+        for batch in batches:
+            rows = pa.Table.from_batches([batch]).rename_columns(list(plan.needed))
+            begin = 0
+            for lines in plan.explain(own, rows, where, first):
+                kept = batch.slice(begin, lines.num_rows).columns[: len(plan.keep)]
+                yield pa.RecordBatch.from_arrays([*kept, *lines.columns], [*plan.keep, *lines.schema.names])
+                begin += lines.num_rows
+            first += batch.num_rows
+
+    # `mapInArrow` asks for columns by their bare names, and would take "a.b" for a part of "a".
+    needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(plan.needed)]
+    return frame.select(needed).mapInArrow(explain_partition, _schema(known, frame, plan))
+
+
+def _schema(explainer: SufficientExplainer, frame: Any, plan: Plan) -> Any:
+    from pyspark.sql import types
+
+    spark_types = {
+        "bool": types.BooleanType(),
+        "int": types.LongType(),
+        "float": types.DoubleType(),
+        "str": types.StringType(),
+        "list of str": types.ArrayType(types.StringType()),
+    }
+    lines = [types.StructField(name, spark_types[kind]) for name, kind in line_kinds(explainer).items()]
+    return types.StructType([*(frame.schema[name] for name in plan.keep), *lines])
+
+
+def _kind(type_: Any) -> Kind:
+    from pyspark.sql import types
+
+    kinds: dict[Kind, Any] = {
+        None: (types.NullType, types.UserDefinedType),
+        "number": types.NumericType,
+        "boolean": types.BooleanType,
+        "text": types.StringType,
+        "date": (types.DateType, types.TimestampType, types.TimestampNTZType),
+    }
+    return next((kind for kind, known in kinds.items() if isinstance(type_, known)), "other")

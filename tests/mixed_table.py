@@ -1,0 +1,90 @@
+"""A table with a column of every kind, and its explanations on one machine, for the tests of the engines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from suffice import SufficientExplainer
+from suffice.lines import line_of
+
+N_ROWS = 120
+COLUMNS = ["amount", "count", "account", "flag", "city", "colour", "grade", "when"]
+SPARE = ["id", "label", "number"]
+
+
+def make_table(n_rows=N_ROWS, seed=0):
+    """Rows with gaps in every column of the model, an identifier beyond 2**53, and outcomes of two kinds."""
+    rng = np.random.default_rng(seed)
+    amount = rng.normal(size=n_rows).round(3)
+    count = rng.integers(0, 30, n_rows)
+    city = rng.choice(["Rome", "Oslo", "Bern, CH"], n_rows)
+    hour = rng.integers(0, 24, n_rows)
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 60, n_rows) * 24 + hour, unit="h")
+    table = pd.DataFrame(
+        {
+            "id": 2**60 + np.arange(n_rows),
+            "amount": amount,
+            "count": pd.array(count, dtype="Int64"),
+            "account": pd.array(2**55 + 3 * rng.integers(0, 2**40, n_rows), dtype="Int64"),
+            "flag": pd.array(rng.random(n_rows) < 0.4, dtype="boolean"),
+            "city": pd.array(city, dtype=object),
+            "colour": pd.Categorical(rng.choice(["red", "green"], n_rows)),
+            "grade": pd.Categorical(rng.choice(["low", "mid", "high"], n_rows), ["low", "mid", "high"], ordered=True),
+            "when": when.as_unit("us"),
+        }
+    )
+    score = amount + (count > 12) + (city == "Oslo") + (hour > 11)
+    table["label"] = np.where(score > 1.5, "buys", "leaves")
+    table["number"] = score.round(2)
+    for column in COLUMNS:
+        table.loc[rng.random(n_rows) < 0.08, column] = None
+    return table
+
+
+def as_arrow(table):
+    """The table as Spark can take it: its categories as text."""
+    import pyarrow as pa
+
+    plain = table.astype({name: object for name in ("colour", "grade") if name in table})
+    return pa.Table.from_pandas(plain, preserve_index=False)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An explainer, and what it says of the table at once."""
+
+    explainer: SufficientExplainer
+    target: str | None
+    lines: list[dict[str, Any]]
+
+
+def make_case(table, target, task):
+    """Fit on one half of the table's likes, and explain all of it, or what is predicted of it."""
+    train = make_table(300, seed=1)
+    forests = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
+    forest = forests[task](15, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest, dates="parts", random_state=0)
+    explainer.fit(train[COLUMNS], train["label" if task == "classification" else "number"])
+    y = None if target is None else table[target]
+    explanations = explainer.explain(table[COLUMNS], y, sets="minimal")
+    ids = table["id"].tolist()
+    lines = [{"id": i, **line_of(explanation)} for i, explanation in zip(ids, explanations, strict=True)]
+    return Case(explainer, target, lines)
+
+
+CASES = {
+    "labels": ("label", "classification"),
+    "predicted labels": (None, "classification"),
+    "numbers": ("number", "regression"),
+    "predicted numbers": (None, "regression"),
+}
+
+
+def sorted_lines(lines):
+    """Lines of a result in the order of the table."""
+    return sorted(lines, key=lambda line: line["id"])

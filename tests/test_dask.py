@@ -1,0 +1,174 @@
+"""A Dask table against one machine: threads, and a cluster of processes of which one is killed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import signal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from mixed_table import CASES, COLUMNS, make_case, make_table, sorted_lines
+
+from suffice import dask as suffice_dask
+
+dask = pytest.importorskip("dask", reason="There is no Dask: pip install 'suffice[dask]'.")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(table, request):
+    return make_case(table, *CASES[request.param])
+
+
+@pytest.fixture(scope="module")
+def labels(table):
+    return make_case(table, *CASES["labels"])
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        dask.config.set({"distributed.worker.daemon": True}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def given(table, case, n_parts=5):
+    """The columns that the explainer knows, the identifier and the target, with an empty partition among others."""
+    frame = dd.from_pandas(table[["id", *COLUMNS, *([case.target] if case.target else [])]], npartitions=n_parts)
+    return dd.concat([frame.partitions[:2], frame.partitions[2:3].loc[frame.divisions[-1] :], frame.partitions[2:]])
+
+
+def as_lines(frame):
+    return sorted_lines(pa.Table.from_pandas(frame, preserve_index=False).to_pylist())
+
+
+def test_threads_give_the_answers_of_one_machine(table, case):
+    frame = dd.from_pandas(table[["id", *COLUMNS, *([case.target] if case.target else [])]], npartitions=7)
+    lines = suffice_dask.explain(case.explainer, frame, target=case.target, keep="id")
+    found = lines.compute(scheduler="threads")
+    assert as_lines(found) == case.lines
+    assert found.index.tolist() == table.index.tolist()
+
+
+def test_processes_give_the_answers_of_one_machine_in_types_known_before(table, case, client):
+    lines = suffice_dask.explain(case.explainer, given(table, case), target=case.target, keep=["id", "grade", "when"])
+    parts = client.gather(client.compute(lines.to_delayed()))
+    assert len(parts) == 6
+    assert 0 in [len(part) for part in parts]
+    for part in parts:
+        pd.testing.assert_series_equal(part.dtypes, lines.dtypes)
+    found = pd.concat(parts).sort_index()
+    assert as_lines(found.drop(columns=["grade", "when"])) == case.lines
+    pd.testing.assert_frame_equal(found[["id", "grade", "when"]], table[["id", "grade", "when"]])
+
+
+def test_a_saved_explainer_may_be_given_by_its_path(table, labels, tmp_path):
+    labels.explainer.save(tmp_path / "model.suffice")
+    lines = suffice_dask.explain(tmp_path / "model.suffice", given(table, labels), target="label", keep="id")
+    assert as_lines(lines.compute(scheduler="threads")) == labels.lines
+
+
+def test_the_explainer_travels_once(table, labels):
+    lines = suffice_dask.explain(labels.explainer, given(table, labels, 20), target="label", keep="id")
+    graph = dict(lines.optimize().__dask_graph__())
+    sizes = sorted(len(pickle.dumps(task)) for task in graph.values())
+    assert len(graph) > 20
+    assert sizes[-1] > 10 * sizes[-2]
+
+
+def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, client):
+    lines = suffice_dask.explain(labels.explainer, given(table, labels, 10), target="label", keep="id")
+    client.compute(lines).result()
+    digest = suffice_dask.read_explainer(labels.explainer)[1][-32:]
+
+    def loaded():
+        from suffice import batches
+
+        return {digest: explainer._projected.n_threads for digest, explainer in batches._loaded.items()}
+
+    def threads_used():
+        import threading
+
+        from suffice import batches
+
+        return getattr(batches._of_thread, "key", None), threading.current_thread().name
+
+    assert all(digest in found for found in client.run(loaded).values())
+    used = [client.submit(threads_used, workers=[worker], pure=False).result()[0] for worker in client.run(loaded)]
+    assert used == [(digest, 1)] * 2
+
+
+def test_an_error_names_the_row(table, labels, client):
+    rows = table.copy()
+    rows.loc[77, "amount"] = np.inf
+    lines = suffice_dask.explain(labels.explainer, given(rows, labels), target="label", keep="id")
+    part = int(np.searchsorted([0, 24, 48, 48, 72, 96], 77, side="right")) - 1
+    told = f"Row 5 of partition {part} (index=77, id={2**60 + 77}): Column 'amount' of `X` holds infinity"
+    with pytest.raises(ValueError, match=re.escape(told)):
+        lines.compute(scheduler="threads")
+    with pytest.raises(ValueError, match=re.escape(told)):
+        client.compute(lines).result()
+
+
+def test_wrong_columns_are_told_before_anything_runs(table, labels):
+    def unread(part):
+        raise AssertionError("read")
+
+    frame = dd.from_pandas(table, npartitions=2)
+    frame = frame.map_partitions(unread, meta=frame._meta)
+    with pytest.raises(ValueError, match=r"unexpected \['number'\]"):
+        suffice_dask.explain(labels.explainer, frame, target="label", keep="id")
+    with pytest.raises(TypeError, match="Column 'amount' of the table holds text, at fit it held numbers"):
+        suffice_dask.explain(
+            labels.explainer, frame.assign(amount=frame["city"].astype(str)), keep=["id", "label", "number"]
+        )
+    with pytest.raises(ValueError, match=r"`keep`: the table has no column 'idd'\. Did you mean 'id'"):
+        suffice_dask.explain(labels.explainer, frame, keep="idd")
+
+
+def test_options_reach_the_explainer(table, labels):
+    frame = dd.from_pandas(table[:20][["id", *COLUMNS, "label"]], npartitions=2)
+    expected = labels.explainer.explain(table[:20][COLUMNS], table["label"][:20], sets="all", rules=None)
+    lines = suffice_dask.explain(labels.explainer, frame, target="label", keep="id", sets="all", rules=None)
+    found = lines.compute(scheduler="threads")
+    assert found["n_sufficient_sets"].tolist() == [len(explanation.sufficient_sets) for explanation in expected]
+    assert found["rule"].isna().all()
+
+
+def test_a_killed_worker_loses_nothing_and_doubles_nothing(table, labels, client, tmp_path):
+    marker = tmp_path / "killed"
+    before = set(client.run(os.getpid).values())
+    started = str(os.getpid())
+
+    def kill_once(part, partition_info=None):
+        if partition_info is not None and partition_info["number"] == 3 and not Path(marker).exists():
+            assert str(os.getpid()) != started
+            Path(marker).write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    frame = given(table, labels, 6)
+    lines = suffice_dask.explain(
+        labels.explainer, frame.map_partitions(kill_once, meta=frame._meta), target="label", keep="id"
+    )
+    assert as_lines(client.compute(lines).result()) == labels.lines
+    client.wait_for_workers(2)
+    after = set(client.run(os.getpid).values())
+    assert int(marker.read_text()) in before - after
+    assert len(before & after) == 1

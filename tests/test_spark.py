@@ -1,0 +1,202 @@
+"""A Spark table against one machine: a cluster of two executors, processes of their own, of which one is killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pytest
+from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_lines
+
+from suffice import SufficientExplainer
+from suffice import spark as suffice_spark
+from suffice.lines import line_of
+
+pyspark = pytest.importorskip("pyspark", reason="There is no Spark: pip install 'suffice[spark]'.")
+
+# pyspark 4.3 says so wherever it touches pandas, which these tests do not need.
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+
+@pytest.fixture(scope="module")
+def session():
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        reason = "There is no Java: apt-get install openjdk-17-jre-headless."
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
+        "spark.locality.wait": "0",
+        "spark.task.maxFailures": "2",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        # Three virtual machines start in half the time if they do not get ready for long work.
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("suffice")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        logs = Path(pyspark.__file__).parent / "work" / session.sparkContext.applicationId
+        session.stop()
+        shutil.rmtree(logs, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(table, request):
+    return make_case(table, *CASES[request.param])
+
+
+@pytest.fixture(scope="module")
+def labels(table):
+    return make_case(table, *CASES["labels"])
+
+
+def given(session, table, case, n_parts=3):
+    """The columns that the explainer knows, the identifier and the target, in partitions by some other order."""
+    rows = session.createDataFrame(as_arrow(table[["id", *COLUMNS, *([case.target] if case.target else [])]]))
+    return rows.repartition(n_parts, "amount")
+
+
+def as_lines(lines):
+    return sorted_lines(row.asDict() for row in lines.collect())
+
+
+def test_executors_give_the_answers_of_one_machine_in_types_known_before(session, table, case, tmp_path):
+    rows = given(session, table, case, 5)
+    case.explainer.save(tmp_path / "model.suffice")
+    explainer = case.explainer if case.target else str(tmp_path / "model.suffice")
+    lines = suffice_spark.explain(explainer, rows, target=case.target, keep=["id", "when", "flag"])
+    outcome = "double" if case.explainer.task_ == "regression" else "string"
+    assert lines.schema.fields[:3] == [rows.schema[name] for name in ("id", "when", "flag")]
+    assert [field.dataType.simpleString() for field in lines.schema.fields[3:]] == [
+        *(outcome, "double", "double", outcome, "boolean", "boolean", "array<string>", "bigint", "double", "string"),
+        *("string", "bigint", "double", "double", "boolean", "bigint", "boolean"),
+    ]
+    found = lines.toArrow()
+    assert found.schema.names == lines.columns
+    assert sorted_lines(found.drop_columns(["when", "flag"]).to_pylist()) == case.lines
+    kept = sorted_lines(found.select(["id", "when", "flag"]).to_pylist())
+    assert [line["flag"] for line in kept] == as_arrow(table)["flag"].to_pylist()
+    zone = ZoneInfo(session.conf.get("spark.sql.session.timeZone"))
+    moments = [line["when"] and line["when"].astimezone(zone).replace(tzinfo=None) for line in kept]
+    assert moments == as_arrow(table)["when"].to_pylist()
+
+
+def test_an_empty_table_has_an_empty_result(session, table, labels):
+    rows = given(session, table, labels).where("false")
+    lines = suffice_spark.explain(labels.explainer, rows, target="label", keep="id")
+    assert lines.collect() == []
+    assert lines.columns[:2] == ["id", "outcome"]
+
+
+def test_a_worker_loads_the_explainer_once_and_uses_one_thread(session, table, labels):
+    lines = suffice_spark.explain(labels.explainer, given(session, table, labels, 4), target="label", keep="id")
+    digest = suffice_spark.read_explainer(labels.explainer)[1][-32:]
+
+    def look(batches):
+        import pyarrow as pa
+
+        from suffice import batches as in_worker
+
+        list(batches)
+        found = in_worker._loaded.get(digest)
+        seen = hasattr(found, "seen")
+        if found is not None:
+            found.seen = True  # if it is loaded again, this is gone
+            yield pa.RecordBatch.from_pylist([{"pid": os.getpid(), "seen": seen, "key": str(in_worker._of_thread.key)}])
+
+    looked = session.range(0, 8, numPartitions=8).mapInArrow(look, "pid long, seen boolean, key string")
+    assert as_lines(lines) == labels.lines
+    first = {row.pid for row in looked.collect()}
+    assert as_lines(lines) == labels.lines
+    again = [row for row in looked.collect() if row.pid in first]
+    assert again
+    assert all(row.seen for row in again)
+    assert {row.key for row in again} == {str((digest, 1))}
+
+
+def test_wrong_columns_are_told_before_anything_runs(session, table, labels):
+    rows = session.createDataFrame(as_arrow(table))
+    with pytest.raises(ValueError, match=r"unexpected \['number'\]"):
+        suffice_spark.explain(labels.explainer, rows, target="label", keep="id")
+    with pytest.raises(TypeError, match="Column 'amount' of the table holds text, at fit it held numbers"):
+        suffice_spark.explain(labels.explainer, rows.withColumn("amount", rows["city"]), keep=["id", "label", "number"])
+    arrays = rows.selectExpr("* except (when)", "array(when) as when")
+    with pytest.raises(TypeError, match="Column 'when' of the table holds something else, at fit it held dates"):
+        suffice_spark.explain(labels.explainer, arrays, keep=["id", "label", "number"])
+    with pytest.raises(ValueError, match=r"`keep`: the table has no column 'idd'\. Did you mean 'id'"):
+        suffice_spark.explain(labels.explainer, rows, keep="idd")
+
+
+def test_names_may_hold_anything_and_options_reach_the_explainer(session):
+    """Spark itself takes a column "a.b" for a part of a column "a"."""
+    X = pd.DataFrame({"a.b `c`": np.arange(40.0), "d e": np.arange(40.0) % 7})
+    explainer = SufficientExplainer(random_state=0, min_size=0).fit(X, X["a.b `c`"] > 20)
+    rows = session.createDataFrame(as_arrow(X.assign(**{"the.id": range(40)})))
+    lines = suffice_spark.explain(explainer, rows, keep="the.id", sets="all", rules=None).collect()
+    expected = explainer.explain(X, sets="all", rules=None)
+    found = [row.asDict() for row in sorted(lines, key=lambda row: row["the.id"])]
+    assert found == [{"the.id": i, **line_of(explanation)} for i, explanation in enumerate(expected)]
+
+
+def test_a_table_of_spark_connect_is_refused(labels):
+    remote = SimpleNamespace(sparkSession=SimpleNamespace())
+    with pytest.raises(TypeError, match="Spark Connect, which cannot broadcast the explainer"):
+        suffice_spark.explain(labels.explainer, remote)
+
+
+def test_an_error_names_the_row(session, table, labels):
+    rows = table.copy()
+    rows.loc[77, "city"] = "Bonn"
+    frame = session.createDataFrame(as_arrow(rows[["id", *COLUMNS, "label"]])).coalesce(1)
+    lines = suffice_spark.explain(labels.explainer, frame, target="label", keep=["id", "label"])
+    told = f"Row 77 of partition 0 (id={2**60 + 77}, label='{table['label'][77]}'): Column 'city' of `X` holds 'Bonn',"
+    with pytest.raises(pyspark.errors.PythonException, match=re.escape(told)):
+        lines.collect()
+
+
+def test_a_killed_executor_loses_nothing_and_doubles_nothing(session, table, labels, tmp_path):
+    marker = tmp_path / "killed"
+    started = os.getpid()
+
+    def kill_once(batches):
+        for number, batch in enumerate(batches):
+            if number == 1 and not Path(marker).exists():
+                parents = [os.getpid()]
+                while b"CoarseGrainedExecutorBackend" not in Path(f"/proc/{parents[-1]}/cmdline").read_bytes():
+                    status = Path(f"/proc/{parents[-1]}/status").read_text()
+                    parents.append(int(re.search(r"^PPid:\s+(\d+)$", status, re.MULTILINE)[1]))
+                assert started not in parents
+                Path(marker).write_text(str(parents[-1]))
+                os.kill(parents[-1], signal.SIGKILL)
+            yield batch
+
+    rows = given(session, table, labels, 4)
+    lines = suffice_spark.explain(labels.explainer, rows.mapInArrow(kill_once, rows.schema), target="label", keep="id")
+    assert as_lines(lines) == labels.lines
+    assert not Path(f"/proc/{marker.read_text()}").exists()
