@@ -1,5 +1,6 @@
 # make demo   explain rows of two data sets          make test    lint, types, tests
 # make bench  figures against shap and Anchors       make format  rewrite the sources in the house format
+# make bench-scale   figures of large tables, Spark and Dask
 # make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
 BIN := .venv/bin
@@ -7,7 +8,7 @@ SOURCES := $(wildcard src/suffice/_core/*) CMakeLists.txt pyproject.toml
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
 PY_DOCUMENTED := $(wildcard src/suffice/*.py src/suffice/app/*.py)
 
-.PHONY: demo test lint format bench experiments experiments-quick clean
+.PHONY: demo test lint format bench bench-scale experiments experiments-quick clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -30,6 +31,9 @@ format: .venv/installed-test
 
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks.run
+
+bench-scale: .venv/installed-test
+	$(BIN)/python -m benchmarks.scale
 
 # The paper's experiments, in an environment of their own: the other methods need old and many packages.
 experiments: .venv-experiments/installed

@@ -1,0 +1,326 @@
+"""Figures of scale: ``make bench-scale``, or ``python -m benchmarks.scale PART ...``.
+
+Each measurement is a process of its own, so that peaks of memory do not mix; ratios are of processes of one run. The
+flights need the folder of data files in SUFFICE_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.ensemble import RandomForestRegressor
+
+from benchmarks.run import best_times, head, status
+from benchmarks.switch import least_leaf
+from suffice import SufficientExplainer
+from suffice.datasets import load_flights, make_switch
+from suffice.encoding import Encoding
+from suffice.errors import FidelityWarning
+from suffice.forest import default_forest
+from suffice.table import read_columns
+
+GIB = 2**30
+N_TREES = 20
+N_COLUMNS = 10  # of the synthetic tables
+N_EXPLAINED = 10_000
+
+
+def run_job(name, *arguments):
+    """Run a job in a process of its own, and give its figures."""
+    command = [sys.executable, "-m", "benchmarks.scale", "--job", name, *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+
+
+def peak():
+    return status("VmHWM")
+
+
+def reset_peak():
+    """Forget what was taken before, but for what is still held; tell how much that is."""
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return status("VmRSS")
+
+
+def seconds(action):
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+# --- the flights of a year --------------------------------------------------------------------------------------------
+
+
+def flights_table(task, n_train):
+    X, y = load_flights(late=task == "classification")
+    order = np.random.default_rng(0).permutation(len(X))
+    n_train = min(int(n_train), len(X) - N_EXPLAINED)
+    train, test = order[:n_train], order[-N_EXPLAINED:]
+    forest = default_forest(task, n_train, -1, 0).set_params(n_estimators=N_TREES)
+    return X.iloc[train], y.iloc[train], X.iloc[test], forest
+
+
+def flights_forest(task):
+    """The forest alone."""
+    X, y, _, forest = flights_table(task, math.inf)
+    given = read_columns(X)
+    matrix = Encoding.learn(given, y.to_numpy(), task == "classification", None).encode(given, "error")
+    return {"seconds": seconds(lambda: forest.fit(matrix, y.to_numpy())), "peak": peak()}
+
+
+def flights_explained(task, n_train, n_rows):
+    X, y, rows, forest = flights_table(task, float(n_train))
+    rows = rows[: int(n_rows)]
+    explainer = SufficientExplainer(forest, unseen="missing", random_state=0)
+    fit = seconds(lambda: explainer.fit(X, y))
+    explained = seconds(lambda: explainer.explain(rows, sets="minimal", progress=False))
+    sets = seconds(lambda: explainer.explain(rows[:1000], sets="minimal", rules=None, progress=False))
+    return {"fit": fit, "explained": explained, "sets": sets, "peak": peak(), "n_train": len(X)}
+
+
+def flights():
+    for task in ("classification", "regression"):
+        alone = run_job("flights_forest", task)
+        whole = run_job("flights_explained", task, math.inf, N_EXPLAINED)
+        small = run_job("flights_explained", task, 10_000, N_EXPLAINED)
+        print(
+            f"Flights, {task}, {whole['n_train']} training rows, {N_TREES} trees, 2 threads: fit {whole['fit']:.0f} s "
+            f"(the forest alone {alone['seconds']:.0f} s), minimal sets and rules of {N_EXPLAINED} rows "
+            f"{whole['explained']:.0f} s"
+        )
+        print(
+            f"  peak memory {whole['peak'] / GIB:.2f} GiB, {whole['peak'] / alone['peak']:.2f} times that of the "
+            f"forest alone, {alone['peak'] / GIB:.2f} GiB (goal at most 3)"
+        )
+        per_row = [1000 * one["explained"] / N_EXPLAINED for one in (whole, small)]
+        print(
+            f"  {per_row[0]:.1f} ms a row, {per_row[0] / per_row[1]:.1f} times the {per_row[1]:.1f} ms at 10^4 "
+            f"training rows (goal at most 30); minimal sets alone {whole['sets']:.1f} and {small['sets']:.1f} ms, "
+            f"{whole['sets'] / small['sets']:.1f} times"
+        )
+
+
+# --- synthetic tables -------------------------------------------------------------------------------------------------
+
+
+def switch_explainer(n_rows, n_trees=N_TREES, n_jobs=None, **options):
+    """An explainer of the switch model, and rows to explain."""
+    rng = np.random.default_rng(0)
+    train = make_switch(n_rows, n_columns=N_COLUMNS, random_state=rng)
+    rows = make_switch(1000, n_columns=N_COLUMNS, random_state=rng).X.to_numpy(np.float32)
+    X, y = train.X.to_numpy(np.float32), train.y.to_numpy()
+    forest = RandomForestRegressor(
+        n_trees, min_samples_leaf=max(5, least_leaf(n_rows)), max_features=0.7, n_jobs=-1, random_state=0
+    )
+    return SufficientExplainer(forest, n_jobs=n_jobs, random_state=0, **options), X, y, rows
+
+
+def per_row(explainer, rows, **options):
+    """CPU milliseconds a row, best of 3."""
+    return 1000 * best_times([lambda: explainer.explain(rows, progress=False, **options)], 3)[0] / len(rows)
+
+
+def million_fit(n_rows):
+    explainer, X, y, rows = switch_explainer(int(n_rows), n_jobs=1)
+    before = reset_peak()
+    fit = seconds(lambda: explainer.fit(X, y))
+    grown = peak() - before
+    return {
+        "fit": fit,
+        "grown": grown,
+        "table": X.nbytes + y.nbytes,
+        "minimal": per_row(explainer, rows[:200], sets="minimal", rules=None),
+        "all": per_row(explainer, rows[:50], sets="all", rules=None),
+        "rules": 1000 * seconds(lambda: explainer.explain(rows[:500], sets="minimal", progress=False)) / 500,
+    }
+
+
+def million():
+    sizes = (10_000, 100_000, 1_000_000)
+    found = [run_job("million_fit", n) for n in sizes]
+    print(f"Switch model, {N_COLUMNS} columns, {N_TREES} trees, ms a row, one thread")
+    for n, one in zip(sizes, found, strict=True):
+        print(
+            f"  {n:8d} rows: minimal sets {one['minimal']:.2f}, all sets {one['all']:.2f}, with rules (500 rows) "
+            f"{one['rules']:.1f}; fit {one['fit']:.0f} s, peak {one['grown'] / GIB:.2f} GiB beyond the table, "
+            f"{one['grown'] / n / N_TREES:.0f} bytes a row and tree"
+        )
+    for what in ("minimal", "all", "rules"):
+        ratio = found[-1][what] / found[0][what]
+        goal = " (goal at most 120)" if what == "minimal" else ""
+        print(
+            f"  {what}: {ratio:.1f} times from 10^4 to 10^6 rows{goal}, exponent {math.log(ratio) / math.log(100):.2f}"
+        )
+    print(f"  the fit of 10^6 rows takes {found[-1]['grown'] / GIB:.2f} GiB beyond the table (goal at most 4)")
+
+
+def threads_times():
+    explainer, X, y, rows = switch_explainer(100_000)
+    explainer.fit(X, y)
+    times = {1: math.inf, 2: math.inf}
+    for _ in range(5):
+        for n_jobs, best in times.items():
+            explainer.set_params(n_jobs=n_jobs)
+            took = seconds(lambda: explainer.explain(rows, sets="minimal", rules=None, progress=False))
+            times[n_jobs] = min(best, took)
+    return {"one": times[1], "two": times[2]}
+
+
+def threads():
+    times = run_job("threads_times")
+    print(
+        f"Switch model, 10^5 rows, minimal sets of 1000 rows: {times['one']:.2f} s with one thread, "
+        f"{times['two']:.2f} s with two: {times['one'] / times['two']:.2f} times as fast (goal 1.8)"
+    )
+
+
+def wide_times():
+    rng = np.random.default_rng(0)
+    train, test = make_switch(10_000, random_state=rng), make_switch(20, random_state=rng)
+    forest = RandomForestRegressor(
+        N_TREES, min_samples_leaf=least_leaf(10_000), max_features=0.7, n_jobs=-1, random_state=0
+    )
+    explainer = SufficientExplainer(forest, n_jobs=1, candidates=list(range(100)), max_size=3).fit(train.X, train.y)
+    found = explainer.explain(test.X, sets="minimal", rules=None, progress=False)
+    same = np.mean([set(e.best_set.variables) == T for e, T in zip(found, test.true_sets, strict=True)])
+    return {"ms": per_row(explainer, test.X, sets="minimal", rules=None), "same": same}
+
+
+def wide():
+    found = run_job("wide_times")
+    print(
+        f"Switch model, all 100 columns as candidates, sets up to size 3 (166 750): {found['ms'] / 1000:.2f} s a row "
+        f"with one thread (goal: seconds); {100 * found['same']:.0f} % of 20 rows get exactly the true set"
+    )
+
+
+def reference_loss(n_rows, n_kept):
+    explainer, X, y, rows = switch_explainer(int(n_rows), n_jobs=1)
+    forest = explainer.forest.fit(X, y)
+    whole = SufficientExplainer(forest, n_jobs=1, random_state=0).fit(X, y)
+    expected = whole.explain(rows, sets="minimal", rules=None, progress=False)
+    ms = per_row(whole, rows[:200], sets="minimal", rules=None)
+    del whole
+    before = reset_peak()
+    some = SufficientExplainer(forest, n_jobs=1, random_state=0, reference_rows=int(n_kept)).fit(X, y)
+    held = reset_peak() - before
+    found = some.explain(rows, sets="minimal", rules=None, progress=False)
+    sets = [list(e.best_set.variables) for e in expected]
+    sdp = [e.best_set.sdp for e in expected]
+    # Of the same intervals: theirs differ a little, too.
+    radius = [some.cdf(rows[i : i + 1], S, e.interval)[0] for i, (S, e) in enumerate(zip(sets, expected, strict=True))]
+    below = [
+        some.cdf(rows[i : i + 1], S, [np.nextafter(e.interval[0], -np.inf)])[0, 0]
+        for i, (S, e) in enumerate(zip(sets, expected, strict=True))
+    ]
+    again = [high - low for (_, high), low in zip(radius, below, strict=True)]
+    return {
+        "error": float(np.mean(np.abs(np.array(again) - sdp))),
+        "same": float(
+            np.mean([a.best_set.variables == b.best_set.variables for a, b in zip(found, expected, strict=True)])
+        ),
+        "whole": ms,
+        "ms": per_row(some, rows[:200], sets="minimal", rules=None),
+        "held": held,
+        "least": some.min_node_size_,
+    }
+
+
+def reference():
+    n = 300_000
+    print(f"Switch model, forest of {n} rows, counts on a sample of them: loss against counts on all")
+    for n_kept in (100_000, 30_000, 10_000):
+        found = run_job("reference_loss", n, n_kept)
+        print(
+            f"  {n_kept:6d} rows (cells of {found['least']} or more): SDP of the best set differs by "
+            f"{found['error']:.3f} in the mean, {100 * found['same']:.0f} % of the best sets are the same; {found['ms']:.2f} ms a row instead of "
+            f"{found['whole']:.2f}; holds {found['held'] / GIB:.2f} GiB"
+        )
+
+
+def growth_times():
+    found = {}
+    for n_trees in (10, 40):
+        explainer, X, y, rows = switch_explainer(10_000, n_trees, n_jobs=1)
+        found[f"trees {n_trees}"] = per_row(explainer.fit(X, y), rows[:200], sets="minimal", rules=None)
+    rng = np.random.default_rng(0)
+    train, test = make_switch(10_000, random_state=rng), make_switch(20, random_state=rng)
+    forest = RandomForestRegressor(N_TREES, min_samples_leaf=least_leaf(10_000), n_jobs=-1, random_state=0).fit(
+        train.X, train.y
+    )
+    for n_candidates in (10, 20, 40, 80):
+        explainer = SufficientExplainer(forest, n_jobs=1, n_candidates=n_candidates, max_size=2, pi=1.0)
+        found[f"candidates {n_candidates}"] = per_row(explainer.fit(train.X, train.y), test.X, sets="all", rules=None)
+    explainer.set_params(n_candidates=40).fit(train.X, train.y)
+    for max_size in (1, 2, 3):
+        explainer.set_params(max_size=max_size)
+        found[f"sets of 40 up to size {max_size}"] = per_row(explainer, test.X, sets="all", rules=None)
+    return found
+
+
+def growth():
+    found = run_job("growth_times")
+    print("Switch model, 10^4 rows, CPU ms a row")
+    for name, ms in found.items():
+        print(f"  {name}: {ms:.3f}")
+    trees = math.log(found["trees 40"] / found["trees 10"]) / math.log(4)
+    print(f"  exponent in the trees {trees:.2f}; in the candidates, sets up to size 2 (so 2 is expected):")
+    for few, many in ((10, 20), (20, 40), (40, 80)):
+        exponent = math.log2(found[f"candidates {many}"] / found[f"candidates {few}"])
+        print(f"    {exponent:.2f} from {few} to {many}")
+
+
+def engines():
+    subprocess.run([sys.executable, "-m", "benchmarks.engines", "--no-rules"], check=True)
+
+
+PARTS = {
+    "million": million,
+    "threads": threads,
+    "wide": wide,
+    "growth": growth,
+    "reference": reference,
+    "engines": engines,
+    "flights": flights,
+}
+JOBS = {
+    job.__name__: job
+    for job in (flights_forest, flights_explained, million_fit, threads_times, wide_times, reference_loss, growth_times)
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.job:
+        warnings.simplefilter("ignore", FidelityWarning)
+        print(json.dumps(JOBS[asked.job[0]](*asked.job[1:])))
+        return
+    unknown = set(asked.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"unknown part {unknown.pop()!r}; there are {', '.join(PARTS)}")
+    print(head(), flush=True)
+    for part in asked.parts or PARTS:
+        if part == "flights" and not os.environ.get("SUFFICE_DATA"):
+            print("Flights: left out, SUFFICE_DATA names no folder of data.")
+            continue
+        PARTS[part]()
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
