@@ -66,7 +66,7 @@ def seconds(action):
 def flights_table(task, n_train):
     X, y = load_flights(late=task == "classification")
     order = np.random.default_rng(0).permutation(len(X))
-    n_train = min(int(n_train), len(X) - N_EXPLAINED)
+    n_train = int(min(n_train, len(X) - N_EXPLAINED))
     train, test = order[:n_train], order[-N_EXPLAINED:]
     forest = default_forest(task, n_train, -1, 0).set_params(n_estimators=N_TREES)
     return X.iloc[train], y.iloc[train], X.iloc[test], forest
@@ -245,8 +245,8 @@ def reference():
         found = run_job("reference_loss", n, n_kept)
         print(
             f"  {n_kept:6d} rows (cells of {found['least']} or more): SDP of the best set differs by "
-            f"{found['error']:.3f} in the mean, {100 * found['same']:.0f} % of the best sets are the same; {found['ms']:.2f} ms a row instead of "
-            f"{found['whole']:.2f}; holds {found['held'] / GIB:.2f} GiB"
+            f"{found['error']:.3f} in the mean, {100 * found['same']:.0f} % of the best sets are the same; "
+            f"{found['ms']:.2f} ms a row instead of {found['whole']:.2f}; holds {found['held'] / GIB:.2f} GiB"
         )
 
 

@@ -198,8 +198,18 @@ def _fit(
     max_size: Annotated[
         int | None, typer.Option("--max-size", metavar="N", help="The largest size of a sufficient set.")
     ] = None,
+    max_sets: Annotated[
+        int | None,
+        typer.Option("--max-sets", min=1, metavar="N", help="Look at no more than N sets for a row; 2^20 by default."),
+    ] = None,
     sample: Annotated[
         int | None, typer.Option("--sample", min=2, metavar="N", help="Fit on N rows drawn at random.")
+    ] = None,
+    reference: Annotated[
+        int | None,
+        typer.Option(
+            "--reference", min=2, metavar="N", help="Fit on all rows, but keep only N of them to count on: less memory."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The seed of everything random.")] = 0,
     jobs: Annotated[
@@ -208,7 +218,7 @@ def _fit(
     input_format: InputOption = None,
 ) -> None:
     """Fit a forest to a table and save it with all that explanations need."""
-    from suffice.explainer import SufficientExplainer
+    from suffice.explainer import DEFAULT_MAX_SETS, SufficientExplainer
     from suffice.files import check_target, read_table
     from suffice.results import check_column, outcomes_of, with_outcome
     from suffice.writing import replacing
@@ -237,6 +247,8 @@ def _fit(
         radius=radius,
         n_candidates=candidates,
         max_size=max_size,
+        max_sets=max_sets or DEFAULT_MAX_SETS,
+        reference_rows=reference,
         groups=_read_groups(group or []),
         dates=dates,
         n_jobs=jobs,

@@ -45,6 +45,7 @@ from suffice.table import Table, read_columns
 from suffice.variables import Variables, VariableSet
 
 Floats = NDArray[np.float64]
+DEFAULT_MAX_SETS = 2**20  # all sets of 20 candidates
 
 
 def _has_classes(explainer: SufficientExplainer) -> bool:
@@ -164,7 +165,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         candidates: str | Sequence[str | int] = "splits",
         min_size: int = 1,
         max_size: int | None = None,
-        max_sets: int | None = 2**20,
+        max_sets: int | None = DEFAULT_MAX_SETS,
         min_node_size: int | None = None,
         reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,

@@ -113,7 +113,7 @@ def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> An
 
     Its leaves hold at least the paper's sqrt(n) ln(n)^1.5 / 250 rows, with which the estimator is consistent, and
     never fewer than 5, so that a share of a cell's rows can be read as a probability. For numbers a split looks at 0.7
-    of the columns: the sets are smaller than with all of them. docs/defaults.md has the figures.
+    of the columns: the sets are smaller than with all of them. docs/tables.md has the figures.
 
     Parameters
     ----------
