@@ -19,8 +19,9 @@ from suffice import (
     SufficientExplainer,
     SufficientSet,
 )
-from suffice.cards import bounds_text, condition_text, counted, element, missing_text
+from suffice.cards import bounds_text, condition_text, missing_text
 from suffice.encoding import Column
+from suffice.markup import counted, element
 from suffice.rules import Condition
 
 INF = np.inf

@@ -53,7 +53,7 @@ PASSED_ON = {
     "global_rules": {"cards"},
 }
 # May be imported by any of those, import none of them.
-LEAVES = ["errors", "table", "checks", "progress", "wording", "writing", "models", "datasets"]
+LEAVES = ["errors", "table", "checks", "progress", "wording", "writing", "markup", "models", "datasets"]
 # Take long to load, or are not always there.
 HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "pyarrow", "pyspark", "dask"]
 

@@ -6,19 +6,17 @@ Names, labels and values of the user's table are escaped where they are put in: 
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from suffice.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, Explanations
+from suffice.explanation import N_LISTED, NOT_COMPLETE, Explanation, Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.markup import Html, bar, bars, chips, counted, element, facts, joined, part, percent, read_template
 from suffice.rules import Condition, Rule
 from suffice.wording import (
     format_exactly,
@@ -37,66 +35,6 @@ MAX_LINES = 10
 MAX_IMPORTANCES = 8
 # The ends of rules with more characters than this are written with five digits.
 MAX_DIGITS = 8
-
-
-class Html(str):
-    """Text that is HTML already; any other text is escaped where it is put in."""
-
-    __slots__ = ()
-
-
-def element(tag: str, classes: str, *children: str, **attributes: str) -> Html:
-    """Write an element.
-
-    Parameters
-    ----------
-    tag : str
-        Its tag.
-    classes : str
-        Its classes, or nothing.
-    *children : str
-        What is in it: `Html` as it is, any other text escaped.
-    **attributes : str
-        Its attributes, escaped; an underscore stands for a hyphen.
-
-    Returns
-    -------
-    Html
-        The element.
-
-    Examples
-    --------
-    >>> print(element("span", "name", "a < b", title='"'))
-    <span class="name" title="&quot;">a &lt; b</span>
-    """
-    named = {"class": classes, **attributes} if classes else attributes
-    told = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
-    return Html(f"<{tag}{told}>{''.join(_escaped(child) for child in children)}</{tag}>")
-
-
-def _escaped(text: str) -> str:
-    return text if isinstance(text, Html) else html.escape(text)
-
-
-def _joined(parts: Iterable[str], between: str = "") -> Html:
-    return Html(_escaped(between).join(_escaped(part) for part in parts))
-
-
-@cache
-def read_template(name: str) -> str:
-    """Read a file that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the folder of templates.
-
-    Returns
-    -------
-    str
-        What it holds.
-    """
-    return files("suffice").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _card(*children: str) -> Html:
@@ -179,7 +117,7 @@ def explanations_card(explanations: Explanations) -> str:
     measure = "out-of-bag accuracy" if about["task"] == "classification" else "out-of-bag R2"
     if math.isfinite(fidelity):
         shares.append((f"fidelity of the forest ({measure})", fidelity, format_probability(fidelity)))
-    parts.append(element("div", "part", _bars(shares)))
+    parts.append(element("div", "part", bars(shares)))
     importance = ranked(explanations.mean_importance())
     note = f"{counted(len(explanations.candidates), 'candidate')}"
     if importance:
@@ -279,30 +217,12 @@ def explainer_card(name: str, about: Mapping[str, Any]) -> str:
             "div",
             "halves",
             part("Fidelity of the forest", "out of bag", fidelity_bars(about)),
-            part("Candidate variables", "those searched", _chips([(name, "") for name in about["candidates"]])),
+            part("Candidate variables", "those searched", chips([(name, "") for name in about["candidates"]])),
         ),
     )
 
 
 # --- what cards and the report are made of ---------------------------------------------------------------------------
-
-
-def counted(n: int, what: str) -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    what : str
-        One of them.
-
-    Returns
-    -------
-    str
-        Such as "1 row" or "1,000 rows".
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def ranked(importance: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -333,64 +253,6 @@ def _count_rows(explanations: Explanations) -> dict[str, Any]:
     return {"sufficient": sum(sizes.values()), "disagree": n_disagree, "sizes": dict(sorted(sizes.items()))}
 
 
-def part(title: str, note: str, *children: str) -> Html:
-    """Write a part of a card under its title.
-
-    Parameters
-    ----------
-    title : str
-        The title.
-    note : str
-        What is said beside it, smaller.
-    *children : str
-        What is in it.
-
-    Returns
-    -------
-    Html
-        The part.
-    """
-    return element("div", "part", element("div", "title", title, element("span", "note", note)), *children)
-
-
-def bar(share: float, kind: str = "", tick: float | None = None) -> Html:
-    """Draw a share as a bar.
-
-    Parameters
-    ----------
-    share : float
-        The share; what lies outside of [0, 1] is cut off.
-    kind : {"", "plain", "importance"}, default=""
-        The colour.
-    tick : float, optional
-        A share that is marked.
-
-    Returns
-    -------
-    Html
-        The bar.
-    """
-    fill = element("span", f"fill {kind}".strip(), style=f"width:{_percent(share)}")
-    marked = element("span", "tick", style=f"left:{_percent(tick)}") if tick is not None else ""
-    return element("span", "bar", fill, marked)
-
-
-def _bars(
-    shares: Iterable[tuple[str, float, str]],
-    kind: str = "",
-    tick: float | None = None,
-    more: str = "",
-    narrow: bool = False,
-) -> Html:
-    """Draw shares as bars, one under the other."""
-    cells: list[str] = []
-    for name, share, text in shares:
-        cells += [element("span", "", name), bar(share, kind, tick), element("span", "number", text)]
-    if more:
-        cells.append(element("span", "note more", more))
-    return element("div", "bars narrow" if narrow else "bars", *cells)
-
-
 def importance_bars(importance: Sequence[tuple[str, float]], most: int) -> Html:
     """Draw the importance of variables.
 
@@ -407,7 +269,7 @@ def importance_bars(importance: Sequence[tuple[str, float]], most: int) -> Html:
         The bars.
     """
     more = f"and {len(importance) - most} more" if len(importance) > most else ""
-    return _bars([(name, v, f"{v:.2f}") for name, v in importance[:most]], "importance", more=more)
+    return bars([(name, v, f"{v:.2f}") for name, v in importance[:most]], "importance", more=more)
 
 
 def size_bars(sizes: Mapping[int, int], n_rows: int) -> Html:
@@ -427,7 +289,7 @@ def size_bars(sizes: Mapping[int, int], n_rows: int) -> Html:
     """
     shares = [(counted(size, "variable"), n / n_rows, str(n)) for size, n in sizes.items()]
     n_none = n_rows - sum(sizes.values())
-    return _bars([*shares, *([("no such set", n_none / n_rows, str(n_none))] if n_none else [])], "plain")
+    return bars([*shares, *([("no such set", n_none / n_rows, str(n_none))] if n_none else [])], "plain")
 
 
 def fidelity_bars(about: Mapping[str, Any]) -> Html:
@@ -454,24 +316,7 @@ def fidelity_bars(about: Mapping[str, Any]) -> Html:
         for label, share in classes[:MAX_LINES]
     ]
     more = f"and {len(classes) - MAX_LINES} more" if len(classes) > MAX_LINES else ""
-    return _bars(shares, more=more)
-
-
-def facts(pairs: Iterable[tuple[str, str]]) -> Html:
-    """Write facts one under the other.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, str)
-        What it is, and what is said of it.
-
-    Returns
-    -------
-    Html
-        The facts.
-    """
-    cells = [cell for key, told in pairs for cell in (element("span", "key", key), element("span", "", told))]
-    return element("div", "facts", *cells)
+    return bars(shares, more=more)
 
 
 def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -500,13 +345,6 @@ def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
     return pairs if about["model"] is None else [("model", about["model"]), *pairs]
 
 
-def _chips(labels: Iterable[tuple[str, str]], more: str = "") -> Html:
-    """Draw labels as chips."""
-    meaning = {"in": "in the rule", "own": "this row's", "own in": "this row's, in the rule", "": ""}
-    drawn = [element("span", f"chip {kind}".strip(), label, title=meaning[kind]) for label, kind in labels]
-    return element("div", "chips", *drawn, *([element("span", "note", more)] if more else []))
-
-
 def _care_text(explanation: Explanation) -> str:
     """Tell why an explanation is to be read with care."""
     if not explanation.is_outcome_in_interval:
@@ -514,7 +352,7 @@ def _care_text(explanation: Explanation) -> str:
     if not explanation.forest_agrees:
         said = explanation.prediction
         return f"The forest says {said if explanation.interval is None else format_number(said)} here."
-    return ""
+    return "" if explanation.is_search_complete else NOT_COMPLETE
 
 
 def _short_number(value: float) -> str:
@@ -658,11 +496,9 @@ def _line_sentence(line: GlobalRule) -> Html:
 
 def _if_then(conditions: Sequence[Condition], said: str) -> Html:
     if not conditions:
-        return _joined([element("b", "", "ALWAYS"), " ", said])
-    asked = _joined(
-        [condition_text(condition) for condition in conditions], _joined([" ", element("b", "", "AND"), " "])
-    )
-    return _joined([element("b", "", "IF"), " ", asked, " ", element("b", "", "THEN"), " ", said])
+        return joined([element("b", "", "ALWAYS"), " ", said])
+    asked = joined([condition_text(condition) for condition in conditions], joined([" ", element("b", "", "AND"), " "]))
+    return joined([element("b", "", "IF"), " ", asked, " ", element("b", "", "THEN"), " ", said])
 
 
 # --- parts of the card of an explanation -----------------------------------------------------------------------------
@@ -737,7 +573,7 @@ def _sets_part(explanation: Explanation) -> Html:
     more = f"and {len(sets) - N_LISTED} more" if len(sets) > N_LISTED else ""
     listed = [(join(s.variables) or "nothing at all", s.sdp, format_probability(s.sdp)) for s in sets[:N_LISTED]]
     note = "each alone is enough" if len(sets) > 1 else ""
-    return part(counted(len(sets), "sufficient set"), note, _bars(listed, tick=pi, more=more, narrow=True))
+    return part(counted(len(sets), "sufficient set"), note, bars(listed, tick=pi, more=more, narrow=True))
 
 
 def _importance_part(explanation: Explanation) -> Html:
@@ -760,7 +596,7 @@ def _drawing(name: str, condition: Condition | None, column: Column | None, valu
     else:
         n_digits = 15 if column.kind == "whole" else 4
         low, high = (rounded(end, n_digits) for end in column.extent)
-        drawn = _joined(
+        drawn = joined(
             [
                 element("span", "end low", low),
                 _track(condition, column, value, has_value=has_value),
@@ -775,13 +611,13 @@ def _track(condition: Condition | None, column: Column, value: Any, *, has_value
     if condition is not None and condition.values:
         start, end = _band(condition, column)
         sides = " from" * (condition.low > -math.inf) + " to" * (condition.high < math.inf)
-        where = f"left:{_percent(start)};right:{_percent(1 - end)}"
+        where = f"left:{percent(start)};right:{percent(1 - end)}"
         drawn.append(element("span", f"band{sides}", style=where))
     if has_value:
         at = 0.0 if value is None else _place(value, column)
         if value is not None:
-            drawn.append(element("span", "dot", style=f"left:{_percent(at)}"))
-        where = f"left:{_percent(at)};transform:translateX(-{_percent(at)})"
+            drawn.append(element("span", "dot", style=f"left:{percent(at)}"))
+        where = f"left:{percent(at)};transform:translateX(-{percent(at)})"
         drawn.append(element("span", "value", format_value(value), style=where))
     return element("div", "track", *drawn)
 
@@ -827,7 +663,7 @@ def _label_chips(condition: Condition | None, column: Column | None, value: Any,
     told = f", {n_in} of them in the rule" if condition is not None and n_in else ""
     before = "not" if column is None and condition is not None and condition.excluded else ""
     more = f"and {n_more} more{told}" if n_more else ""
-    return _joined([element("span", "note", before), _chips(drawn, more)]) if before else _chips(drawn, more)
+    return joined([element("span", "note", before), chips(drawn, more)]) if before else chips(drawn, more)
 
 
 def is_included(condition: Condition, label: Any) -> bool:
@@ -879,7 +715,3 @@ def _choose_chips(listed: Sequence[tuple[str, bool, bool]]) -> list[int]:
     n_in = max(n_left * 2 // 3, n_left - len(by_kind[1]))
     included = by_kind[0][:n_in]
     return sorted([*own, *included, *by_kind[1][: n_left - len(included)]])
-
-
-def _percent(share: float) -> str:
-    return f"{100 * min(max(share, 0.0), 1.0):.4g}%"

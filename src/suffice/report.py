@@ -21,28 +21,22 @@ from typing import Any
 import numpy as np
 
 from suffice.cards import (
-    Html,
     about_facts,
-    bar,
     bounds_text,
     code_text,
     condition_text,
-    counted,
-    element,
-    facts,
     fidelity_bars,
     importance_bars,
     is_included,
     missing_text,
-    part,
     ranked,
-    read_template,
     rounded,
     size_bars,
 )
 from suffice.encoding import Column
 from suffice.explanation import N_LISTED, Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.markup import Html, bar, counted, element, facts, part, read_template
 from suffice.rules import Condition
 from suffice.wording import format_number, format_percent, format_probability, format_value
 from suffice.writing import replacing

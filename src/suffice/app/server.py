@@ -21,10 +21,10 @@ from suffice.app.start import Waiting, WaitingTables, demo_workspace, fit_worksp
 from suffice.app.uploads import MAX_UPLOAD
 from suffice.app.view import View
 from suffice.app.workspace import Workspace
-from suffice.cards import read_template
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.files import cannot_read, read_table
+from suffice.markup import read_template
 from suffice.persistence import MARK
 from suffice.results import _text_columns, load_model
 from suffice.wording import format_probability
