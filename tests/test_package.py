@@ -22,6 +22,7 @@ FLOW = [
     "search",
     "rules",
     "rule_search",
+    "settings",
     "explanation",
     "explainer",
     "global_rules",

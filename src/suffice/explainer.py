@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-import sklearn
-from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
@@ -22,14 +17,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.checks import as_finite, check_finite, check_number, check_target, check_word, read_input
+from suffice.checks import as_finite, check_finite, check_target, read_input
 from suffice.encoding import Encoding
 from suffice.explanation import Explanations, SetsKind, check_sets_kind
 from suffice.forest import (
     FittedForest,
     check_outcomes,
     decide_task,
-    describe_forest,
     fidelity,
     fit_forest,
     takes_missing,
@@ -37,10 +31,11 @@ from suffice.forest import (
 )
 from suffice.models import ask_model, task_of_model
 from suffice.progress import progress_bar
-from suffice.projection import MAX_CANDIDATES, ProjectedForest
+from suffice.projection import ProjectedForest
 from suffice.rule_search import RuleFinder, RuleOptions
 from suffice.rules import Rule
 from suffice.search import choose_candidates, find_sufficient_sets
+from suffice.settings import check_settings, count_threads, describe_explainer, least_cell
 from suffice.table import Table, read_columns
 from suffice.variables import Variables, VariableSet
 
@@ -215,12 +210,12 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             name = next(iter(unsupported))
             hint = " Repeat rows instead of weighting them." if "weight" in name else ""
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
-        self._check_parameters()
+        check_settings(self)
         task_of_forest(self.forest)  # a wrong kind of forest is told first
         given = read_input(self, X, reset=True, min_rows=2)
         outcomes = check_target(y, given.n_rows)
         self.task_, self.task_reason_ = decide_task(self.task, self.forest, outcomes)
-        n_threads = self._n_threads()
+        n_threads = count_threads(self.n_jobs)
 
         if self.task_ == "regression":
             outcomes = as_finite(outcomes)
@@ -247,7 +242,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         )
         if self.forest_ is self.forest:
             check_outcomes(self.forest_, outcomes)
-        self.min_node_size_ = self._resolve_min_node_size(len(table), len(fitted.X))
+        self.min_node_size_ = least_cell(self.min_node_size, self.forest_.min_samples_leaf, len(table), len(fitted.X))
         chosen = choose_candidates(
             replace(fitted, estimator=self.forest_), variables, self.candidates, self.n_candidates, self.random_state
         )
@@ -542,8 +537,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         if rules not in ("minimal", "all", None):
             raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {rules!r}.")
         options = RuleOptions(check, volume)
-        self._check_parameters()
-        self._projected.use_threads(self._n_threads())
+        check_settings(self)
+        self._projected.use_threads(count_threads(self.n_jobs))
         given = read_input(self, X, extra_columns=self.extra_columns)
         table = self._encode(given, self.forest_)
         predictions = self._predict_leaves(table)
@@ -608,42 +603,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         return forest.X, values[forest.y_rank]
 
     def _about(self) -> dict[str, Any]:
-        return {
-            "task": self.task_,
-            "task_reason": self.task_reason_,
-            "target": self.target_name_,
-            "classes": self.classes_.tolist() if self.task_ == "classification" else None,
-            "model": type(self.model_).__name__ if hasattr(self, "model_") else None,
-            "n_rows": len(self._projected.forest.X),
-            "columns": list(self._encoding.names),
-            "variables": list(self.variable_names_),
-            "candidates": list(self.candidates_),
-            "fidelity": self.fidelity_,
-            "fidelity_by_class": getattr(self, "fidelity_by_class_", None),
-            "forest": describe_forest(self.forest_),
-            "settings": {
-                name: getattr(self, name)
-                for name in (
-                    "pi",
-                    "alpha",
-                    "radius",
-                    "min_size",
-                    "max_size",
-                    "max_sets",
-                    "reference_rows",
-                    "n_candidates",
-                    "unseen",
-                    "dates",
-                )
-            }
-            | {"min_node_size": self.min_node_size_},
-            "versions": {
-                "suffice": version("suffice"),
-                "scikit-learn": sklearn.__version__,
-                "numpy": np.__version__,
-                "python": platform.python_version(),
-            },
-        }
+        return describe_explainer(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted explainer to one file, without pickle.
@@ -759,32 +719,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     # --- input ------------------------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        check_number("pi", self.pi, "in (0, 1]", lambda v: 0 < v <= 1)
-        check_number("alpha", self.alpha, "in (0, 1)", lambda v: 0 < v < 1)
-        if self.radius is not None:
-            check_number("radius", self.radius, "a number >= 0", lambda v: 0 <= v < math.inf)
-        most = MAX_CANDIDATES
-        check_number("n_candidates", self.n_candidates, f"from 1 to {most}", lambda v: 1 <= v <= most, Integral)
-        check_number("min_size", self.min_size, "a whole number >= 0", lambda v: v >= 0, Integral)
-        if self.max_size is not None:
-            least = max(1, self.min_size)
-            check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
-        if self.max_sets is not None:
-            check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
-        if self.reference_rows is not None:
-            check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
-        if self.min_node_size is not None:
-            check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
-        check_word("dates", self.dates, (None, "parts"))
-        check_word("unseen", self.unseen, ("error", "missing"))
-        check_word("extra_columns", self.extra_columns, ("error", "ignore"))
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, "None or a whole number other than 0", lambda v: v != 0, Integral)
-
     def _check_table(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self)
-        self._projected.use_threads(self._n_threads())
+        self._projected.use_threads(count_threads(self.n_jobs))
         return self._encode(read_input(self, X, extra_columns=self.extra_columns), self.forest_)
 
     def _encode(self, table: Table, forest: Any) -> NDArray[np.float32]:
@@ -801,19 +738,6 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     def _only_regression(self, name: str) -> None:
         if self.task_ != "regression":
             raise ValueError(f"`{name}` is for regression; `y` held classes. See `predict_proba`.")
-
-    def _resolve_min_node_size(self, n_rows: int, n_kept: int) -> int:
-        if self.min_node_size is not None:
-            return int(self.min_node_size)
-        leaf = self.forest_.min_samples_leaf
-        leaf = int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
-        return leaf if n_kept == n_rows else math.ceil(leaf * n_kept / n_rows)
-
-    def _n_threads(self) -> int:
-        n_cores = int(cpu_count())
-        if self.n_jobs is None:
-            return n_cores
-        return int(self.n_jobs) if self.n_jobs > 0 else max(1, n_cores + 1 + int(self.n_jobs))
 
     # --- scikit-learn -----------------------------------------------------------------------------------------------
 
@@ -869,7 +793,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         candidates: VariableSet,
     ) -> None:
         """Build what answers questions from the forest and its training table."""
-        n_threads = self._n_threads()
+        n_threads = count_threads(self.n_jobs)
         fitted = FittedForest.from_estimator(forest, X, y_rank, y_values, n_threads)
         self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, n_threads)
         self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)

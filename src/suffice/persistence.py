@@ -22,6 +22,7 @@ from suffice.encoding import Column, Encoding
 from suffice.explainer import SufficientExplainer
 from suffice.forest import SavedForest, TreeArrays, describe_forest, list_trees, takes_missing
 from suffice.projection import MAX_CANDIDATES
+from suffice.settings import check_settings
 from suffice.table import DATE_PARTS
 from suffice.variables import Variables
 from suffice.wording import to_plain
@@ -241,7 +242,7 @@ class _Reader:
 def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
     explainer = SufficientExplainer(**params)
-    explainer._check_parameters()
+    check_settings(explainer)
     encoding = _read_encoding(header)
     X = reader.read("X", "<f4", None, len(encoding.columns))
     _check_matrix(X, encoding)
