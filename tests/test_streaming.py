@@ -684,3 +684,15 @@ def test_an_opened_file_knows_its_rows(here):
     assert_frame_equal(table.rows(5, 3), make_table(N_ROWS).slice(5, 3))
     assert_frame_equal(table.rows(58, 9, ["age", "id"]), make_table(N_ROWS).slice(58).select("id", "age"))
     assert json.loads(json.dumps(table.identity)) == table.identity
+
+
+def test_searches_that_ended_early_are_told_once(here, monkeypatch, capsys):
+    explainer = SufficientExplainer.load("buys.suffice").set_params(max_sets=2)
+    explainer.save("few.suffice")
+    monkeypatch.setattr(streaming, "_FIRST_STEP", 3)
+    assert explain("--batch 20 -o out.parquet", model="few") == 0
+    told = capsys.readouterr().err
+    n_short = pl.read_parquet("out.parquet").filter(~pl.col("is_search_complete")).height
+    assert n_short > 1
+    assert told.count("--max-sets") == 1
+    assert f"In {n_short} rows the search ended at the model's --max-sets" in told

@@ -347,6 +347,11 @@ class Explanations(Sequence[Explanation]):
         return tuple(rules[0] if rules else None for rules in self._rules)
 
     @property
+    def is_search_complete(self) -> tuple[bool, ...]:
+        """Of each row, whether its search went through all sets and did not end at `max_sets`."""
+        return tuple(self._found.is_complete.tolist())
+
+    @property
     def candidates(self) -> tuple[str, ...]:
         """The variables among which the sets were searched."""
         return tuple(self._variables.names[v] for v in self._found.candidates)

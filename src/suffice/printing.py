@@ -28,6 +28,7 @@ _OPTIONS = (
     (r"`min_support`", "--min-support"),
     (r"`n_candidates`", "--candidates"),
     (r"`max_size`", "--max-size"),
+    (r"`max_sets` \(None: no limit\)", "--max-sets at the fit"),
     (r"`tolerance`", "--simplify"),
     (r"`n_jobs`", "--jobs"),
     (r"`(pi|alpha|radius|task|dates|unseen)`", r"--\1"),

@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,8 +25,9 @@ from typing import Any
 import polars as pl
 
 from suffice import __version__
+from suffice.errors import SearchSizeWarning
 from suffice.files import STDIO, to_bytes
-from suffice.printing import tell, working
+from suffice.printing import counted, tell, working
 from suffice.results import ExplainedRows, Question, check_kept
 from suffice.wording import join
 from suffice.writing import replacing
@@ -199,15 +201,18 @@ def _explain_missing(asked: Question, parts: Parts, batch: int) -> None:
     n_done = sum(_end(asked, part, batch) - part * batch for part in done)
     if done:
         tell(f"Going on: {len(done)} of {parts.n} parts were done.")
-    step = _FIRST_STEP
-    with _bar(asked.end, n_done) as move:
+    step, n_cut_short = _FIRST_STEP, 0
+    with _bar(asked.end, n_done) as move, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchSizeWarning)  # of all pieces together it is told below
         for part in (part for part in range(parts.n) if part not in done):
             start, pieces = part * batch, []
             frame = asked.read(start, _end(asked, part, batch))
             while start < _end(asked, part, batch):
                 begin = time.perf_counter()
                 piece = frame.slice(start - part * batch, step)
-                pieces.append(_lines(asked.explain(piece, start, progress=False), parts.kind))
+                explained = asked.explain(piece, start, progress=False)
+                n_cut_short += sum(not complete for complete in explained.explanations.is_search_complete)
+                pieces.append(_lines(explained, parts.kind))
                 start += piece.height
                 move(piece.height)
                 # The next piece takes about a second, or four times as many rows.
@@ -215,6 +220,11 @@ def _explain_missing(asked: Question, parts: Parts, batch: int) -> None:
                 step = max(1, min(4 * step, round(speed * _SECONDS)))
             asked.table.check_unchanged()
             parts.write(part, pieces)
+    if n_cut_short:
+        tell(
+            f"In {counted(n_cut_short, 'row')} the search ended at the model's --max-sets: is_search_complete is false "
+            "there, and there may be other sufficient sets."
+        )
 
 
 def _end(asked: Question, part: int, batch: int) -> int:
