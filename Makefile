@@ -15,7 +15,7 @@ demo: .venv/installed
 	$(BIN)/suffice demo --report build/demo.html
 
 test: .venv/installed-test lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .

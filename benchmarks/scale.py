@@ -12,8 +12,10 @@ import gc
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -282,6 +284,32 @@ def growth():
         print(f"    {exponent:.2f} from {few} to {many}")
 
 
+def stream_files(folder, n_rows):
+    """Write a model of 5 columns and 10 trees, and rows to explain."""
+    rng = np.random.default_rng(0)
+    train = make_switch(2000, n_columns=5, random_state=rng)
+    forest = RandomForestRegressor(10, min_samples_leaf=20, random_state=0)
+    SufficientExplainer(forest).fit(train.X, train.y).save(f"{folder}/model.suffice")
+    make_switch(int(n_rows), n_columns=5, random_state=rng).X.to_parquet(f"{folder}/rows.parquet")
+    return {}
+
+
+def stream_peak(folder):
+    """Peak memory of the command. What this process holds would count too, so that it writes no files itself."""
+    command = [Path(sys.executable).with_name("suffice"), "explain", f"{folder}/model.suffice"]
+    command += [f"{folder}/rows.parquet", "--sets", "minimal", "--rules", "none", "-o", f"{folder}/why.parquet"]
+    took = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
+    return {"peak": 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, "seconds": took}
+
+
+def stream():
+    for n in (10_000, 100_000, 1_000_000):
+        with tempfile.TemporaryDirectory() as folder:
+            run_job("stream_files", folder, n)
+            found = run_job("stream_peak", folder)
+        print(f"suffice explain, {n} rows of Parquet: peak {found['peak'] / 1e6:.0f} MB, {found['seconds']:.0f} s")
+
+
 def engines():
     subprocess.run([sys.executable, "-m", "benchmarks.engines", "--no-rules"], check=True)
 
@@ -292,12 +320,23 @@ PARTS = {
     "wide": wide,
     "growth": growth,
     "reference": reference,
+    "stream": stream,
     "engines": engines,
     "flights": flights,
 }
 JOBS = {
     job.__name__: job
-    for job in (flights_forest, flights_explained, million_fit, threads_times, wide_times, reference_loss, growth_times)
+    for job in (
+        flights_forest,
+        flights_explained,
+        million_fit,
+        threads_times,
+        wide_times,
+        reference_loss,
+        growth_times,
+        stream_files,
+        stream_peak,
+    )
 }
 
 

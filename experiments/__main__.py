@@ -51,11 +51,15 @@ def main() -> None:
     data = asked.data or os.environ.get("SUFFICE_DATA")
     needing = [name for name in names if name in WITH_FILES]
     if needing and not (data and Path(data).is_dir()):
-        given = f"{data!r} is not a folder" if data else "no folder of data was given"
-        parser.error(
-            f"{given}, and {', '.join(needing)} read files: give --data FOLDER or set SUFFICE_DATA, or name others "
-            f"({', '.join(name for name in by_name if name not in WITH_FILES)})"
-        )
+        without = [name for name in by_name if name not in WITH_FILES]
+        if data or asked.names or asked.scale == "full":
+            given = f"{data!r} is not a folder" if data else "no folder of data was given"
+            parser.error(
+                f"{given}, and {', '.join(needing)} read files: give --data FOLDER or set SUFFICE_DATA, or name "
+                f"others ({', '.join(without)})"
+            )
+        names = without
+        print(f"Left out: {', '.join(needing)}. They read files, and neither --data nor SUFFICE_DATA names a folder.")
     plan = Plan(asked.scale, not asked.only_ours, data)
     folder = asked.out / plan.folder
     start = time.perf_counter()

@@ -15,8 +15,8 @@ from experiments.switch import least_leaf
 from suffice import GlobalRulesRegressor, SufficientExplainer
 from suffice.datasets import load_bike
 
-SUPPORTS = (5, 10, 20, 40)
-PRECISIONS = (0.0, 0.8, 0.85, 0.88, 0.9, 0.92, 0.94, 0.96)
+SUPPORTS = (5, 10, 15, 20, 30, 40)
+PRECISIONS = (0.0, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96)
 LEAST_COVERAGE = 0.78  # the paper's
 
 
@@ -47,8 +47,8 @@ def run(plan: Plan, seed: int) -> Outcome:
 
 
 def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]:
-    """Choose which rules stay by a quarter of the training rows, on the rules of the others: test rows are not seen."""
-    X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.25, random_state=seed)
+    """Choose which rules stay by a tenth of the training rows, on the rules of the others: test rows are not seen."""
+    X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.1, random_state=seed)
     explanations = SufficientExplainer(forest).fit(X_fit, y_fit).explain(X_fit, y_fit, sets="minimal")
     best, chosen = np.inf, {"min_support": SUPPORTS[0], "min_precision": PRECISIONS[0]}
     for support in SUPPORTS:
@@ -149,8 +149,8 @@ EXPERIMENT = Experiment(
         "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left out), "
         "75 % for training; forest of 20 trees of depth 14. The paper does not tell the least leaf here: t_n rows, as "
         "in its other experiments, and one row. `GlobalRulesRegressor` has its defaults or, first, a least support and "
-        "a least precision of rules that are chosen on a quarter of the training rows, by the rules of the other "
-        "three: those with the least MAE that cover 78 % there. MAE and R2 of the rules are on the rows that they "
+        "a least precision of rules that are chosen on a tenth of the training rows, by the rules of the others: those "
+        "with the least MAE that cover 78 % there. MAE and R2 of the rules are on the rows that they "
         "cover, as in the paper; the forest's on the same rows stand beside them."
     ),
     lines=_lines(),
@@ -161,6 +161,8 @@ EXPERIMENT = Experiment(
         "With leaves of one row a cell holds as few rows, the interval to be kept is narrow, most rows have no "
         "sufficient set, and the rules of the others are wide: they say a mean of unlike rows.\n\n"
         "Chosen after looking at test rows of seed 0: to look at leaves of t_n rows, and to leave out rules. Which "
-        "rules are left out is chosen without test rows."
+        "rules are left out is chosen without test rows. A quarter of the training rows was held out for that before: "
+        "rules of three quarters cover less than those of all, so that 83 % were covered in the end, with a MAE of "
+        "29.9; that a tenth is nearer was seen on seeds 10 and 11, which are not among those above."
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import combinations, product
 
 import numpy as np
@@ -234,3 +236,27 @@ def test_an_exception_in_the_progress_callback_ends_the_work():
 
     with pytest.raises(RuntimeError, match="seen at"):
         _core.search(project(forest, 2), GRID.astype(np.float32), rank, rank, 0.9, 1, 1, 2, True, 99, 2, fail)
+
+
+USE = """
+import numpy as np, warnings
+from suffice import SufficientExplainer, _core
+warnings.simplefilter("ignore")
+X = np.random.default_rng(0).normal(size=(60, 3))
+explainer = SufficientExplainer(random_state=0).fit(X, X[:, 0])
+explained = explainer.explain(X[:2])
+"""
+KEEP = "import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(explainer))"
+
+
+@pytest.mark.parametrize(
+    ("then", "expected"),
+    [
+        ("_core.set_leak_warnings(True)", ""),
+        (f"_core.set_leak_warnings(True); {KEEP}", "nanobind: leaked"),
+        (KEEP, ""),
+    ],
+)
+def test_nothing_is_left_at_the_end_and_what_others_keep_is_not_told(then, expected):
+    done = subprocess.run([sys.executable, "-c", USE + then], capture_output=True, text=True, check=True)
+    assert (expected in done.stderr) if expected else (done.stderr == "")

@@ -253,6 +253,19 @@ def test_the_command_says_which_data_are_missing(tmp_path):
     assert "no folder of data was given, and bike read files: give --data FOLDER or set SUFFICE_DATA" in done.stderr
 
 
+def test_a_small_run_of_all_leaves_out_what_needs_the_data_and_says_so(tmp_path):
+    done = run_command("--tiny", "--only-ours", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "Left out: bike, anchors, stability, lucas, global. They read files, and neither" in done.stdout
+    assert {path.stem for path in (tmp_path / "tiny-ours").glob("*.json")} >= {"switch", "cdf", "moons"}
+
+
+def test_the_full_run_of_all_needs_the_data(tmp_path):
+    done = run_command("--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "bike, anchors, stability, lucas, global read files" in done.stderr
+
+
 def test_the_command_refuses_unknown_names():
     done = run_command("switches")
     assert done.returncode == 2

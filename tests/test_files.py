@@ -211,7 +211,7 @@ def zipped():
     [
         ("a.csv", b"", "a.csv is empty."),
         ("a.csv", b" \n\n", "a.csv is empty."),
-        ("a.csv", gzip.compress(b""), "a.csv is empty."),
+        ("a.csv", gzip.compress(b"", mtime=0), "a.csv is empty."),
         ("a.csv", b"a,b\n", "a.csv has a header, but no rows."),
         ("a.csv", b"\xef\xbb\xbfa,b\n\n", "a.csv has a header, but no rows."),
         ("a.csv", b"a,b\n1,2\n3\n4,5\n", "a.csv, line 3: 1 field, but the header names 2 columns."),
@@ -229,7 +229,7 @@ def zipped():
         ("a.csv", zipped(), "a.csv is a zip archive: unpack it first, or save a workbook as CSV."),
         ("a.xlsx", zipped(), "a.xlsx is a zip archive: unpack it first, or save a workbook as CSV."),
         ("a.csv", b"SQLite format 3\x00", "a.csv is a SQLite database: export the table as CSV."),
-        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-5], "a.csv.gz is compressed, but damaged or cut off."),
+        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-5], "a.csv.gz is compressed, but damaged or cut off."),
         ("a.csv.gz", b"\x1f\x8b\x08rubbish", "a.csv.gz is compressed, but damaged or cut off."),
         ("a.csv.xz", lzma.compress(b"a,b\n1,2\n")[:-5], "a.csv.xz is compressed, but damaged or cut off."),
         ("a.parquet", b"a,b\n1,2\n", "a.parquet is not a file of the kind Parquet."),

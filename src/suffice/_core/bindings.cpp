@@ -420,6 +420,11 @@ NB_MODULE(_core, m) {
     using namespace suffice;
     m.doc() = "The core of suffice: arrays in, arrays out.";
 
+    // Off, since other libraries leak too: one that keeps an exception keeps all callers with what they hold, and at
+    // the end people would read of a fault in these bindings. Tests switch it on.
+    nb::set_leak_warnings(false);
+    m.def("set_leak_warnings", nb::set_leak_warnings, "is_on"_a);
+
     nb::class_<PyForest>(m, "Forest")
         .def(nb::init<Table, Vector<std::uint32_t>, Vector<double>>(), "X"_a, "y_rank"_a, "y_values"_a)
         .def("add_tree", &PyForest::add_tree, "left"_a, "right"_a, "column"_a, "threshold"_a, "missing_go_to_left"_a,
