@@ -21,7 +21,7 @@ from experiments import (
     switch,
 )
 from experiments.cost import write_cost
-from experiments.page import make_page, read_summaries
+from experiments.page import make_page, read_summaries, write_page
 from experiments.runs import Plan, run_experiment
 
 MODULES = (switch, lxi, rule, cdf, bike, anchors, stability, moons, attributions, lucas, global_rules)
@@ -66,12 +66,10 @@ def main() -> None:
     for name in names:
         run_experiment(by_name[name], plan, folder, lambda line: print(line, flush=True), asked.seeds)
     summaries = read_summaries(folder)
-    write_cost(summaries, folder)
-    page = make_page(EXPERIMENTS, summaries)
-    for path in (folder / "page.md", asked.page):
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(page)
+    write_cost({e.name: summaries[e.name] for e in EXPERIMENTS if e.name in summaries}, folder)
+    (folder / "page.md").write_text(make_page(EXPERIMENTS, summaries))
+    if asked.page is not None:
+        write_page(asked.page, EXPERIMENTS, folder)
     print(f"{len(names)} experiments in {folder}, {(time.perf_counter() - start) / 60:.1f} minutes")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -11,16 +12,17 @@ import numpy as np
 
 from experiments.metrics import rule_figures
 from experiments.peers import run_anchors
-from experiments.runs import Experiment, Line, Outcome, Plan
+from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from experiments.tables import NAMES, ModelOnTable, load_model
 
+# The third figure of sizes is a variance in the paper: the counts that it prints for Nhanesi give 0.65 and 3.92.
 PAPER = {
-    ("SR", "Compas"): (0.95, 0.30, 1.6, 0.96, 7),
-    ("SR", "Nhanesi"): (0.97, 0.41, 1.3, 0.65, 7),
-    ("SR", "Attrition"): (0.95, 0.76, 1.15, 0.90, 9),
-    ("Anchors", "Compas"): (0.92, 0.23, 1.83, 1.89, 11),
-    ("Anchors", "Nhanesi"): (0.96, 0.31, 1.8, 3.91, 16),
-    ("Anchors", "Attrition"): (0.95, 0.74, 0.82, 4.24, 21),
+    ("SR", "Compas"): (0.95, 0.30, 1.6, math.sqrt(0.96), 7),
+    ("SR", "Nhanesi"): (0.97, 0.41, 1.3, math.sqrt(0.65), 7),
+    ("SR", "Attrition"): (0.95, 0.76, 1.15, math.sqrt(0.90), 9),
+    ("Anchors", "Compas"): (0.92, 0.23, 1.83, math.sqrt(1.89), 11),
+    ("Anchors", "Nhanesi"): (0.96, 0.31, 1.8, math.sqrt(3.91), 16),
+    ("Anchors", "Attrition"): (0.95, 0.74, 0.82, math.sqrt(4.24), 21),
 }
 COLUMNS = {
     "accuracy": (">=", 3),
@@ -36,11 +38,7 @@ WORDS = {
     "size_std": "size, std",
     "size_max": "size, max",
 }
-VARIANTS = {
-    "SR": {},
-    "SR, pi = 0.95": {"pi": 0.95},
-}
-LEVELS = {"Anchors": 0.9, "Anchors, level 0.95": 0.95}
+LEVELS = {"SR": 0.9, "SR, pi = 0.95": 0.95}
 RIVALS = {"SR": "Anchors", "SR, pi = 0.95": "Anchors, level 0.95"}
 
 
@@ -51,24 +49,30 @@ def run(plan: Plan, seed: int) -> Outcome:
         table = load_model(name, plan, seed)
         n_rows = min(len(table.test), plan.pick(1000, 100, 20))
         rows = np.sort(np.random.default_rng(seed).permutation(len(table.test))[:n_rows])
-        for variant, params in VARIANTS.items():
-            ours = _measure_ours(outcome, table, name, variant, params, rows, seed)
+        for variant, level in LEVELS.items():
+            with naming(f"{name}, {variant}"):
+                ours = _measure_ours(outcome, table, name, variant, level, rows, seed)
             if plan.peers:
                 _measure_anchors(outcome, plan, table, name, rows, seed, variant, ours)
     return outcome
 
 
 def _measure_ours(
-    outcome: Outcome, table: ModelOnTable, name: str, variant: str, params: Any, rows: Any, seed: int
+    outcome: Outcome, table: ModelOnTable, name: str, variant: str, level: float, rows: Any, seed: int
 ) -> dict[int, Any]:
     """Give the rule of each row that has one."""
-    explainer = table.explainer(seed, **params)
+    explainer = table.explainer(seed, pi=level)
     start = time.perf_counter()
     explanations = explainer.explain(table.test.iloc[rows], sets="minimal")
     if variant == "SR":
         outcome.seconds[f"suffice, with rule, {name}"] = (time.perf_counter() - start) / len(rows)
     rules = {int(row): rule for row, rule in zip(rows, explanations.rules, strict=True) if rule is not None}
+    said = table.said[rows]
+    rarer = min(set(said.tolist()), key=lambda label: np.count_nonzero(said == label))
+    rare = [int(row) for row in rows[said == rarer]]
     outcome.figures[f"{variant} {name} none"] = 1 - len(rules) / len(rows)
+    outcome.figures[f"{variant} {name} rare"] = len(rare) / len(rows)
+    outcome.figures[f"{variant} {name} rare with"] = float(np.mean([row in rules for row in rare]))
     _add_ours(outcome, f"{variant} {name}", rules, table)
     return rules
 
@@ -86,7 +90,7 @@ def _measure_anchors(
     rows = np.random.default_rng(seed).permutation(rows)[: plan.pick(60, 4, 1)]
     X_test = table.test.to_numpy()
     found = run_anchors(
-        table.model, table.train.to_numpy(), X_test[rows], X_test, seed=seed, threshold=LEVELS[method],
+        table.model, table.train.to_numpy(), X_test[rows], X_test, seed=seed, threshold=LEVELS[variant],
         total_seconds=plan.pick(40, 4, 2), row_seconds=plan.pick(40, 4, 2),
     )  # fmt: skip
     done = [(int(row), anchor) for row, anchor in zip(rows, found.anchors, strict=False) if anchor is not None]
@@ -147,9 +151,11 @@ def _lines() -> list[Line]:
                 for (what, (sign, digits)), paper in zip(COLUMNS.items(), printed, strict=True):
                     goal = (sign, f"{rival}, same rows {name} {what}") if method == f"{variant}, same rows" else None
                     key = f"{method} {name} {what}"
-                    lines.append(Line(f"{method}, {name}", WORDS[what], key, f"{paper:g}", goal, digits))
+                    lines.append(Line(f"{method}, {name}", WORDS[what], key, f"{paper:.3g}", goal, digits))
             lines += [
                 Line(f"{variant}, {name}", "rows without a sufficient set", f"{variant} {name} none"),
+                Line(f"{variant}, {name}", "rows of the rarer output", f"{variant} {name} rare"),
+                Line(f"{variant}, {name}", "those of them with a rule", f"{variant} {name} rare with"),
                 Line(f"{rival}, {name}", "rows explained for each seed", f"{rival} {name} rows", digits=0),
             ]
     return lines
@@ -160,26 +166,32 @@ EXPERIMENT = Experiment(
     title="Sufficient Rules and Anchors",
     setting=(
         "75 % of each table for training; the model is a forest of 20 trees with leaves of at least t_n rows (the "
-        "paper: "
-        '"the parameters of the previous section"). Both methods explain its predictions for test rows: Anchors by '
-        "asking it, `suffice` by its default forest, fitted on the model's outputs for the training rows. Rules are "
-        "measured on the other test rows: coverage, and accuracy, the share of covered rows with the same prediction. "
-        "Both methods have the level 0.9, the paper's pi in this section, and then both 0.95; Anchors' delta is the "
-        "paper's 0.05. "
-        "Anchors explains as many rows of a sample of 60 as fit into 40 s for each table, level and seed, `suffice` "
-        "1000; goals compare the two on the rows that both explain."
+        'paper: "the parameters of the previous section"). Both methods explain its predictions for test rows: '
+        "Anchors by asking it, `suffice` by its default forest, fitted on the model's outputs for the training "
+        "rows. Rules are measured on the other test rows: coverage, and accuracy, the share of covered rows with "
+        "the same prediction. Both methods have the level 0.9, the paper's pi in this section, and then both 0.95; "
+        "Anchors' delta is the paper's 0.05. Anchors explains as many rows of a sample of 60 as fit into 40 s for "
+        "each table, level and seed, `suffice` 1000; goals compare the two on the rows that both explain. Anchors "
+        "is told which columns are indicators, and cuts the others at their quartiles, its default. The paper "
+        "prints variances of sizes (its own counts for Nhanesi give 0.65 and 3.92): their roots stand here."
     ),
     lines=_lines(),
     run=run,
     draw=draw,
     reading=(
-        "A row at which Anchors' time runs out is left out of its figures. Such rows are those with long anchors: this "
-        "favours Anchors in sparsity. Rows without a sufficient set have no rule of ours; they are hard for Anchors "
-        "too, and it gives them long rules. Against all rows of Anchors we look better than on the rows that both "
-        "explain.\n\nChosen after looking, on a quarter of the training rows of seed 0: the leaves of the model, and "
-        "the explainer. With trees of depth 14, the other reading of the paper, 59 % of the rows of Compas had a "
-        "sufficient set, and rules covered 3 %; Nhanesi 76 % and 25 %. With the model's own forest and the true labels "
-        "in the place of its outputs, 14 % of the rows of Compas had one. Level 0.95 for Anchors beside 0.9 for "
-        "`suffice` was the first plan; equal levels took its place, and both levels are shown."
+        "A row at which Anchors' time runs out is left out of its figures. Such rows are those with long anchors: "
+        "this favours Anchors in sparsity. Rows without a sufficient set have no rule of ours; they are hard for "
+        "Anchors too, and it gives them long rules. Against all rows of Anchors we look better than on the rows "
+        "that both explain. On Attrition the rarer output is so rare that none of its rows has a sufficient set: "
+        "our figures there are about the other one.\n\n"
+        "Why goals are missed: a Sufficient Rule keeps its level at every row of its box, an anchor on the mean of "
+        "it. At the same level ours asks for more, and is right more often; where one output has nearly all rows, "
+        "an anchor of the level 0.95 needs next to nothing, and ours still a set that lifts each row above it.\n\n"
+        "Chosen after looking, on a quarter of the training rows of seed 0: the leaves of the model, and the "
+        "explainer. With trees of depth 14, the other reading of the paper, 59 % of the rows of Compas had a "
+        "sufficient set, and rules covered 3 %; Nhanesi 76 % and 25 %. With the model's own forest and the true "
+        "labels in the place of its outputs, 14 % of the rows of Compas had one. Level 0.95 for Anchors beside 0.9 "
+        "for `suffice` was the first plan; equal levels took its place, and both levels are shown."
     ),
+    version=2,
 )

@@ -37,6 +37,7 @@ def run(plan: Plan, seed: int) -> Outcome:
         explanations = explainer.explain(X_train, y_train, sets="minimal")
         model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train)
         outcome.seconds[f"suffice, global rules, leaves of {leaf}"] = (time.perf_counter() - start) / len(X_train)
+        outcome.figures[f"{variant}none"] = float(np.mean([rule is None for rule in explanations.rules]))
         _measure(outcome, variant, explainer, model, X_test, y_test)
     chosen = _choose_thresholds(forest, X_train, y_train, seed)
     model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, **chosen)
@@ -97,7 +98,6 @@ def _printed_rules(outcome: Outcome, X, y) -> None:
         outcome.figures |= {
             f"{name} mean": float(outcomes.mean()),
             f"{name} MAE": float(np.abs(outcomes - outcomes.mean()).mean()),
-            f"{name} support": float(inside.sum()),
         }
 
 
@@ -109,22 +109,19 @@ def _lines() -> list[Line]:
         "": "suffice, leaves of one row",
     }
     for variant, method in variants.items():
-        forest = method.replace("suffice", "forest").removesuffix(", chosen rules")
-        if variant != "chosen ":
-            lines += [
-                Line(forest, "MAE", f"{variant}RF MAE", "25", digits=1),
-                Line(forest, "R2", f"{variant}RF R2", "0.94"),
-            ]
         lines += [
             Line(method, "MAE on covered rows", f"{variant}MAE", "29", ("<=", 29), digits=1),
             Line(method, "R2 on covered rows", f"{variant}R2", "0.90", (">=", 0.90)),
             Line(method, "coverage", f"{variant}coverage", "0.78", (">=", 0.78)),
             Line(method, "variables a rule", f"{variant}size", "4.5", ("<=", 4.5), digits=2),
             Line(method, "rules", f"{variant}rules", digits=0),
-            Line(forest, f"MAE on the rows covered by: {method}", f"{variant}RF MAE covered", digits=1),
-            Line(forest, f"R2 on the rows covered by: {method}", f"{variant}RF R2 covered"),
-            Line(f"{method}, with the forest elsewhere", "MAE on all rows", f"{variant}MAE whole", digits=1),
-            Line(f"{method}, with the forest elsewhere", "R2 on all rows", f"{variant}R2 whole"),
+            Line(method, "training rows without a sufficient set", f"{variant}none", digits=2),
+            Line(method, "MAE of the forest on these rows", f"{variant}RF MAE covered", digits=1),
+            Line(method, "R2 of the forest on these rows", f"{variant}RF R2 covered"),
+            Line(method, "MAE on all rows, with the forest elsewhere", f"{variant}MAE whole", digits=1),
+            Line(method, "R2 on all rows, with the forest elsewhere", f"{variant}R2 whole"),
+            Line(method, "MAE of the forest on all rows", f"{variant}RF MAE", "25", digits=1),
+            Line(method, "R2 of the forest on all rows", f"{variant}RF R2", "0.94"),
         ]
         if variant == "chosen ":
             lines += [
@@ -134,11 +131,11 @@ def _lines() -> list[Line]:
     return [
         *lines,
         Line("the paper's R1, as printed", "mean", "R1 as printed mean", "20", digits=1),
-        Line("the paper's R1, as printed", "MAE", "R1 as printed MAE", "12", digits=1),
+        Line("the paper's R1, as printed", "MAE of the rule", "R1 as printed MAE", "12", digits=1),
         Line("its R1 on days off work", "mean", "R1 on other days mean", "20", digits=1),
-        Line("its R1 on days off work", "MAE", "R1 on other days MAE", "12", digits=1),
+        Line("its R1 on days off work", "MAE of the rule", "R1 on other days MAE", "12", digits=1),
         Line("the paper's R2", "mean", "R2 mean", "192", digits=1),
-        Line("the paper's R2", "MAE", "R2 MAE", "30", digits=1),
+        Line("the paper's R2", "MAE of the rule", "R2 MAE", "30", digits=1),
     ]
 
 
@@ -146,23 +143,29 @@ EXPERIMENT = Experiment(
     name="bike",
     title="Global-SR on Bike Sharing",
     setting=(
-        "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left out), "
-        "75 % for training; forest of 20 trees of depth 14. The paper does not tell the least leaf here: t_n rows, as "
-        "in its other experiments, and one row. `GlobalRulesRegressor` has its defaults or, first, a least support and "
-        "a least precision of rules that are chosen on a tenth of the training rows, by the rules of the others: those "
-        "with the least MAE that cover 78 % there. MAE and R2 of the rules are on the rows that they "
-        "cover, as in the paper; the forest's on the same rows stand beside them."
+        "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left "
+        "out), 75 % for training; forest of 20 trees of depth 14. The paper does not tell the least leaf here: t_n "
+        "rows, as in its other experiments, and one row. `GlobalRulesRegressor` has its defaults or, first, a least "
+        "support and a least precision of rules that are chosen on a tenth of the training rows, by the rules of "
+        "the others: those with the least MAE that cover 78 % there. MAE and R2 of the rules are on the rows that "
+        "they cover, as in the paper; the forest's on the same rows stand beside them. The precision of a rule is "
+        "here 1 - its mean squared error / the variance of all counts, on training rows."
     ),
     lines=_lines(),
     run=run,
     reading=(
-        "R1 is printed with the wrong sign: at six o'clock on working days the mean is 103, on the other days 20. The "
-        "supports printed (134 and 133) fit neither all rows (145 and 152) nor three quarters of them.\n\n"
-        "With leaves of one row a cell holds as few rows, the interval to be kept is narrow, most rows have no "
-        "sufficient set, and the rules of the others are wide: they say a mean of unlike rows.\n\n"
+        "R1 is printed with the wrong sign: at six o'clock on working days the mean is 103, on the other days 20. "
+        "The supports printed (134 and 133) fit neither all rows (145 and 152) nor three quarters of them.\n\n"
+        "With leaves of one row a cell holds as few rows, the interval to be kept is narrow, many rows have no "
+        "sufficient set, and the rules of the others are wide: they say a mean of unlike rows. With leaves of t_n "
+        "rows a rule says one mean for all rows of its box, within an interval from the 5 % to the 95 % quantile, "
+        "where the forest says a mean of 20 trees for each row: that is the distance between the two. R2 is missed "
+        "because the rules that are left out for their precision are those of large counts, which make the "
+        "variance.\n\n"
         "Chosen after looking at test rows of seed 0: to look at leaves of t_n rows, and to leave out rules. Which "
-        "rules are left out is chosen without test rows. A quarter of the training rows was held out for that before: "
-        "rules of three quarters cover less than those of all, so that 83 % were covered in the end, with a MAE of "
-        "29.9; that a tenth is nearer was seen on seeds 10 and 11, which are not among those above."
+        "rules are left out is chosen without test rows. A quarter of the training rows was held out for that "
+        "before: rules of three quarters cover less than those of all, so that 83 % were covered in the end, with a "
+        "MAE of 29.9; that a tenth is nearer was seen on seeds 10 and 11, which are not among those above."
     ),
+    version=2,
 )

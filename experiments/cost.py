@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from experiments.runs import write_json
 
-ORDER = ("switch", "lxi", "rule", "cdf", "moons", "attributions", "lucas", "anchors", "stability", "bike", "global")
-
 
 def gather(summaries: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """List the seconds per row of all methods.
+    """List the seconds per row of all methods, in the order of the summaries.
 
     Parameters
     ----------
@@ -22,17 +20,15 @@ def gather(summaries: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Experiment, method, mean and spread of the seconds.
+        Experiment, method, and the seconds: their median, mean, spread and values over seeds.
     """
-    rows = []
-    for name in ORDER:
-        for method, seconds in summaries.get(name, {}).get("seconds", {}).items():
-            rows.append({"experiment": name, "method": method, "mean": seconds["mean"], "spread": seconds["spread"]})
-    return rows
+    return [
+        {"experiment": name, "method": method, **seconds}
+        for name, summary in summaries.items()
+        for method, seconds in summary["seconds"].items()
+    ]
 
 
-def write_cost(summaries: Mapping[str, Mapping[str, Any]], folder: Path) -> Sequence[Mapping[str, Any]]:
+def write_cost(summaries: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
     """Write the table as JSON."""
-    rows = gather(summaries)
-    write_json(folder / "cost.json", {"experiment": "cost", "seconds_per_row": rows})
-    return rows
+    write_json(folder / "cost.json", {"experiment": "cost", "seconds_per_row": gather(summaries)})

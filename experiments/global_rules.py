@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from experiments.peers import fit_and_score
-from experiments.runs import Experiment, Line, Outcome, Plan
+from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice.datasets import load_diabetes
 
@@ -29,38 +29,43 @@ def run(plan: Plan, seed: int) -> Outcome:
     """Fit every model on the same split, and measure it on the test rows, and on those that our rules cover."""
     outcome = Outcome()
     for name, (test_size, _) in TABLES.items():
-        X, y = _load(name, plan)
-        X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=test_size, random_state=seed)
-        forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
-        start = time.perf_counter()
-        model = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
-        outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
-        is_covered, said = model.covered(X_test), model.predict(X_test)
-        is_right = np.array([a == b for a, b in zip(said, y_test, strict=True)])
-        of_forest = model.explainer_.predict(X_test) == y_test.to_numpy()
-        outcome.figures |= {
-            f"G-SR {name}": float(is_right[is_covered].mean()),
-            f"G-SR {name} coverage": float(is_covered.mean()),
-            f"G-SR {name} whole": float(np.where(is_covered, is_right, of_forest).mean()),
-            f"G-SR {name} rules": float(len(model.rules_)),
-        }
-        peers: dict[str, Any] = {
-            "DT": DecisionTreeClassifier(random_state=seed),
-            "RF": RandomForestClassifier(random_state=seed),
-        }
-        if plan.peers:
-            from experiments.peers import rule_models
-
-            peers |= rule_models(seed)
-        for peer, other in peers.items():
-            start = time.perf_counter()
-            right = fit_and_score(other, X_train, y_train, X_test, y_test)
-            outcome.seconds[f"{peer}, {name}"] = (time.perf_counter() - start) / len(X_train)
-            outcome.figures[f"{peer} {name}"] = float(right.mean())
-            outcome.figures[f"{peer} {name} covered"] = float(right[is_covered].mean())
-        if seed == 0 and name == "Breast Cancer":
-            outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
+        with naming(name):
+            _run_table(outcome, plan, name, test_size, seed)
     return outcome
+
+
+def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: int) -> None:
+    X, y = _load(name, plan)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=test_size, random_state=seed)
+    forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
+    start = time.perf_counter()
+    model = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
+    outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
+    is_covered, said = model.covered(X_test), model.predict(X_test)
+    is_right = np.array([a == b for a, b in zip(said, y_test, strict=True)])
+    of_forest = model.explainer_.predict(X_test) == y_test.to_numpy()
+    outcome.figures |= {
+        f"G-SR {name}": float(is_right[is_covered].mean()),
+        f"G-SR {name} coverage": float(is_covered.mean()),
+        f"G-SR {name} whole": float(np.where(is_covered, is_right, of_forest).mean()),
+        f"G-SR {name} rules": float(len(model.rules_)),
+    }
+    peers: dict[str, Any] = {
+        "DT": DecisionTreeClassifier(random_state=seed),
+        "RF": RandomForestClassifier(random_state=seed),
+    }
+    if plan.peers:
+        from experiments.peers import rule_models
+
+        peers |= rule_models(seed)
+    for peer, other in peers.items():
+        start = time.perf_counter()
+        right = fit_and_score(other, X_train, y_train, X_test, y_test)
+        outcome.seconds[f"{peer}, {name}"] = (time.perf_counter() - start) / len(X_train)
+        outcome.figures[f"{peer} {name}"] = float(right.mean())
+        outcome.figures[f"{peer} {name} covered"] = float(right[is_covered].mean())
+    if seed == 0 and name == "Breast Cancer":
+        outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
 
 
 def _load(name: str, plan: Plan) -> tuple[Any, Any]:
@@ -72,28 +77,29 @@ def _load(name: str, plan: Plan) -> tuple[Any, Any]:
 def _lines() -> list[Line]:
     lines = []
     for name, (_, (ours, coverage, *others)) in TABLES.items():
+        on_covered, on_all = "accuracy on the rows that G-SR covers", "accuracy on all rows"
         lines += [
-            Line("G-SR", f"{name}: accuracy on covered rows", f"G-SR {name}", ours),
-            Line("G-SR", f"{name}: coverage", f"G-SR {name} coverage", coverage),
-            Line("G-SR with its forest elsewhere", f"{name}: accuracy on all rows", f"G-SR {name} whole"),
-            Line("G-SR", f"{name}: rules", f"G-SR {name} rules", digits=0),
+            Line(f"G-SR, {name}", on_covered, f"G-SR {name}", ours),
+            Line(f"G-SR, {name}", "coverage", f"G-SR {name} coverage", coverage),
+            Line(f"G-SR, {name}", "rules", f"G-SR {name} rules", digits=0),
+            Line(f"G-SR with its forest elsewhere, {name}", on_all, f"G-SR {name} whole"),
         ]
         for peer, paper in zip(PEERS, others, strict=True):
             lines += [
-                Line(peer, f"{name}: accuracy on all rows", f"{peer} {name}", paper),
-                Line(peer, f"{name}: accuracy on the rows that G-SR covers", f"{peer} {name} covered"),
+                Line(f"{peer}, {name}", on_covered, f"{peer} {name} covered"),
+                Line(f"{peer}, {name}", on_all, f"{peer} {name}", paper),
             ]
-        lines.append(Line("SkopeRules, imodels' vote", f"{name}: accuracy on all rows", f"SkopeRules, vote {name}"))
-        goals = {peer: (">=", f"{peer} {name}") for peer in ("RuleFit", "SkopeRules", "DT")}
-        lines += [
-            Line(f"G-SR, as the paper compares, against {peer}", f"{name}: accuracy", f"G-SR {name}", "", goal)
-            for peer, goal in goals.items()
-        ]
-        goals = {peer: (">=", f"{peer} {name} covered") for peer in goals}
-        lines += [
-            Line(f"G-SR, on the same rows, against {peer}", f"{name}: accuracy", f"G-SR {name}", "", goal)
-            for peer, goal in goals.items()
-        ]
+        lines.append(Line(f"SkopeRules, imodels' vote, {name}", on_all, f"SkopeRules, vote {name}"))
+        for compared, rows in (("as the paper compares", ""), ("on the rows that it covers", " covered")):
+            lines += [
+                Line(
+                    f"G-SR {compared}, {name}",
+                    f"against {peer}",
+                    f"G-SR {name}",
+                    goal=(">=", f"{peer} {name}{rows}"),
+                )
+                for peer in ("RuleFit", "SkopeRules", "DT")
+            ]
     return lines
 
 
@@ -102,18 +108,23 @@ EXPERIMENT = Experiment(
     title="Global-SR and other rule models",
     setting=(
         "18 trees of depth 15, pi = 0.9, rules of a precision of at least 0.9 on training rows: the settings of the "
-        "authors' notebook. Breast Cancer: 20 % for testing, as there. Diabetes: the paper does not tell its file; the "
-        "one with 2000 rows, half for testing, fits its figures for trees and forests, but holds 744 different rows "
-        "only; the original 768 rows, 20 % for testing, are the honest figure. The others have their own defaults "
-        "(imodels, scikit-learn)."
+        "authors' notebook. Breast Cancer: 20 % for testing, as there. Diabetes: the paper does not tell its file; "
+        "the one with 2000 rows, half for testing, fits its figures for trees and forests, but holds 744 different "
+        "rows only; the original 768 rows, 20 % for testing, are the honest figure. The others have their own "
+        "defaults (imodels, scikit-learn)."
     ),
     lines=_lines(),
     run=run,
     reading=(
-        "G-SR abstains on some rows, the others do not, so that the paper's comparison flatters G-SR. Beside it stand "
-        "the others' accuracies on the very rows that G-SR covers, and G-SR with its forest on the rest, on all rows. "
-        "SkopeRules says the second class where any of its rules holds, as skope-rules itself does; imodels 3.0.4 lets "
-        "the rules vote, and then hardly any row has half of the votes."
+        "G-SR abstains on some rows, the others do not, so that the paper's comparison flatters G-SR. Beside it "
+        "stand the others' accuracies on the very rows that G-SR covers, and G-SR with its forest on the rest, on "
+        "all rows. SkopeRules says the second class where any of its rules holds, as skope-rules itself does; "
+        "imodels 3.0.4 lets the rules vote, and then hardly any row has half of the votes.\n\n"
+        "Why a goal is missed: RuleFit is a weighted sum of rules, G-SR says what one rule says. On the 768 rows of "
+        "Diabetes no model is right about much more than three quarters, and a sum follows such a weak trend "
+        "better. The paper's 0.98 on Diabetes is out of reach of every model here: with 2000 rows, of which most "
+        "are copies, a forest has 0.92."
     ),
     n_seeds=(10, 2, 1),
+    version=2,
 )

@@ -32,15 +32,9 @@ def run(plan: Plan, seed: int) -> Outcome:
     _add(outcome, "LXI minimal", np.array(list(minimal.values())))
     ours = switch_explainer(train, seed, None).explain(above, sets="minimal", rules=None)
     _add(outcome, "LXI default", np.array(list(ours.mean_importance("minimal").values())))
-    outcome.figures["LXI default worst"] = max(
-        abs(outcome.figures[f"LXI default {n}"] - t) for n, t in zip(_names(), TRUE, strict=True)
-    )
-    outcome.figures["LXI worst"] = max(
-        abs(outcome.figures[f"LXI {n}"] - t) for n, t in zip(_names(), TRUE, strict=True)
-    )
-    outcome.figures["LXI minimal worst"] = max(
-        abs(outcome.figures[f"LXI minimal {n}"] - t) for n, t in zip(_names(), TRUE, strict=True)
-    )
+    for key in ("LXI", "LXI minimal", "LXI default"):
+        distances = [abs(outcome.figures[f"{key} {n}"] - t) for n, t in zip(_names(), TRUE, strict=True)]
+        outcome.figures[f"{key} worst"] = max(distances)
     outcome.figures["none"] = float(np.mean([not e.is_sufficient for e in explanations]))
     if plan.peers:
         from experiments.peers import shap_values
@@ -86,9 +80,9 @@ EXPERIMENT = Experiment(
     name="lxi",
     title="LXI and SHAP on rows of the switch model with X5 > 0",
     setting=(
-        "The forest of the experiment above; 1000 test rows with X5 > 0. The truth is 1 for X3, X4, X5 and 0 for the "
-        "others. LXI over minimal sets (M-SE) and over all sufficient sets (A-SE); the paper does not tell which it "
-        "took."
+        "The forest of the experiment above; 1000 test rows with X5 > 0. The truth is 1 for X3, X4, X5 and 0 for "
+        "the others. LXI over minimal sets (M-SE) and over all sufficient sets (A-SE); the paper does not tell "
+        "which it took."
     ),
     lines=[
         *[Line("LXI, minimal sets", n, f"LXI minimal {n}", str(t)) for n, t in zip(_names(), TRUE, strict=True)],
@@ -106,15 +100,17 @@ EXPERIMENT = Experiment(
         ),
         *[Line("LXI, all sets", n, f"LXI {n}", str(t)) for n, t in zip(_names(), TRUE, strict=True)],
         Line("LXI, all sets", "largest distance from the truth", "LXI worst", "0", ("<=", 0.02)),
+        Line("LXI, minimal and all sets", "rows without a sufficient set, left out", "none"),
         *[Line("SHAP, X5 > 0", n, f"SHAP {n}", p, digits=2) for n, p in zip(_names(), PAPER_SHAP, strict=True)],
         *[Line("SHAP, X5 <= 0", n, f"SHAP below {n}", p, digits=2) for n, p in zip(_names(), PAPER_SHAP, strict=True)],
     ],
     run=run,
     draw=draw,
     reading=(
-        "The paper's SHAP row has X1 and X2 above X3 and X4, which is what SHAP gives where X5 <= 0; both are shown. "
-        "The noise is a sum over 95 columns. LXI misses where X5 is near 0: the forest is unsure of the side there, "
-        "and the sets hold X1 and X2 as well.\n\nChosen after looking at test rows of seed 0: the lines of the default "
-        "forest."
+        "The paper's SHAP row has X1 and X2 above X3 and X4, which is what SHAP gives where X5 <= 0; both are "
+        "shown. The noise is a sum over 95 columns; SHAP's is 40 times the paper's, which is nearer to a mean over "
+        "columns. LXI misses where X5 is near 0: the forest is unsure of the side there, and the sets hold X1 and "
+        "X2 as well.\n\n"
+        "Chosen after looking at test rows of seed 0: the lines of the default forest."
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from experiments.runs import Experiment, Line
 HEAD = """# The paper's experiments
 
 `make experiments` runs the experiments of the paper and the methods that it compares with, and writes this page;
-`make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. Both need the
-data files in a folder named by `SUFFICE_DATA`; `python -m experiments --help` tells more. Each experiment is one file
-in `experiments/` and writes one JSON file and, where there is something to see, one figure into `build/experiments/`.
+`make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. The
+data files are read from the folder named by `SUFFICE_DATA`; without it the small run leaves out what needs them.
+`python -m experiments --help` tells more. Each experiment is one file in `experiments/` and writes one JSON file and,
+where there is something to see, one figure into `build/experiments/`.
 
 Here: mean ± standard deviation over seeds (other samples, other splits, other forests). *Goal*: what was to be reached,
 and whether the mean does. Of one seed there is no spread, and a goal reached by it may be luck. `suffice` has its
@@ -25,7 +27,7 @@ is told too. Some choices were made after figures had been seen: these are told 
 """
 
 
-def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]]) -> str:
+def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]], figures: str = "") -> str:
     """Write the page.
 
     Parameters
@@ -34,6 +36,8 @@ def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping
         All of them, in the order of the page.
     summaries : mapping of str to mapping
         The summaries of those that were run, by name.
+    figures : str, default=""
+        Where the figures are, seen from the page: a folder with a slash at its end.
 
     Returns
     -------
@@ -43,23 +47,45 @@ def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping
     parts = [HEAD]
     done = [e for e in experiments if e.name in summaries]
     if done:
-        parts.append(_made(summaries[done[0].name]))
+        parts.append(_made([summaries[e.name]["made"] for e in done]))
     for experiment in experiments:
         summary = summaries.get(experiment.name)
         parts.append(f"## {experiment.title}\n\n`{experiment.name}`. {experiment.setting}\n")
-        parts.append(_section(experiment, summary) if summary else "Not run yet.\n")
+        parts.append(_section(experiment, summary, figures) if summary else "Not run yet.\n")
     parts.append(_missed(done, summaries))
-    parts.append(_cost(summaries))
+    parts.append(_cost(done, summaries))
     return "\n".join(parts)
 
 
-def _made(summary: Mapping[str, Any]) -> str:
-    made = summary["made"]
+def _made(all_made: Sequence[Mapping[str, Any]]) -> str:
+    """Tell of the last run, and since when there are figures."""
+    since, made = (choose(all_made, key=lambda made: made["date"]) for choose in (min, max))
+    when = made["date"] if since["date"] == made["date"] else f"{since['date']} to {made['date']}"
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
-    return f"Made on {made['date']}, {made['cores']} cores, Python {made['python']}, {versions}.\n"
+    return f"Made on {when}, {made['cores']} cores, Python {made['python']}, {versions}.\n"
 
 
-def _section(experiment: Experiment, summary: Mapping[str, Any]) -> str:
+def write_page(page: Path, experiments: Sequence[Experiment], results: Path) -> None:
+    """Write the page of a folder of results, with copies of its figures in a folder beside it.
+
+    Parameters
+    ----------
+    page : Path
+        The page: docs/reproduce.md has its figures in docs/reproduce.
+    experiments : sequence of Experiment
+        All of them, in the order of the page.
+    results : Path
+        Where the JSON files and the figures are.
+    """
+    beside = page.with_suffix("")
+    beside.mkdir(parents=True, exist_ok=True)
+    for experiment in experiments:
+        if experiment.draw is not None and (results / f"{experiment.name}.png").exists():
+            shutil.copyfile(results / f"{experiment.name}.png", beside / f"{experiment.name}.png")
+    page.write_text(make_page(experiments, read_summaries(results), f"{beside.name}/"))
+
+
+def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str) -> str:
     figures = summary["figures"]
     n_seeds, minutes = summary["n_seeds"], summary["wall_seconds"] / 60
     told = [f"{n_seeds} seed{'s' * (n_seeds != 1)}, {minutes:.1f} minutes."]
@@ -67,10 +93,10 @@ def _section(experiment: Experiment, summary: Mapping[str, Any]) -> str:
         told.append(f"A {summary['scale']} run: fewer rows and seeds than the setting says.")
     if summary["peers"] != "run":
         told.append("The other methods were left out on request.")
+    lines = [" ".join(told), ""]
     if experiment.draw is not None:
-        told.append(f"Figure: `build/experiments/{summary['scale']}/{experiment.name}.png`.")
-    lines = [" ".join(told), "", "| method | figure | here | paper | goal |", "| --- | --- | --- | --- | --- |"]
-    lines += [_row(line, figures) for line in experiment.lines if line.key in figures]
+        lines += [f"![{experiment.title}]({figures_at}{experiment.name}.png)", ""]
+    lines += _tables(_shown(experiment.lines, summary), figures)
     sentences = summary["data"].get("sentences", []) if summary["data"] else []
     if sentences:
         lines += ["", *(f"> {sentence}" + "\n>" * (i < len(sentences) - 1) for i, sentence in enumerate(sentences))]
@@ -80,9 +106,57 @@ def _section(experiment: Experiment, summary: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(line: Line, figures: Mapping[str, Any]) -> str:
-    here = format_figure(figures[line.key], line.digits)
-    return f"| {line.method} | {line.label} | {here} | {line.paper} | {_goal(line, figures)} |"
+def _shown(lines: Sequence[Line], summary: Mapping[str, Any]) -> list[Line]:
+    """Take the lines that have a figure, and those for which the paper has one while here there is none."""
+    is_whole = summary["peers"] == "run" and summary["scale"] == "full"
+    return [line for line in lines if line.key in summary["figures"] or (line.paper and is_whole)]
+
+
+def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
+    """Set methods against figures where at least two methods have the same figure; list what is left."""
+    methods_of: dict[str, list[str]] = {}
+    for line in lines:
+        methods_of.setdefault(line.label, []).append(line.method)
+    shared = {label: methods for label, methods in methods_of.items() if len(methods) > 1}
+    rows, left = [], [line for line in lines if line.label not in shared]
+    cells = {(line.method, line.label): _cell(line, figures) for line in lines}
+    while shared:
+        labels, taken = _take_connected(shared)
+        methods = dict.fromkeys(line.method for line in lines if line.method in taken)  # in the order of the lines
+        by_method = [[method, *(cells.get((method, label), "") for label in labels)] for method in methods]
+        table = [["", *labels], *by_method]
+        # The longer side goes down the page.
+        rows += [*_markdown(table if len(labels) <= len(methods) else list(zip(*table, strict=True))), ""]
+    if left:
+        listed = [[line.method, line.label, _here(line, figures), line.paper, _goal(line, figures)] for line in left]
+        rows += [*_markdown([["method", "figure", "here", "paper", "goal"], *listed]), ""]
+    return rows[:-1]
+
+
+def _take_connected(shared: dict[str, list[str]]) -> tuple[list[str], set[str]]:
+    """Take out the first figure, and with it all that some of its methods have, and so on."""
+    first = next(iter(shared))
+    labels, methods = [first], set(shared.pop(first))
+    while more := [label for label in shared if methods.intersection(shared[label])]:
+        for label in more:
+            labels.append(label)
+            methods.update(shared.pop(label))
+    return labels, methods
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+    head, *others = (f"| {' | '.join(row)} |" for row in rows)
+    return [head, f"|{' --- |' * len(rows[0])}", *others]
+
+
+def _cell(line: Line, figures: Mapping[str, Any]) -> str:
+    goal = _goal(line, figures)
+    told = [_here(line, figures), f"paper: {line.paper}" if line.paper else "", f"goal {goal}" if goal else ""]
+    return "<br>".join(part for part in told if part)
+
+
+def _here(line: Line, figures: Mapping[str, Any]) -> str:
+    return format_figure(figures.get(line.key, {"mean": None, "spread": None}), line.digits)
 
 
 def format_figure(figure: Mapping[str, Any], digits: int) -> str:
@@ -143,14 +217,18 @@ def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[s
     return text
 
 
-def _cost(summaries: Mapping[str, Mapping[str, Any]]) -> str:
-    rows = gather(summaries)
+def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = gather({e.name: summaries[e.name] for e in experiments})
     told = (
-        "Wall milliseconds for each explained row, without fitting the forest (INVASE: with its training; rule models: "
-        "fitting, for each training row). The paper gives none.\n"
+        "Wall milliseconds for each explained row, medians over seeds, without fitting the forest (INVASE: with its "
+        "training; rule models: fitting, for each training row). `suffice` uses both cores; the models that LIME and "
+        "Anchors ask, and INVASE, use one. The machine had other work at times. The paper gives none.\n"
     )
     lines = ["## Cost\n", told, "| experiment | method | ms a row |", "| --- | --- | --- |"]
-    lines += [f"| `{row['experiment']}` | {row['method']} | {1000 * row['mean']:.3g} |" for row in rows if row["mean"]]
+    for row in rows:
+        if row["median"]:
+            rounded = float(f"{1000 * row['median']:.3g}")
+            lines.append(f"| `{row['experiment']}` | {row['method']} | {rounded:,g} |")
     return "\n".join(lines) + "\n"
 
 
@@ -172,11 +250,9 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=Path("build/experiments/full"), help="the folder of JSON files")
     parser.add_argument("--out", type=Path, default=Path("docs/reproduce.md"), help="the page")
     arguments = parser.parse_args()
-    summaries = read_summaries(arguments.results)
-    if not summaries:
+    if not read_summaries(arguments.results):
         parser.error(f"there are no results in {arguments.results}; run `make experiments` first")
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(make_page(EXPERIMENTS, summaries))
+    write_page(arguments.out, EXPERIMENTS, arguments.results)
 
 
 if __name__ == "__main__":

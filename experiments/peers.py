@@ -53,12 +53,9 @@ class Anchor:
     ----------
     conditions : frozenset of (int, str, int)
         Column, "leq" or "geq" (which means greater) or "eq", and the number of the bin.
-    names : tuple of str
-        How anchor-exp writes them.
     """
 
     conditions: frozenset[tuple[int, str, int]]
-    names: tuple[str, ...]
 
     @property
     def columns(self) -> frozenset[int]:
@@ -103,6 +100,7 @@ def run_anchors(
     unseen: Floats,
     *,
     seed: int,
+    labels: Sequence[int] | None = None,
     threshold: float = 0.95,
     delta: float = 0.05,
     batch_size: int = 100,
@@ -112,6 +110,9 @@ def run_anchors(
 ) -> AnchorsRun:
     """Explain rows by anchor-exp in a process of its own, until the time is up.
 
+    Columns of 0 and 1 are given as categories, and rounded: cut at quartiles, most of them would have one bin. The
+    others are cut at quartiles, anchor-exp's default.
+
     Parameters
     ----------
     model : estimator
@@ -120,6 +121,8 @@ def run_anchors(
         Rows to draw from, rows to explain, and rows to turn into bins.
     seed : int
         The seed; each row starts with a state of its own.
+    labels : sequence of int, default=None
+        The outcome that is explained of each row; None for what the model says.
     threshold, delta, batch_size : float, float, int
         Anchors' parameters; 0.95 and 0.05 are the paper's, 100 anchor-exp's own.
     total_seconds, row_seconds : float
@@ -141,8 +144,9 @@ def run_anchors(
     used = 0.0  # without the start of processes, which imports
     while len(anchors) < len(rows) and used < total_seconds:
         ours, theirs = context.Pipe()
-        rest = rows[len(anchors) :]
-        arguments = (theirs, model, X_train, rest, unseen, seed + len(anchors), options, gigabytes)
+        rest = slice(len(anchors), None)
+        asked = [None] * len(rows) if labels is None else list(labels)
+        arguments = (theirs, model, X_train, rows[rest], asked[rest], unseen, seed + len(anchors), options, gigabytes)
         process = context.Process(target=_explain_by_anchors, args=arguments, daemon=True)
         process.start()
         theirs.close()
@@ -179,7 +183,15 @@ def run_anchors(
 
 
 def _explain_by_anchors(
-    pipe: Any, model: Any, X_train: Floats, rows: Floats, unseen: Floats, seed: int, options: Any, gigabytes: float
+    pipe: Any,
+    model: Any,
+    X_train: Floats,
+    rows: Floats,
+    labels: Sequence[int | None],
+    unseen: Floats,
+    seed: int,
+    options: Any,
+    gigabytes: float,
 ) -> None:
     from anchor.anchor_tabular import AnchorTabularExplainer
 
@@ -194,13 +206,18 @@ def _explain_by_anchors(
     if hasattr(model, "n_jobs"):
         model.n_jobs = 1
     names = [f"x{i}" for i in range(X_train.shape[1])]
-    explainer = Explainer([str(c) for c in model.classes_], names, X_train)
+    indicators = np.flatnonzero(((X_train == 0) | (X_train == 1)).all(axis=0))
+    rows, unseen = rows.copy(), unseen.copy()
+    for table in (rows, unseen):
+        table[:, indicators] = np.clip(np.round(table[:, indicators]), 0, 1)
+    categories = {int(i): ["0", "1"] for i in indicators}
+    explainer = Explainer([str(c) for c in model.classes_], names, X_train, categories)
     pipe.send(explainer.disc.discretize(unseen).astype(int))
-    for i, row in enumerate(rows):
+    for i, (row, label) in enumerate(zip(rows, labels, strict=True)):
         np.random.seed(seed + i)  # noqa: NPY002 (anchor-exp draws from it)
         try:
-            explanation = explainer.explain_instance(row, model.predict, **options)
-            pipe.send(Anchor(explainer.found, tuple(explanation.names())))
+            explainer.explain_instance(row, model.predict, desired_label=label, **options)
+            pipe.send(Anchor(explainer.found))
         except MemoryError:
             pipe.send(f"more than {gigabytes:g} GB of memory")
 

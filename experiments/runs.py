@@ -5,6 +5,7 @@ What is measured is told by the experiments; what a figure means on the page, by
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import math
@@ -14,16 +15,16 @@ import platform
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from suffice.errors import FidelityWarning
+from suffice.errors import FidelityWarning, SearchSizeWarning
 
 PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "imodels", "torch")
-COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Line:
     digits: int = 3
 
     def is_reached(self, figures: Mapping[str, Mapping[str, Any]]) -> bool | None:
-        """Tell whether the mean, as printed, reaches the goal; None if there is no goal, or nothing to compare."""
+        """Tell whether the mean reaches the goal; None if there is no goal, or nothing to compare."""
         if self.goal is None:
             return None
         sign, than = self.goal
@@ -110,7 +111,7 @@ class Line:
         other = figures.get(than, {}).get("mean") if isinstance(than, str) else than
         if mine is None or other is None:
             return None
-        return COMPARISONS[sign](round(mine, self.digits), round(other, self.digits))
+        return COMPARISONS[sign](mine, other)
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ class Experiment:
         How the figures are to be read: what is missed and why, what of the paper's cannot be right.
     n_seeds : tuple of int, default=(5, 1, 1)
         For each scale.
+    version : int, default=1
+        To be raised when something else is measured: seeds of another version are run again.
     """
 
     name: str
@@ -143,6 +146,17 @@ class Experiment:
     draw: Callable[[Mapping[str, Any]], Any] | None = None
     reading: str = ""
     n_seeds: tuple[int, int, int] = (5, 1, 1)
+    version: int = 1
+
+
+@contextlib.contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Put a name before the package's warnings, since a note must tell which table it is about."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        warnings.warn(f"{name}: {warning.message}", warning.category, stacklevel=3)
 
 
 def run_experiment(
@@ -172,20 +186,22 @@ def run_experiment(
     n_seeds = plan.pick(*experiment.n_seeds)
     for seed in range(n_seeds if most_seeds is None else min(n_seeds, most_seeds)):
         path = folder / "seeds" / f"{experiment.name}-{seed}.json"
-        if not path.exists():
+        if not (path.exists() and json.loads(path.read_text()).get("version", 1) == experiment.version):
             start = time.perf_counter()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UserWarning)
                 outcome = experiment.run(plan, seed)
-            outcome.notes += [str(w.message) for w in caught if issubclass(w.category, FidelityWarning)]
-            write_json(path, {**vars(outcome), "wall_seconds": time.perf_counter() - start, "made": about_this_run()})
+            kinds = (FidelityWarning, SearchSizeWarning)
+            outcome.notes += [str(w.message) for w in caught if issubclass(w.category, kinds)]
+            took = {"wall_seconds": time.perf_counter() - start, "made": about_this_run()}
+            write_json(path, {**vars(outcome), **took, "version": experiment.version})
             tell(f"{experiment.name}, seed {seed}: {time.perf_counter() - start:.1f} s")
         outcomes.append(json.loads(path.read_text()))
     summary = summarise(experiment, plan, outcomes)
     write_json(folder / f"{experiment.name}.json", summary)
     if experiment.draw is not None:
         figure = experiment.draw(summary)
-        figure.savefig(folder / f"{experiment.name}.png", dpi=150, bbox_inches="tight")
+        figure.savefig(folder / f"{experiment.name}.png", dpi=110, bbox_inches="tight")
     return summary
 
 
@@ -222,7 +238,7 @@ def summarise(experiment: Experiment, plan: Plan, outcomes: Sequence[Mapping[str
         "seconds": aggregate([outcome["seconds"] for outcome in outcomes]),
         "wall_seconds": sum(outcome["wall_seconds"] for outcome in outcomes),
         "notes": list(dict.fromkeys(note for outcome in outcomes for note in outcome["notes"])),
-        "made": outcomes[0]["made"],
+        "made": max((outcome["made"] for outcome in outcomes), key=lambda made: made["date"]),
         "data": outcomes[0]["data"],
     }
 
@@ -238,7 +254,7 @@ def aggregate(figures: Sequence[Mapping[str, float | None]]) -> dict[str, dict[s
     Returns
     -------
     dict
-        For each figure its mean, spread (None of a single value), and values.
+        For each figure its mean, median, spread (None of a single value), and values.
     """
     found: dict[str, dict[str, Any]] = {}
     for key in dict.fromkeys(key for one in figures for key in one):
@@ -246,6 +262,7 @@ def aggregate(figures: Sequence[Mapping[str, float | None]]) -> dict[str, dict[s
         values = [float(v) for v in values if not math.isnan(float(v))]
         found[key] = {
             "mean": statistics.fmean(values) if values else None,
+            "median": statistics.median(values) if values else None,
             "spread": statistics.stdev(values) if len(values) > 1 else None,
             "values": values,
         }

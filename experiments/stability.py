@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.runs import Experiment, Line, Outcome, Plan
+from experiments.peers import run_anchors
+from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from experiments.tables import NAMES, load_model
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0)
@@ -19,35 +20,45 @@ PAPER_ANCHORS = {("Compas", 0.1): "10", ("Nhanesi", 0.1): "6.83", ("Attrition", 
 def run(plan: Plan, seed: int) -> Outcome:
     """Explain rows and noisy copies of them, and count the different rules of each row."""
     outcome = Outcome()
-    n_rows, n_copies = plan.pick(100, 10, 3), plan.pick(50, 8, 3)
     for name in NAMES:
-        table = load_model(name, plan, seed)
-        rng = np.random.default_rng(seed)
-        rows = table.test.to_numpy()[rng.permutation(len(table.test))[:n_rows]]
-        explainer = table.explainer(seed)
-        for epsilon in EPSILONS:
-            copies = np.repeat(rows, n_copies + 1, axis=0)
-            noise = rng.normal(scale=np.sqrt(epsilon), size=copies.shape)
-            noise[:: n_copies + 1] = 0  # the row itself
-            frame = table.test.iloc[:0].reindex(range(len(copies)))
-            frame.loc[:, :] = copies + noise
-            said = table.model.predict(frame)
-            kept = np.repeat(said[:: n_copies + 1], n_copies + 1)
-            start = time.perf_counter()
-            # "The perturbation is small enough to not change the prediction": copies keep the outcome of their row.
-            explanations = explainer.explain(frame, kept, sets="minimal")
-            outcome.seconds[f"suffice, with rule, {name}"] = (time.perf_counter() - start) / len(frame)
-            keys = _rule_keys(explanations.rules, table.train)
-            sets = [e.best_set.variables for e in explanations]
-            key = f"SR {name} {epsilon:g}"
-            outcome.figures |= {
-                key: _mean_different(keys, n_copies + 1),
-                f"{key} sets": _mean_different(sets, n_copies + 1),
-                f"{key} same": float(np.mean(said == kept)),
-            }
-            if plan.peers and epsilon in plan.pick((0.1, 0.0), (0.1,), ()):
-                _run_anchors(outcome, plan, table, frame.to_numpy(), keys, n_copies + 1, f"{name} {epsilon:g}", seed)
+        with naming(name):
+            _run_table(outcome, plan, name, seed)
     return outcome
+
+
+def _run_table(outcome: Outcome, plan: Plan, name: str, seed: int) -> None:
+    n_rows, n_each = plan.pick(100, 10, 3), 1 + plan.pick(50, 8, 3)
+    table = load_model(name, plan, seed)
+    rng = np.random.default_rng(seed)
+    rows = table.test.to_numpy()[rng.permutation(len(table.test))[:n_rows]]
+    explainer = table.explainer(seed)
+    seconds = []
+    for epsilon in EPSILONS:
+        copies = np.repeat(rows, n_each, axis=0)
+        noise = rng.normal(scale=np.sqrt(epsilon), size=copies.shape)
+        noise[::n_each] = 0  # the row itself
+        frame = table.test.iloc[:0].reindex(range(len(copies)))
+        frame.loc[:, :] = copies + noise
+        said = table.model.predict(frame)
+        kept = np.repeat(said[::n_each], n_each)
+        start = time.perf_counter()
+        # "The perturbation is small enough to not change the prediction": copies keep the outcome of their row.
+        explanations = explainer.explain(frame, kept, sets="minimal")
+        seconds.append((time.perf_counter() - start) / len(frame))
+        keys = _rule_keys(explanations.rules, table.train)
+        sets = [e.best_set.variables for e in explanations]
+        with_rule = [i for i in range(len(rows)) if keys[i * n_each] is not None]
+        key = f"{name} {epsilon:g}"
+        outcome.figures |= {
+            f"SR {key}": _mean_different(keys, with_rule, n_each),
+            f"SR {key} sets": _mean_different(sets, with_rule, n_each),
+            f"SR {key} sizes": _mean_different([len(s) for s in sets], with_rule, n_each),
+            f"SR {key} same": float(np.mean(said == kept)),
+        }
+        if plan.peers and epsilon in plan.pick((0.1, 0.0), (0.1,), ()):
+            _run_anchors(outcome, plan, table, frame.to_numpy(), kept, keys, with_rule, n_each, key, seed)
+    outcome.figures[f"{name} with rule"] = len(with_rule) / len(rows)
+    outcome.seconds[f"suffice, with rule, {name}"] = float(np.mean(seconds))
 
 
 def _rule_keys(rules: Any, train: Any) -> list[Any]:
@@ -63,30 +74,44 @@ def _rule_keys(rules: Any, train: Any) -> list[Any]:
     return [known[None if rule is None else rule.conditions] for rule in rules]
 
 
-def _mean_different(keys: list[Any], n_each: int) -> float:
-    return float(np.mean([len(set(keys[i : i + n_each])) for i in range(0, len(keys), n_each)]))
+def _mean_different(keys: list[Any], rows: list[int], n_each: int) -> float:
+    """Average the number of different keys among a row and its copies."""
+    if not rows:
+        return float("nan")
+    return float(np.mean([len(set(keys[i * n_each : (i + 1) * n_each])) for i in rows]))
 
 
 def _run_anchors(
-    outcome: Outcome, plan: Plan, table: Any, copies: Any, keys: Any, n_each: int, key: str, seed: int
+    outcome: Outcome,
+    plan: Plan,
+    table: Any,
+    copies: Any,
+    kept: Any,
+    keys: list[Any],
+    with_rule: list[int],
+    n_each: int,
+    key: str,
+    seed: int,
 ) -> None:
-    """Let Anchors explain the first copies of the first rows, and count ours among the same."""
-    from experiments.peers import run_anchors
-
+    """Let Anchors explain the first copies of the first rows that have a rule, and count ours among the same."""
     n_rows, n_copies = plan.pick((4, 11), (2, 3), (1, 2))
-    chosen = [i * n_each + j for i in range(n_rows) for j in range(n_copies)]
+    chosen = [i * n_each + j for i in with_rule[:n_rows] for j in range(n_copies)]
     X_train = table.train.to_numpy()
     found = run_anchors(
-        table.model, X_train, copies[chosen], X_train[:1], seed=seed,
-        total_seconds=plan.pick(15, 4, 2), row_seconds=plan.pick(15, 4, 2),
+        table.model, X_train, copies[chosen], X_train, seed=seed, labels=kept[chosen].tolist(),
+        total_seconds=plan.pick(30, 4, 2), row_seconds=plan.pick(30, 4, 2),
     )  # fmt: skip
     n_whole = sum(a is not None for a in found.anchors) // n_copies
     outcome.notes += [f"{key}: {note}" for note in found.notes]
     outcome.figures[f"Anchors {key} rows"] = n_whole
     if n_whole:
-        theirs = [a.conditions if a else None for a in found.anchors[: n_whole * n_copies]]
-        outcome.figures[f"Anchors {key}"] = _mean_different(theirs, n_copies)
-        outcome.figures[f"SR {key} on these"] = _mean_different([keys[i] for i in chosen[: len(theirs)]], n_copies)
+        theirs = [
+            None if anchor is None else (anchor.columns, np.packbits(anchor.covers(found.bins)).tobytes())
+            for anchor in found.anchors[: n_whole * n_copies]
+        ]
+        ours = [keys[i] for i in chosen[: len(theirs)]]
+        outcome.figures[f"Anchors {key}"] = _mean_different(theirs, list(range(n_whole)), n_copies)
+        outcome.figures[f"SR {key} on these"] = _mean_different(ours, list(range(n_whole)), n_copies)
 
 
 def draw(summary: Mapping[str, Any]) -> Any:
@@ -123,13 +148,17 @@ def _lines() -> list[Line]:
         for e in EPSILONS:
             goal = ("<=", PAPER_SR[name]) if e else ("==", 1.0)
             paper, theirs = f"{PAPER_SR[name]:g}" if e == 0.1 else "", PAPER_ANCHORS.get((name, e), "")
+            noise = f"noise {e:g}"
             lines += [
-                Line(f"SR, {name}", f"rules, noise {e:g}", f"SR {name} {e:g}", paper, goal, 2),
-                Line(f"SR, {name}", f"best sets, noise {e:g}", f"SR {name} {e:g} sets", digits=2),
-                Line(f"SR, {name}", f"predictions kept, noise {e:g}", f"SR {name} {e:g} same", digits=2),
-                Line(f"SR, {name}, Anchors' sample", f"rules, noise {e:g}", f"SR {name} {e:g} on these", digits=2),
-                Line(f"Anchors, {name}", f"rules, noise {e:g}", f"Anchors {name} {e:g}", theirs, digits=2),
+                Line(f"{name}: rules, SR", noise, f"SR {name} {e:g}", paper, goal, 2),
+                Line(f"{name}: best sets, SR", noise, f"SR {name} {e:g} sets", digits=2),
+                Line(f"{name}: sizes of the best sets, SR", noise, f"SR {name} {e:g} sizes", digits=2),
+                Line(f"{name}: predictions kept", noise, f"SR {name} {e:g} same", digits=2),
+                Line(f"{name}: rules, SR on Anchors' sample", noise, f"SR {name} {e:g} on these", digits=2),
+                Line(f"{name}: rules, Anchors", noise, f"Anchors {name} {e:g}", theirs, digits=2),
+                Line(f"{name}: rows in Anchors' sample", noise, f"Anchors {name} {e:g} rows", digits=1),
             ]
+        lines.append(Line(f"{name}: rows", "with a rule", f"{name} with rule", digits=2))
     return lines
 
 
@@ -139,20 +168,29 @@ EXPERIMENT = Experiment(
     setting=(
         "The models of the experiment above; 100 test rows with 50 copies each; normal noise of variance epsilon on "
         "the values as they are, on indicators and whole numbers too. A copy keeps the outcome of its row, as the "
-        "paper says its noise does not change predictions; how often that is so is told. Two rules are the same if "
-        "they hold the same variables and cover the same training rows. Anchors explains 4 rows with 10 copies each, "
-        "within 15 s for each table, with noise 0.1 and without; ours on the same rows and copies stand beside it."
+        "paper says its noise does not change predictions; how often that is so is told. Rows without a rule are "
+        "left out; a copy without one counts as one more rule. Two rules, ours or Anchors', are the same if they "
+        "hold the same variables and cover the same training rows. Anchors explains as many of 4 such rows with 10 "
+        "copies each as fit into 30 s for each table, with noise 0.1 and without, so that it can have 11 rules "
+        "where the paper's had 51; ours on the same rows and copies stand beside it. It is told which columns are "
+        "indicators, with the noise on them rounded away."
     ),
     lines=_lines(),
     run=run,
     draw=draw,
     reading=(
         "Noise of variance 0.1 moves a whole number or an indicator across a threshold in one case of nine, and "
-        "changes predictions. The paper's noise did not, so that its 0.1 was perhaps the standard deviation: that is "
-        "the variance 0.01 here.\n\n"
-        "Chosen after looking: what makes two rules the same. By their exact bounds a row and its copies had 2.1, 2.3 "
-        "and 2.0 rules at variance 0.01 (20 rows with 10 copies, seed 0), and the copies alone 1.1, 1.3 and 1.2: the "
-        "bounds of a row of whole numbers are written otherwise (age <= 31) than those of a noisy copy (age <= 31.5). "
-        "By the training rows covered they had 1.05, 1.2 and 1.05."
+        "changes predictions. The paper's noise did not, so that its 0.1 was perhaps the standard deviation: that "
+        "is the variance 0.01 here. The goal at 0.01 and 0.001 is the paper's figure at 0.1, the only one that it "
+        "has.\n\n"
+        "Why goals are missed: noise moves SDPs across pi, and with it the size of the minimal sets. On Nhanesi "
+        "some columns have steps as small as the noise of variance 0.001, and the model itself changes its mind "
+        "there. Anchors cuts columns at quartiles, which lie on whole numbers, where noise of any size moves half "
+        "of the copies to the other side: part of its different rules comes from that.\n\n"
+        "Chosen after looking: what makes two rules the same. By their exact bounds a row and its copies had 2.1, "
+        "2.3 and 2.0 rules at variance 0.01 (20 rows with 10 copies, seed 0), and the copies alone 1.1, 1.3 and "
+        "1.2: the bounds of a row of whole numbers are written otherwise (age <= 31) than those of a noisy copy "
+        "(age <= 31.5). By the training rows covered they had 1.05, 1.2 and 1.05."
     ),
+    version=2,
 )

@@ -1,9 +1,11 @@
 """The experiments without the other methods: their metrics, their bookkeeping, their page, and that each one runs."""
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,13 @@ from experiments.metrics import (
     switch_cdf,
     switch_mean,
 )
-from experiments.page import format_figure, make_page, read_summaries
+from experiments.page import format_figure, make_page, read_summaries, write_page
 from experiments.peers import Anchor, top
-from experiments.runs import Experiment, Line, Outcome, Plan, aggregate, run_experiment, summarise
+from experiments.runs import Experiment, Line, Outcome, Plan, aggregate, naming, run_experiment, summarise
+from matplotlib.figure import Figure
 
 from suffice.datasets import make_switch
+from suffice.errors import FidelityWarning, SearchSizeWarning
 
 ROOT = Path(__file__).parents[1]
 MADE = {"date": "2026-01-01", "cores": 2, "python": "3.11.7", "versions": {"suffice": "0.1.0"}}
@@ -96,7 +100,7 @@ def test_figures_of_rules_by_hand():
 
 
 def test_an_anchor_covers_rows_by_their_bins():
-    anchor = Anchor(frozenset({(0, "geq", 1), (0, "leq", 2), (2, "eq", 0)}), ())
+    anchor = Anchor(frozenset({(0, "geq", 1), (0, "leq", 2), (2, "eq", 0)}))
     bins = np.array([[1, 9, 0], [2, 9, 0], [3, 9, 0], [2, 9, 1]])
     assert anchor.covers(bins).tolist() == [False, True, False, False]
     assert anchor.columns == {0, 2}
@@ -111,9 +115,9 @@ def test_top_takes_the_greatest_absolute_weights():
 
 def test_means_and_spreads_leave_missing_figures_out():
     found = aggregate([{"a": 1.0, "b": 5.0}, {"a": 3.0, "b": None}, {"a": float("nan"), "c": 2.0}])
-    assert found["a"] == {"mean": 2.0, "spread": pytest.approx(np.sqrt(2)), "values": [1.0, 3.0]}
-    assert found["b"] == {"mean": 5.0, "spread": None, "values": [5.0]}
-    assert aggregate([{"d": None}]) == {"d": {"mean": None, "spread": None, "values": []}}
+    assert found["a"] == {"mean": 2.0, "median": 2.0, "spread": pytest.approx(np.sqrt(2)), "values": [1.0, 3.0]}
+    assert found["b"] == {"mean": 5.0, "median": 5.0, "spread": None, "values": [5.0]}
+    assert aggregate([{"d": None}]) == {"d": {"mean": None, "median": None, "spread": None, "values": []}}
 
 
 def toy(run, **options):
@@ -150,10 +154,34 @@ def test_results_without_the_other_methods_are_kept_apart_and_marked():
     assert "left out on request" in make_page([toy(None)], {"toy": summary})
 
 
-def test_goals_compare_means_as_they_are_printed():
+def test_seeds_of_another_version_are_run_again(tmp_path):
+    for version, share in ((1, 0.5), (2, 0.25), (2, 0.75)):
+        done = run_experiment(
+            toy(lambda plan, seed, share=share: Outcome({"share": share}), version=version),
+            Plan("tiny"), tmp_path, lambda line: None,
+        )  # fmt: skip
+    assert done["figures"]["share"]["values"] == [0.25]
+
+
+def test_notes_tell_which_table_a_warning_is_about(tmp_path):
+    def run(plan, seed):
+        with naming("Iris"):
+            warnings.warn("Poor.", FidelityWarning, stacklevel=1)
+            warnings.warn("Ended early.", SearchSizeWarning, stacklevel=1)
+            warnings.warn("Of another library.", UserWarning, stacklevel=1)
+        return Outcome({"share": 1.0})
+
+    summary = run_experiment(toy(run), Plan("tiny"), tmp_path, lambda line: None)
+    assert summary["notes"] == ["Iris: Poor.", "Iris: Ended early."]
+
+
+def test_goals_compare_means_to_the_last_digit():
     share, size, _ = toy(None).lines
-    assert share.is_reached({"share": {"mean": 0.4951}}) is True
-    assert share.is_reached({"share": {"mean": 0.4949}}) is False
+    assert share.is_reached({"share": {"mean": 0.5}}) is True
+    assert share.is_reached({"share": {"mean": 0.4999}}) is False
+    equal = Line("ours", "share", "share", goal=("==", 0.3))
+    assert equal.is_reached({"share": {"mean": 0.1 + 0.2}}) is True
+    assert equal.is_reached({"share": {"mean": 0.301}}) is False
     assert size.is_reached({"size": {"mean": 2.0}, "their size": {"mean": 1.9}}) is False
     assert size.is_reached({"size": {"mean": 2.0}}) is None
 
@@ -178,13 +206,76 @@ def test_the_page_sets_figures_beside_the_papers_and_lists_what_is_missed():
     assert [goal["reached"] for goal in summary["goals"]] == [True, False]
     assert "2 seeds, 1.0 minutes." in page
     assert "| ours | share | 0.60 ± 0.14 | 0.5 | >= 0.5: reached |" in page
-    assert "| ours | size | 2.000 ± 0.000 |  | <= 1.500: **missed** |" in page
+    assert "| ours | 2.000 ± 0.000<br>goal <= 1.500: **missed** |\n| theirs | 1.500 ± 0.000 |" in page
     assert "1 of 2 goals are reached." in page
     assert "| `toy` ours | size | 2.000 ± 0.000 | <= 1.500 |" in page
     assert "> IF x > 1 THEN y" in page
     assert "Note: 10 rows only." in page
     assert "Read with care." in page
     assert "Made on 2026-01-01, 2 cores, Python 3.11.7, suffice 0.1.0." in page
+
+
+def lines_of_page(lines, figures, **summary):
+    experiment = Experiment("toy", "A toy", "Nothing is done.", lines, None)
+    outcome = {"figures": figures, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0, "made": MADE}
+    page = make_page([experiment], {"toy": {**summarise(experiment, Plan("full"), [outcome]), **summary}})
+    return [line for line in page.split("## Goals")[0].splitlines() if line.startswith("|")]
+
+
+def test_figures_that_methods_share_are_columns_and_the_longer_side_goes_down_the_page():
+    lines = [
+        Line("a", "x", "a x", "5", digits=0),
+        Line("b", "y", "b y", digits=0),
+        Line("a", "y", "a y", digits=0),
+        Line("b", "z", "b z", digits=0),
+        Line("c", "z", "c z", digits=0),
+        Line("d", "own", "d own", digits=0),
+        Line("e", "other", "e other", digits=0),
+        Line("f", "other", "f other", digits=0),
+    ]
+    figures = {line.key: float(i) for i, line in enumerate(lines)}
+    assert lines_of_page(lines, figures) == [
+        "|  | y | z |", "| --- | --- | --- |", "| a | 2 |  |", "| b | 1 | 3 |", "| c |  | 4 |",
+        "|  | other |", "| --- | --- |", "| e | 6 |", "| f | 7 |",
+        "| method | figure | here | paper | goal |", "| --- | --- | --- | --- | --- |",
+        "| a | x | 0 | 5 |  |", "| d | own | 5 |  |  |",
+    ]  # fmt: skip
+    lines = [Line(method, label, f"{method} {label}", digits=0) for method in "ab" for label in "xyz"]
+    figures = {line.key: float(i) for i, line in enumerate(lines)}
+    assert lines_of_page(lines, figures) == [
+        "|  | a | b |", "| --- | --- | --- |", "| x | 0 | 3 |", "| y | 1 | 4 |", "| z | 2 | 5 |"
+    ]  # fmt: skip
+
+
+def test_what_the_paper_has_and_a_full_run_has_not_is_none():
+    lines = [Line("a", "x", "a x", "5"), Line("a", "y", "a y")]
+    assert lines_of_page(lines, {})[2:] == ["| a | x | none | 5 |  |"]
+    assert lines_of_page(lines, {}, peers="left out on request") == []
+    assert lines_of_page(lines, {}, scale="quick") == []
+
+
+def test_the_page_has_its_figures_beside_it(tmp_path):
+    def draw(summary):
+        figure = Figure()
+        figure.subplots()
+        return figure
+
+    experiment = toy(lambda plan, seed: Outcome({"share": 0.5}), draw=draw)
+    run_experiment(experiment, Plan("tiny"), tmp_path / "results", lambda line: None)
+    write_page(tmp_path / "docs" / "page.md", [experiment], tmp_path / "results")
+    assert "![A toy](page/toy.png)" in (tmp_path / "docs" / "page.md").read_text()
+    assert (tmp_path / "docs" / "page" / "toy.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_tells_since_when_there_are_figures():
+    outcome = {"figures": {}, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0}
+    old, new = (
+        summarise(toy(None), Plan("full"), [{**outcome, "made": {**MADE, "date": date}}])
+        for date in ("2026-01-01", "2026-02-03")
+    )
+    second = dataclasses.replace(toy(None), name="second")
+    page = make_page([toy(None), second], {"toy": new, "second": old})
+    assert "Made on 2026-01-01 to 2026-02-03, 2 cores" in page
 
 
 def test_an_experiment_that_was_not_run_says_so():
@@ -203,13 +294,13 @@ def test_figures_are_written_with_their_spread(figure, text):
     assert format_figure(figure, 2) == text
 
 
-def test_costs_are_gathered_in_the_order_of_the_page():
-    seconds = {"mean": 0.5, "spread": None, "values": [0.5]}
-    rows = gather({"lucas": {"seconds": {"suffice": seconds}}, "switch": {"seconds": {"SHAP": seconds}}})
-    assert [(row["experiment"], row["method"], row["mean"]) for row in rows] == [
-        ("switch", "SHAP", 0.5),
-        ("lucas", "suffice", 0.5),
-    ]
+def test_costs_are_medians_over_seeds():
+    seconds = {"mean": 2.0, "median": 0.5, "spread": None, "values": [0.5, 0.5, 5.0]}
+    summary = summarise(toy(None), Plan("full"), [{"figures": {}, "seconds": {}, "notes": [], "data": {},
+                                                   "wall_seconds": 1.0, "made": MADE}])  # fmt: skip
+    page = make_page([toy(None)], {"toy": {**summary, "seconds": {"suffice": seconds}}})
+    assert "| `toy` | suffice | 500 |" in page
+    assert [row["method"] for row in gather({"toy": {"seconds": {"suffice": seconds}}})] == ["suffice"]
 
 
 def test_the_committed_page_names_every_experiment():
@@ -234,7 +325,7 @@ def test_experiments_on_made_up_data_run_without_the_other_methods(experiment, t
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("SUFFICE_DATA"), reason="SUFFICE_DATA names no folder of data")
-@pytest.mark.parametrize("name", ["bike", "lucas", "global"])
+@pytest.mark.parametrize("name", ["bike", "anchors", "stability", "lucas", "global"])
 def test_experiments_on_files_run_without_the_other_methods(name, tmp_path):
     experiment = next(e for e in EXPERIMENTS if e.name == name)
     plan = Plan("tiny", peers=False, data=os.environ["SUFFICE_DATA"])
