@@ -156,10 +156,10 @@ EXPERIMENT = Experiment(
     reading=(
         "R1 is printed with the wrong sign: at six o'clock on working days the mean is 103, on the other days 20. "
         "The supports printed (134 and 133) fit neither all rows (145 and 152) nor three quarters of them.\n\n"
-        "With leaves of one row a cell holds as few rows, the interval to be kept is narrow, many rows have no "
-        "sufficient set, and the rules of the others are wide: they say a mean of unlike rows. With leaves of t_n "
+        "With leaves of one row the cell of a training row may hold little else than that row: its SDP is near 1 "
+        "for sets that are too small, rules have fewer variables, and say a mean of unlike rows. With leaves of t_n "
         "rows a rule says one mean for all rows of its box, within an interval from the 5 % to the 95 % quantile, "
-        "where the forest says a mean of 20 trees for each row: that is the distance between the two. R2 is missed "
+        "where the forest says a mean of 20 trees for each row: that is the distance between the two. R2 suffers "
         "because the rules that are left out for their precision are those of large counts, which make the "
         "variance.\n\n"
         "Chosen after looking at test rows of seed 0: to look at leaves of t_n rows, and to leave out rules. Which "

@@ -95,15 +95,15 @@ def draw(summary: Mapping[str, Any]) -> Any:
     from matplotlib.figure import Figure
 
     data = summary["data"]
-    names = sorted(data["LXI"], key=lambda name: -data["LXI"][name])
+    names = sorted(data["LXI"], key=lambda name: (-data["LXI exact"][name], -data["LXI"][name]))
     figure = Figure(figsize=(12, 3.8), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
     at = np.arange(len(names))
-    left.barh(at - 0.2, [data["LXI"][n] for n in names], 0.4, color="#0072B2", label="estimated")
+    left.barh(at - 0.2, [data["LXI"][n] for n in names], 0.4, color="#0072B2", label="estimated, 2000 rows")
     left.barh(at + 0.2, [data["LXI exact"][n] for n in names], 0.4, color="#E69F00", label="exact")
     left.set_yticks(at, names)
     left.set_title("LXI of the row", loc="left")
-    left.legend(frameon=False)
+    left.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=2)
     if "SHAP" in data:
         values = [data["SHAP"][n] for n in names]
         middle.barh(at, values, color=["#009E73" if v > 0 else "#D55E00" for v in values])
