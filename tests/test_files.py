@@ -396,9 +396,16 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_a_device_is_written_to():
-    with replacing(os.devnull) as path:
-        assert str(path) == os.devnull
-    assert not os.path.isfile(os.devnull)
+    # A terminal of its own: a fault would replace /dev/null for the whole machine, if the tests run as root.
+    ours, theirs = os.openpty()
+    try:
+        device = os.ttyname(theirs)
+        with replacing(device) as path:
+            assert str(path) == device
+        assert not os.path.isfile(device)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_the_suffix_tells_the_format(tmp_path):
