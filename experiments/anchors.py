@@ -151,12 +151,13 @@ def _lines() -> list[Line]:
                 for (what, (sign, digits)), paper in zip(COLUMNS.items(), printed, strict=True):
                     goal = (sign, f"{rival}, same rows {name} {what}") if method == f"{variant}, same rows" else None
                     key = f"{method} {name} {what}"
-                    lines.append(Line(f"{method}, {name}", WORDS[what], key, f"{paper:.3g}", goal, digits))
+                    lines.append(Line(f"{method}, {name}", WORDS[what], key, f"{round(paper, 2):g}", goal, digits))
+            rows = f"the rows of {variant}, {name}"  # a name of their own: a table of their own
             lines += [
-                Line(f"{variant}, {name}", "rows without a sufficient set", f"{variant} {name} none"),
-                Line(f"{variant}, {name}", "rows of the rarer output", f"{variant} {name} rare"),
-                Line(f"{variant}, {name}", "those of them with a rule", f"{variant} {name} rare with"),
-                Line(f"{rival}, {name}", "rows explained for each seed", f"{rival} {name} rows", digits=0),
+                Line(rows, "without a sufficient set", f"{variant} {name} none"),
+                Line(rows, "of the rarer output", f"{variant} {name} rare"),
+                Line(rows, "those of them with a rule", f"{variant} {name} rare with"),
+                Line(rows, "explained by Anchors, for each seed", f"{rival} {name} rows", digits=0),
             ]
     return lines
 

@@ -103,7 +103,10 @@ class Line:
     digits: int = 3
 
     def is_reached(self, figures: Mapping[str, Mapping[str, Any]]) -> bool | None:
-        """Tell whether the mean reaches the goal; None if there is no goal, or nothing to compare."""
+        """Tell whether the mean reaches the goal; None if there is no goal, or nothing to compare.
+
+        With a number, which is the paper's and rounded, the mean is compared as it is printed.
+        """
         if self.goal is None:
             return None
         sign, than = self.goal
@@ -111,7 +114,7 @@ class Line:
         other = figures.get(than, {}).get("mean") if isinstance(than, str) else than
         if mine is None or other is None:
             return None
-        return COMPARISONS[sign](mine, other)
+        return COMPARISONS[sign](mine if isinstance(than, str) else round(mine, self.digits), other)
 
 
 @dataclass(frozen=True)
