@@ -49,7 +49,7 @@ def run(plan: Plan, seed: int) -> Outcome:
         table = load_model(name, plan, seed)
         n_rows = min(len(table.test), plan.pick(1000, 100, 20))
         rows = np.sort(np.random.default_rng(seed).permutation(len(table.test))[:n_rows])
-        for variant, level in LEVELS.items():
+        for variant, level in plan.pick(LEVELS, {"SR": 0.9}, LEVELS).items():
             with naming(f"{name}, {variant}"):
                 ours = _measure_ours(outcome, table, name, variant, level, rows, seed)
             if plan.peers:
@@ -137,6 +137,7 @@ def draw(summary: Mapping[str, Any]) -> Any:
         ax.set(xlabel="variables in the rule", ylabel="% of the rules")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.margins(y=0.3)
+        ax.set_yticks(range(0, 101, 20))
         ax.legend(frameon=False, loc="upper right")
         ax.spines[["top", "right"]].set_visible(False)
     return figure

@@ -26,7 +26,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     X, y = load_bike(plan.data)
     _printed_rules(outcome, X, y)
     if plan.scale != "full":
-        part = np.random.default_rng(seed).permutation(len(X))[: plan.pick(0, 2000, 400)]
+        part = np.random.default_rng(seed).permutation(len(X))[: plan.pick(0, 1000, 400)]
         X, y = X.iloc[part], y.iloc[part]
         outcome.notes.append(f"{len(part)} rows of 10886.")
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=seed)

@@ -93,7 +93,7 @@ def _run_peers(
     outcome.seconds["SHAP"] = (time.perf_counter() - start) / len(X)
     _measure(outcome, "SHAP", top(weights, k, names), test, explainer)
 
-    n_lime = plan.pick(100, 10, 3)
+    n_lime = plan.pick(100, 5, 3)
     start = time.perf_counter()
     weights = lime_weights(forest.predict, X_train, X[:n_lime], k, seed)
     outcome.seconds["LIME"] = (time.perf_counter() - start) / n_lime
@@ -102,7 +102,7 @@ def _run_peers(
     outcome.notes.append(f"LIME explains {n_lime} rows for each seed.")
 
     start = time.perf_counter()
-    invase = Invase(n_epochs=plan.pick(150, 10, 2), seed=seed).fit(X_train, train.y.to_numpy())
+    invase = Invase(n_epochs=plan.pick(150, 5, 2), seed=seed).fit(X_train, train.y.to_numpy())
     selected = invase.select(X)
     outcome.seconds["INVASE"] = (time.perf_counter() - start) / len(X)
     found = [{names[j] for j in np.flatnonzero(row)} for row in selected]
