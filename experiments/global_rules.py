@@ -125,6 +125,6 @@ EXPERIMENT = Experiment(
         "better. The paper's 0.98 on Diabetes is out of reach of every model here: with 2000 rows, of which most "
         "are copies, a forest has 0.92."
     ),
-    n_seeds=(10, 2, 1),
+    n_seeds=(10, 1, 1),
     version=2,
 )

@@ -20,6 +20,8 @@ LXI_SHOWN = ("Coughing", "Smoking", "Born_an_Even_Day")
 
 def run(plan: Plan, seed: int) -> Outcome:
     """Explain the paper's row from the published sample (seed 0) or a drawn one, and from a larger one."""
+    import pandas as pd
+
     outcome = Outcome()
     if seed == 0:
         X, y = load_lucas(plan.data)
@@ -30,9 +32,12 @@ def run(plan: Plan, seed: int) -> Outcome:
         X, y = X[:300], y[:300]
     inside = X[RULE].all(axis=1)
     outcome.figures |= {"rule coverage": float(inside.mean()), "rule accuracy": float(y[inside].mean())}
-    explainer, row = _estimate(outcome, "", X, y, seed)
+    row = pd.DataFrame([{name: name in TRUE_OF_ROW for name in X.columns}])
+    sets = [list(S) for k in range(1, X.shape[1] + 1) for S in combinations(X.columns, k)]
+    exact = np.array([lucas_sdp(row, S)[0] for S in sets])
+    explainer = _estimate(outcome, "", X, y, row, sets, exact, seed)
     large = make_lucas(plan.pick(20_000, 5_000, 400), random_state=1000 + seed)
-    _estimate(outcome, "large ", large.X, large.y, seed)
+    _estimate(outcome, "large ", large.X, large.y, row, sets, exact, seed)
     if plan.peers:
         from experiments.peers import shap_values
 
@@ -46,18 +51,15 @@ def run(plan: Plan, seed: int) -> Outcome:
     return outcome
 
 
-def _estimate(outcome: Outcome, key: str, X: Any, y: Any, seed: int) -> tuple[SufficientExplainer, Any]:
-    """Explain the row by a forest on these rows, with exact values beside."""
-    import pandas as pd
-
-    row = pd.DataFrame([{name: name in TRUE_OF_ROW for name in X.columns}])
+def _estimate(
+    outcome: Outcome, key: str, X: Any, y: Any, row: Any, sets: list[list[str]], exact: Any, seed: int
+) -> SufficientExplainer:
+    """Explain the row by a forest on these rows, and compare with the exact SDPs of all sets."""
     # All columns are candidates, so that nothing but the estimate of SDP differs from the exact sets.
     explainer = SufficientExplainer(n_candidates=X.shape[1], random_state=seed).fit(X, y)
     start = time.perf_counter()
     explanation = explainer.explain(row, [True])[0]
     outcome.seconds[f"suffice, all sets, {len(X)} rows"] = time.perf_counter() - start
-    sets = [list(S) for k in range(1, X.shape[1] + 1) for S in combinations(X.columns, k)]
-    exact = np.array([lucas_sdp(row, S)[0] for S in sets])
     is_true = {frozenset(S) for S, p in zip(sets, exact, strict=True) if p >= explainer.pi}
     minimal = {S for S in is_true if not any(T < S for T in is_true)}
     exact_lxi = {name: sum(name in S for S in minimal) / len(minimal) for name in X.columns}
@@ -87,7 +89,7 @@ def _estimate(outcome: Outcome, key: str, X: Any, y: Any, seed: int) -> tuple[Su
             "estimates": estimates, "exact": exact, "LXI": explanation.importance, "LXI exact": exact_lxi,
             "sentences": [str(best)] if best is not None else [],
         }  # fmt: skip
-    return explainer, row
+    return explainer
 
 
 def draw(summary: Mapping[str, Any]) -> Any:
