@@ -173,8 +173,8 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     reading=(
-        "The rule covers 58 % of the published sample and 58.4 % of the network; the paper's 46 % is 80 % of that, "
-        "so that its count was perhaps of a training part of 80 % over all rows.\n\n"
+        "The paper's 46 % is about 80 % of what the rule covers in the sample, so that its count was perhaps of a "
+        "training part of 80 % over all rows.\n\n"
         "LXI is a share of sets, and whether a set counts is decided at pi. Many sets have an SDP next to pi here, "
         "so that small errors of SDP move sets in and out, and variables that do not matter come in with them. With "
         "ten times the rows the sets come nearer to the exact ones."

@@ -76,10 +76,10 @@ EXPERIMENT = Experiment(
     ],
     run=run,
     reading=(
-        "The interval to be kept is that of the forest, from its 5 % to its 95 % quantile at the row: several units of "
-        "Y wide in this corner with few rows. The rule is the largest box that keeps it, and needs no narrow bounds on "
-        "X3 and X4; the paper's must come from a narrower interval, which it does not tell. The lower end on X5 is "
-        "found in both."
+        "The interval to be kept is that of the forest, from its 5 % to its 95 % quantile at the row: several units "
+        "of Y wide in this corner with few rows. The rule is the largest box that keeps it, and needs no narrow "
+        "bounds on X3 and X4; the paper's perhaps comes from a narrower interval: it does not tell its own. The "
+        "lower end on X5 is found in both."
     ),
     version=2,
 )

@@ -189,10 +189,9 @@ EXPERIMENT = Experiment(
         "and the model itself changes its mind. Anchors cuts columns at quartiles, which lie on whole numbers, "
         "where noise of any size moves half of the copies to the other side: part of its different rules comes from "
         "that.\n\n"
-        "Chosen after looking: what makes two rules the same. By their exact bounds a row and its copies had 2.1, "
-        "2.3 and 2.0 rules at variance 0.01 (20 rows with 10 copies, seed 0), and the copies alone 1.1, 1.3 and "
-        "1.2: the bounds of a row of whole numbers are written otherwise (age <= 31) than those of a noisy copy "
-        "(age <= 31.5). By the training rows covered they had 1.05, 1.2 and 1.05."
+        "Chosen after looking: what makes two rules the same. By their exact bounds a row and its copies had about "
+        "one rule more: the bounds of a row of whole numbers are written otherwise (age <= 31) than those of a "
+        "noisy copy (age <= 31.5), though they cover the same training rows."
     ),
     version=2,
 )
