@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from experiments.__main__ import EXPERIMENTS, WITH_FILES
 from experiments.cost import gather
@@ -23,10 +24,12 @@ from experiments.metrics import (
 from experiments.page import format_figure, make_page, read_summaries, write_page
 from experiments.peers import Anchor, top
 from experiments.runs import Experiment, Line, Outcome, Plan, aggregate, naming, run_experiment, summarise
+from experiments.stability import _mean_different, _rule_keys
 from matplotlib.figure import Figure
 
 from suffice.datasets import make_switch
 from suffice.errors import FidelityWarning, SearchSizeWarning
+from suffice.rules import Condition, Rule
 
 ROOT = Path(__file__).parents[1]
 MADE = {"date": "2026-01-01", "cores": 2, "python": "3.11.7", "versions": {"suffice": "0.1.0"}}
@@ -304,6 +307,29 @@ def test_costs_are_medians_over_seeds():
 def test_the_committed_page_names_every_experiment():
     page = (ROOT / "docs" / "reproduce.md").read_text()
     assert [e.title for e in EXPERIMENTS if f"## {e.title}\n" not in page] == []
+
+
+# --- stability --------------------------------------------------------------------------------------------------------
+
+
+def test_rules_are_told_apart_by_their_variables_and_the_training_rows_that_they_cover():
+    def rule(*conditions):
+        return Rule(conditions, 1, None, 0.95, 2, 0.5, 1.0, None, True, 2.0, False)
+
+    train = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
+    whole, noisy = rule(Condition("a", -np.inf, 2.0)), rule(Condition("a", -np.inf, 2.5))
+    wider, other = rule(Condition("a", -np.inf, 3.0)), rule(Condition("b", -np.inf, 2.0))
+    first, same, *others = _rule_keys([whole, noisy, wider, other, None], train)
+    assert first == same
+    assert len({first, *others}) == 4
+    assert others[-1] is None
+
+
+def test_different_rules_are_counted_among_a_row_and_its_copies():
+    keys = ["r", "r", "s", None, None, None, "t", None, "t"]
+    assert _mean_different(keys, [0, 2], 3) == 2.0
+    assert _mean_different(keys, [0, 1, 2], 3) == pytest.approx(5 / 3)
+    assert np.isnan(_mean_different(keys, [], 3))
 
 
 # --- the experiments themselves ---------------------------------------------------------------------------------------
