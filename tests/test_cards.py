@@ -21,8 +21,9 @@ from suffice import (
 )
 from suffice.cards import bounds_text, condition_text, missing_text
 from suffice.encoding import Column
-from suffice.markup import counted, element
+from suffice.markup import element
 from suffice.rules import Condition
+from suffice.wording import counted
 
 INF = np.inf
 TOWNS = tuple(f"town {letter}" for letter in "ABCDEFGHIJKLMNOPQRST")

@@ -424,7 +424,7 @@ def test_a_stopped_run_goes_on(sent, here, capsys):
         assert (process.returncode, err.decode()) == (-signal.SIGKILL, note)
     assert explain(line, "long.parquet") == 0
     going_on = f"Going on: {n} of 60 parts were done.\n"
-    assert capsys.readouterr().err == f"{note}{going_on}6000 rows explained, written to out.parquet.\n"
+    assert capsys.readouterr().err == f"{note}{going_on}6,000 rows explained, written to out.parquet.\n"
     assert explain(f"{line} --batch 99999".replace("out", "whole"), "long.parquet") == 0
     expect_same("out.parquet", "whole.parquet")
     assert not Path(".out.parquet.parts").exists()

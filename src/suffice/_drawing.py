@@ -20,7 +20,7 @@ from suffice.errors import did_you_mean
 from suffice.explanation import Explanation, Explanations
 from suffice.rules import Condition, Rule
 from suffice.table import Table
-from suffice.wording import format_number, format_value, join
+from suffice.wording import counted, format_number, format_value, join
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,10 +145,6 @@ def outcome_text(explanation: Explanation) -> str:
 
 def list_names(names: Sequence[str]) -> str:
     return join([shorten(name) for name in names])
-
-
-def count(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 # --- rules on axes ---------------------------------------------------------------------------------------------------
@@ -296,7 +292,7 @@ def chosen_rules(explanation: Explanation, which: int | Literal["all"]) -> list[
         return []
     if which >= len(rules):
         hint = "explain(X, rules='all') finds one for each sufficient set"
-        raise ValueError(f"The row has {count(len(rules), 'rule')}; there is no number {which}: {hint}.")
+        raise ValueError(f"The row has {counted(len(rules), 'rule')}; there is no number {which}: {hint}.")
     return [rules[which]]
 
 
@@ -431,4 +427,4 @@ def rule_title(rules: Sequence[Rule], n_rules: int, elsewhere: Sequence[Conditio
         asked = f"that satisfy the conditions on {list_names(list(dict.fromkeys(c.name for c in elsewhere)))}"
     else:
         asked = f"with {asked}"
-    return f"{text}\nDrawn: the {count(n_drawn, 'training row')} {asked}"
+    return f"{text}\nDrawn: the {counted(n_drawn, 'training row')} {asked}"

@@ -16,9 +16,10 @@ import numpy as np
 from suffice.encoding import Column
 from suffice.explanation import N_LISTED, NOT_COMPLETE, Explanation, Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.markup import Html, bar, bars, chips, counted, element, facts, joined, part, percent, read_template
+from suffice.markup import Html, bar, bars, chips, element, facts, joined, part, percent, read_template
 from suffice.rules import Condition, Rule
 from suffice.wording import (
+    counted,
     format_exactly,
     format_label,
     format_number,

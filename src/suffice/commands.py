@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from suffice.printing import (
-    counted,
     describe,
     format_fidelity,
     format_size,
@@ -28,6 +27,7 @@ from suffice.printing import (
     tell,
     working,
 )
+from suffice.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl

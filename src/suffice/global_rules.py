@@ -26,7 +26,7 @@ from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.rules import Rule, to_sql_literal
 from suffice.table import Table, as_frame
-from suffice.wording import format_number, format_percent, format_probability
+from suffice.wording import counted, format_number, format_percent, format_probability
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -300,10 +300,8 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
             return str(self.__repr__())
         n_rows = len(self._outcomes)
         share = np.count_nonzero(self._cover_matrix().any(axis=0)) / n_rows
-        counted = f"{len(self.rules_)} rule{'' if len(self.rules_) == 1 else 's'}"
-        lines = [
-            f"{counted}, coverage {format_percent(share)} % of {n_rows} rows; the first that covers a row decides."
-        ]
+        covered = f"coverage {format_percent(share)} % of {counted(n_rows, 'row')}"
+        lines = [f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."]
         lines += [f"{i}. {line}" for i, line in enumerate(self.rules_, start=1)]
         if self.fallback is not None:
             said = self.fallback if isinstance(self.fallback, str) else type(self.fallback).__name__

@@ -85,24 +85,6 @@ def read_template(name: str) -> str:
     return files("suffice").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def counted(n: int, what: str) -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    what : str
-        One of them.
-
-    Returns
-    -------
-    str
-        Such as "1 row" or "1,000 rows".
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
 def part(title: str, note: str, *children: str) -> Html:
     """Write a part of a card under its title.
 

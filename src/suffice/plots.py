@@ -30,7 +30,6 @@ from suffice._drawing import (
     choose_columns,
     chosen_rules,
     class_groups,
-    count,
     draw_boxes,
     draw_histogram,
     draw_points,
@@ -53,7 +52,7 @@ from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, Explanations, SetsKind, SufficientSet, check_sets_kind
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.stability import Stability, rule_stability
-from suffice.wording import format_number, format_percent, format_probability, format_value
+from suffice.wording import counted, format_number, format_percent, format_probability, format_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,17 +116,17 @@ def importance(
     ax.set_yticks(range(len(labels)), labels)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.1 * (1.0 if one is not None else max(widths)))
-    counted = "minimal sufficient set" if sets == "minimal" else "sufficient set"
+    one_of_them = "minimal sufficient set" if sets == "minimal" else "sufficient set"
     if one is not None:
         n_sets = len(one.sufficient_sets if sets == "all" else one.minimal_sets)
         ax.set_xticks(np.linspace(0, 1, 6))
-        ax.set_xlabel(f"importance (LXI): share of {counted}s")
-        set_title(ax, f"Outcome: {outcome_text(one)}\n{count(n_sets, counted)}")
+        ax.set_xlabel(f"importance (LXI): share of {one_of_them}s")
+        set_title(ax, f"Outcome: {outcome_text(one)}\n{counted(n_sets, one_of_them)}")
     else:
         ax.set_xlabel("mean importance (LXI)" + (" over minimal sets" if sets == "minimal" else ""))
         n_rows = int(np.count_nonzero(has_set))
         of_all = "" if n_rows == len(has_set) else f" with a sufficient set, of {len(has_set)} in all"
-        set_title(ax, f"Mean of {count(n_rows, 'row')}{of_all}")
+        set_title(ax, f"Mean of {counted(n_rows, 'row')}{of_all}")
     ax.tick_params(axis="y", length=0)
     return keep_spines(ax, "left")
 
@@ -196,7 +195,7 @@ def importance_heatmap(
         ax.set_ylabel(f"{len(rows)}{of_all} rows, similar ones together")
     n_empty = int(np.count_nonzero(~has_set[rows]))
     if n_empty:
-        set_title(ax, f"Grey: {count(n_empty, 'row')} without a sufficient set")
+        set_title(ax, f"Grey: {counted(n_empty, 'row')} without a sufficient set")
     return keep_spines(ax, "left", "bottom")
 
 
@@ -261,7 +260,9 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
     if not n_all:
         said = f"no set of candidates reaches pi = {explanation.pi:g}; this one comes nearest"
     else:
-        said = count(n_all, "sufficient set") if n_all == n_drawn else f"the first {n_drawn} of {n_all} sufficient sets"
+        said = (
+            counted(n_all, "sufficient set") if n_all == n_drawn else f"the first {n_drawn} of {n_all} sufficient sets"
+        )
     set_title(ax, f"Outcome: {outcome_text(explanation)}\n{said}")
     return keep_spines(ax)
 
@@ -461,8 +462,8 @@ def stability(
     ax = make_axes(ax, 7.0, 3.8)
     n_rows = len(found.n_rules)
     width = 0.38
-    counted = [(found.n_rules, "rules", BLUE, ""), (found.n_sets, "best sets", ORANGE, "///")]
-    for (numbers, name, color, hatch), shift in zip(counted, (-width / 2, width / 2), strict=True):
+    series = [(found.n_rules, "rules", BLUE, ""), (found.n_sets, "best sets", ORANGE, "///")]
+    for (numbers, name, color, hatch), shift in zip(series, (-width / 2, width / 2), strict=True):
         share = np.bincount(numbers, minlength=largest + 1)[1:] / n_rows
         ax.bar(
             np.arange(1, largest + 1) + shift, 100 * share, width, color=color, hatch=hatch, edgecolor="white",
@@ -473,7 +474,7 @@ def stability(
     ax.set_xlabel(f"different ones among a row and its {found.n_copies} noisy copies")
     ax.set_ylabel("% of the rows")
     ax.legend(frameon=False)
-    set_title(ax, f"{count(n_rows, 'row')}, noise of {found.scale:g} standard deviations")
+    set_title(ax, f"{counted(n_rows, 'row')}, noise of {found.scale:g} standard deviations")
     return keep_spines(ax, "left", "bottom")
 
 
@@ -532,7 +533,7 @@ def coverage_precision(
     ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
     so_far, precision_so_far = _of_first_rules(covers, outputs, outcomes, model)
     ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
-    together = f"all {count(len(model.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
+    together = f"all {counted(len(model.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
     ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
     ax.set_xlim(left=0)
     worst = min(precision.min(), precision_so_far.min(), 0.95)
@@ -541,7 +542,7 @@ def coverage_precision(
     ax.set_xlabel("coverage: % of the rows")
     ax.set_ylabel("precision: accuracy" if is_class else "precision: 1 - MSE / variance")
     set_legend(ax)
-    set_title(ax, f"{count(len(used), 'rule')} on {len(outcomes)} {'training ' if X is None else ''}rows")
+    set_title(ax, f"{counted(len(used), 'rule')} on {len(outcomes)} {'training ' if X is None else ''}rows")
     return keep_spines(ax, "left", "bottom")
 
 

@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from suffice.wording import counted
+
 N_LISTED = 10
 # The library speaks of parameters, the command has options.
 _OPTIONS = (
@@ -83,24 +85,6 @@ def listed(values: Sequence[Any]) -> str:
     """
     more = f" and {len(values) - N_LISTED} more" if len(values) > N_LISTED else ""
     return ", ".join(str(value) for value in values[:N_LISTED]) + more
-
-
-def counted(n: int, what: str) -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    what : str
-        What one of them is called.
-
-    Returns
-    -------
-    str
-        Such as "1 row" or "2 rows".
-    """
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def format_size(n_bytes: float) -> str:

@@ -36,9 +36,9 @@ from suffice.cards import (
 from suffice.encoding import Column
 from suffice.explanation import N_LISTED, Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.markup import Html, bar, counted, element, facts, part, read_template
+from suffice.markup import Html, bar, element, facts, part, read_template
 from suffice.rules import Condition
-from suffice.wording import format_number, format_percent, format_probability, format_value
+from suffice.wording import counted, format_number, format_percent, format_probability, format_value
 from suffice.writing import replacing
 
 MAX_IMPORTANCES = 15

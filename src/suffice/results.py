@@ -22,7 +22,8 @@ from suffice.explanation import Explanations
 from suffice.files import TableFile, cannot_read, open_table
 from suffice.lines import LINE_COLUMNS, columns_of
 from suffice.persistence import _PREFIX
-from suffice.printing import counted, listed, tell
+from suffice.printing import listed, tell
+from suffice.wording import counted
 
 N_MANY = 1000
 N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time

@@ -27,9 +27,9 @@ import polars as pl
 from suffice import __version__
 from suffice.errors import SearchSizeWarning
 from suffice.files import STDIO, to_bytes
-from suffice.printing import counted, tell, working
+from suffice.printing import tell, working
 from suffice.results import ExplainedRows, Question, check_kept
-from suffice.wording import join
+from suffice.wording import counted, join
 from suffice.writing import replacing
 
 KINDS = ("parquet", "arrow", "csv", "jsonl")

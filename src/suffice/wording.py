@@ -8,8 +8,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 # Begins with a letter, ends without a space, and holds nothing that ends a label or a condition.
 _PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
 _MISLEADING = re.compile(" (?:AND|THEN|or missing) ")
@@ -81,6 +79,8 @@ def format_percent(share: float) -> str:
     ('1.2', '100', '25')
     """
     percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % is said of all rows only
+    import numpy as np  # here, as the command loads this module before it needs numbers
+
     return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
 
 
@@ -147,6 +147,29 @@ def format_exactly(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
+def counted(n: int, what: str) -> str:
+    """Write a number of things.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    what : str
+        What one of them is called.
+
+    Returns
+    -------
+    str
+        The number, and the word in the singular or with an s.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1000, "row")
+    ('1 row', '1,000 rows')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def join(names: Sequence[str]) -> str:
     """Write a list as a person would.
 
@@ -181,4 +204,6 @@ def to_plain(value: Any) -> Any:
     object
         The plain value.
     """
+    import numpy as np
+
     return value.item() if isinstance(value, np.generic) else value
