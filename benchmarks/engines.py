@@ -21,9 +21,9 @@ from benchmarks.switch import switch_forest
 from suffice import SufficientExplainer
 from suffice import dask as suffice_dask
 from suffice import spark as suffice_spark
-from suffice.batches import N_ROWS, Plan, explain_batch, with_threads
+from suffice._io.batches import N_ROWS, Plan, explain_batch, with_threads
+from suffice._io.result_table import columns_of, line_of
 from suffice.datasets import make_switch
-from suffice.lines import columns_of, line_of
 
 N_ROUNDS = 3
 N_PARTS = 8

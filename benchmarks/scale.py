@@ -26,11 +26,11 @@ from sklearn.ensemble import RandomForestRegressor
 from benchmarks.run import best_times, head, status
 from benchmarks.switch import least_leaf
 from suffice import SufficientExplainer
+from suffice._engine.forest import default_forest
+from suffice._table.encoding import Encoding
+from suffice._table.table import read_columns
 from suffice.datasets import load_flights, make_switch
-from suffice.encoding import Encoding
 from suffice.errors import FidelityWarning
-from suffice.forest import default_forest
-from suffice.table import read_columns
 
 GIB = 2**30
 N_TREES = 20

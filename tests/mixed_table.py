@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice.lines import line_of
+from suffice._io.result_table import line_of
 
 N_ROWS = 120
 COLUMNS = ["amount", "count", "account", "flag", "city", "colour", "grade", "when"]

@@ -98,14 +98,14 @@ def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, cl
     digest = suffice_dask.read_explainer(labels.explainer)[1][-32:]
 
     def loaded():
-        from suffice import batches
+        from suffice._io import batches
 
         return {digest: explainer._projected.n_threads for digest, explainer in batches._loaded.items()}
 
     def threads_used():
         import threading
 
-        from suffice import batches
+        from suffice._io import batches
 
         return getattr(batches._of_thread, "key", None), threading.current_thread().name
 

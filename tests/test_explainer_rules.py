@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from suffice import Rule, SufficientExplainer, rule_search
+from suffice import Rule, SufficientExplainer
+from suffice._engine import rule_search
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
 

@@ -14,10 +14,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import Explanation, Explanations, SufficientExplainer, SufficientSet
-from suffice.encoding import Column, Encoding
-from suffice.search import FoundSets
-from suffice.variables import Variables
-from suffice.wording import format_number, format_probability, join, to_plain
+from suffice._engine.search import FoundSets
+from suffice._table.encoding import Column, Encoding
+from suffice._table.variables import Variables
+from suffice.words import format_number, format_probability, join, to_plain
 
 NAN, INF = np.nan, np.inf
 HOUR = SufficientSet(("hour",), 0.95)

@@ -28,8 +28,8 @@ from suffice import (
     SufficientSet,
     plots,
 )
-from suffice._drawing import BLUE, COLORS, GREY, Scale, class_groups, escape, shorten
-from suffice.encoding import Column
+from suffice._show.drawing import BLUE, COLORS, GREY, Scale, class_groups, escape, shorten
+from suffice._table.encoding import Column
 from suffice.stability import Stability
 
 with warnings.catch_warnings():  # shap 0.51 uses what matplotlib 3.11 is going to deprecate

@@ -18,7 +18,7 @@ from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_
 
 from suffice import SufficientExplainer
 from suffice import spark as suffice_spark
-from suffice.lines import line_of
+from suffice._io.result_table import line_of
 
 pyspark = pytest.importorskip("pyspark", reason="There is no Spark: pip install 'suffice[spark]'.")
 
@@ -121,7 +121,7 @@ def test_a_worker_loads_the_explainer_once_and_uses_one_thread(session, table, l
     def look(batches):
         import pyarrow as pa
 
-        from suffice import batches as in_worker
+        from suffice._io import batches as in_worker
 
         list(batches)
         found = in_worker._loaded.get(digest)

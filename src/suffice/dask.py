@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from suffice.batches import Kind, Plan, digest_of, explain_batch, load_in_worker, read_explainer
+from suffice._io.batches import Kind, Plan, digest_of, explain_batch, load_in_worker, read_explainer
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import SetsKind
 

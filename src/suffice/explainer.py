@@ -17,10 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.checks import as_finite, check_finite, check_target, read_input
-from suffice.encoding import Encoding
-from suffice.explanation import Explanations, SetsKind, check_sets_kind
-from suffice.forest import (
+from suffice._engine.forest import (
     FittedForest,
     check_outcomes,
     decide_task,
@@ -29,15 +26,18 @@ from suffice.forest import (
     takes_missing,
     task_of_forest,
 )
-from suffice.models import ask_model, task_of_model
-from suffice.progress import progress_bar
-from suffice.projection import ProjectedForest
-from suffice.rule_search import RuleFinder, RuleOptions
+from suffice._engine.model_outputs import ask_model, task_of_model
+from suffice._engine.progress import progress_bar
+from suffice._engine.projection import ProjectedForest
+from suffice._engine.rule_search import RuleFinder, RuleOptions
+from suffice._engine.search import choose_candidates, find_sufficient_sets
+from suffice._engine.settings import check_settings, count_threads, describe_explainer, least_cell
+from suffice._table.checks import as_finite, check_finite, check_target, read_input
+from suffice._table.encoding import Encoding
+from suffice._table.table import Table, read_columns
+from suffice._table.variables import Variables, VariableSet
+from suffice.explanation import Explanations, SetsKind, check_sets_kind
 from suffice.rules import Rule
-from suffice.search import choose_candidates, find_sufficient_sets
-from suffice.settings import check_settings, count_threads, describe_explainer, least_cell
-from suffice.table import Table, read_columns
-from suffice.variables import Variables, VariableSet
 
 Floats = NDArray[np.float64]
 DEFAULT_MAX_SETS = 2**20  # all sets of 20 candidates
@@ -615,7 +615,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         path : path
             Where to; what is there is replaced only when the new file is whole.
         """
-        from suffice.persistence import save_explainer
+        from suffice._io.saved import save_explainer
 
         check_is_fitted(self)
         save_explainer(self, path)
@@ -637,9 +637,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         str
             The address for a browser. Other computers cannot reach it.
         """
-        from suffice.app.desk import Desk
         from suffice.app.server import make_app, serve_in_thread
-        from suffice.app.workspace import Workspace
+        from suffice.app.state.desk import Desk
+        from suffice.app.state.workspace import Workspace
 
         check_is_fitted(self)
         return serve_in_thread(make_app(Desk(Workspace.of(self, X, y))), port)[0]
@@ -658,7 +658,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         SufficientExplainer
             The fitted explainer, with the same answers. Outcomes that are not given are the forest's own predictions.
         """
-        from suffice.persistence import load_explainer
+        from suffice._io.saved import load_explainer
 
         return load_explainer(path)
 
@@ -756,7 +756,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     def _repr_html_(self) -> str:
         if not hasattr(self, "forest_"):
             return str(estimator_html_repr(self))
-        from suffice.cards import explainer_card
+        from suffice._show.cards import explainer_card
 
         return explainer_card(type(self).__name__, self._about())
 

@@ -12,13 +12,13 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.checks import check_word
-from suffice.encoding import Column, Encoding
+from suffice._engine.search import FoundSets
+from suffice._table.checks import check_word
+from suffice._table.encoding import Column, Encoding
+from suffice._table.table import Table, make_frame
+from suffice._table.variables import Variables
 from suffice.rules import Rule
-from suffice.search import FoundSets
-from suffice.table import Table, make_frame
-from suffice.variables import Variables
-from suffice.wording import format_number, format_probability, format_value, join, to_plain
+from suffice.words import format_number, format_probability, format_value, join, to_plain
 
 SetsKind = Literal["all", "minimal"]
 
@@ -229,7 +229,7 @@ class Explanation:
         return "\n".join(lines if self.is_search_complete else [*lines, NOT_COMPLETE])
 
     def _repr_html_(self) -> str:
-        from suffice.cards import explanation_card
+        from suffice._show.cards import explanation_card
 
         return explanation_card(self)
 
@@ -535,7 +535,7 @@ class Explanations(Sequence[Explanation]):
         Path
             The file.
         """
-        from suffice.report import write_report
+        from suffice._show.report import write_report
 
         return write_report(self, path, title=title)
 
@@ -582,7 +582,7 @@ class Explanations(Sequence[Explanation]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suffice.cards import explanations_card
+        from suffice._show.cards import explanations_card
 
         return explanations_card(self)
 

@@ -21,12 +21,12 @@ from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.checks import as_finite, check_finite, check_number, check_target, read_input
+from suffice._table.checks import as_finite, check_finite, check_number, check_target, read_input
+from suffice._table.table import Table, as_frame
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.rules import Rule, to_sql_literal
-from suffice.table import Table, as_frame
-from suffice.wording import counted, format_number, format_percent, format_probability
+from suffice.words import counted, format_number, format_percent, format_probability
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -311,7 +311,7 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
     def _repr_html_(self) -> str:
         if not hasattr(self, "rules_"):
             return str(estimator_html_repr(self))
-        from suffice.cards import global_rules_card
+        from suffice._show.cards import global_rules_card
 
         n_rows = len(self._outcomes)
         return global_rules_card(self, n_rows, np.count_nonzero(self._cover_matrix().any(axis=0)) / n_rows)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._drawing import (
+from suffice._show.drawing import (
     BLUE,
     GREY,
     ORANGE,
@@ -47,12 +47,12 @@ from suffice._drawing import (
     set_title,
     shorten,
 )
-from suffice.checks import as_finite, check_number, check_target
+from suffice._table.checks import as_finite, check_number, check_target
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, Explanations, SetsKind, SufficientSet, check_sets_kind
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.stability import Stability, rule_stability
-from suffice.wording import counted, format_number, format_percent, format_probability, format_value
+from suffice.words import counted, format_number, format_percent, format_probability, format_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,10 +21,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.checks import check_number
+from suffice._table.checks import check_number
+from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, read_columns
 from suffice.errors import did_you_mean
-from suffice.table import DATE_PARTS, WEEKDAYS, Table, read_columns
-from suffice.wording import format_exactly, format_label, format_number, format_percent, format_probability, to_plain
+from suffice.words import format_exactly, format_label, format_number, format_percent, format_probability, to_plain
 
 _SQL_PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY", "weekday": "ISODOW", "hour": "HOUR"}
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -484,7 +484,7 @@ class Rule:
         return f"{sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
 
     def _repr_html_(self) -> str:
-        from suffice.cards import rule_card
+        from suffice._show.cards import rule_card
 
         return rule_card(self)
 

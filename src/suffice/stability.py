@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.checks import check_number
+from suffice._table.checks import check_number
+from suffice._table.table import as_frame
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation
-from suffice.table import as_frame
 
 Floats = NDArray[np.float64]
 

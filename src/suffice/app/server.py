@@ -14,20 +14,20 @@ from dash import MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, htm
 from flask import Response, abort, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from suffice.app import many_rows, one_row, rule_list, start
-from suffice.app.desk import Desk
-from suffice.app.jobs import Jobs
-from suffice.app.start import Waiting, WaitingTables, demo_workspace, fit_workspace
-from suffice.app.uploads import MAX_UPLOAD
-from suffice.app.view import View
-from suffice.app.workspace import Workspace
+from suffice._cli.results import _text_columns, load_model
+from suffice._io.files import cannot_read, read_table
+from suffice._io.saved import MARK
+from suffice._show.markup import read_template
+from suffice.app.pages import many_rows, one_row, rule_list, start
+from suffice.app.pages.start import Waiting, WaitingTables, demo_workspace, fit_workspace
+from suffice.app.state.desk import Desk
+from suffice.app.state.jobs import Jobs
+from suffice.app.state.uploads import MAX_UPLOAD
+from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
-from suffice.files import cannot_read, read_table
-from suffice.markup import read_template
-from suffice.persistence import MARK
-from suffice.results import _text_columns, load_model
-from suffice.wording import format_probability
+from suffice.words import format_probability
 
 HOST = "127.0.0.1"
 PORT = 8050

@@ -1,0 +1,117 @@
+"""The entry point of the command ``suffice``: it runs a command and turns errors into a sentence and an exit code.
+
+0 is success, 2 bad input, 130 an interruption, and 1, with a traceback, an error of the program. The commands
+themselves are in ``commands``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command and exit.
+
+    Parameters
+    ----------
+    args : sequence of str, default=None
+        The words after ``suffice``; None takes those of the process.
+    """
+    sys.exit(run(sys.argv[1:] if args is None else args))
+
+
+def run(args: Sequence[str]) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    args : sequence of str
+        The words after ``suffice``.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _WarningLines()
+            code = _invoke(list(args))
+            sys.stdout.flush()
+            return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Otherwise the interpreter would try to flush what nobody reads, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except ImportError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("typer", "rich", "polars"):
+            return _refuse("The command needs its extra: pip install 'suffice[cli]'.")
+        return _refuse(str(error))
+    except (ValueError, TypeError, OSError) as error:
+        return _refuse(_told(error))
+
+
+def _invoke(args: list[str]) -> int:
+    import typer
+
+    from suffice._cli import commands
+
+    command = typer.main.get_command(commands.app)
+    if "_SUFFICE_COMPLETE" in os.environ:
+        command.main(args, prog_name="suffice")
+    try:
+        with command.make_context("suffice", args) as context:
+            command.invoke(context)
+    except typer.Exit as stop:
+        return int(stop.exit_code)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # a usage error, of whichever class
+            raise
+        of_command = getattr(getattr(error, "ctx", None), "command_path", "suffice")
+        told = error.format_message()
+        return _refuse(f"{told}{'' if told.endswith(('.', '?')) else '.'} See `{of_command} --help`.")
+    return 0
+
+
+class _WarningLines:
+    """Print each warning once, as one line."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+
+    def __call__(self, message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in self.seen:
+            self.seen.add(text)
+            from suffice._cli.printing import in_options
+
+            _complain("Note" if category.__name__ == "TableFileWarning" else "Warning", in_options(text))
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename!r}." if error.filename else f"{error.strerror}."
+    from suffice._cli.printing import in_options
+
+    return in_options(" ".join(str(error).split()) or type(error).__name__)
+
+
+def _refuse(text: str) -> int:
+    _complain("Error", text)
+    return BAD_INPUT
+
+
+def _complain(kind: str, text: str) -> None:
+    sys.stderr.write(f"{kind}: {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,276 @@
+"""How the command prints: results on standard output, all else on standard error, lines wrapped on a terminal only.
+
+Also how sizes and fidelity read, and the library's messages in the words of the command.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from suffice.words import counted
+
+N_LISTED = 10
+# The library speaks of parameters, the command has options.
+_OPTIONS = (
+    (r"\bextra_columns='ignore'", "--ignore-extra"),
+    (r"\bunseen='missing'", "--unseen missing"),
+    (r"\bdates='parts'", "--dates parts"),
+    (r"\btask='(\w+)'", r"--task \1"),
+    (r"`min_precision`", "--min-precision"),
+    (r"`min_support`", "--min-support"),
+    (r"`n_candidates`", "--candidates"),
+    (r"`max_size`", "--max-size"),
+    (r"`max_sets` \(None: no limit\)", "--max-sets at the fit"),
+    (r"`tolerance`", "--simplify"),
+    (r"`n_jobs`", "--jobs"),
+    (r"`(pi|alpha|radius|task|dates|unseen)`", r"--\1"),
+    (r"save one with explainer\.save\(path\)", "make one by `suffice fit`"),
+    (r"^`X`", "The table"),
+    (r"`X`", "the table"),
+    (r"^`y`", "The target"),
+    (r"`y`", "the target"),
+)
+
+
+def in_options(text: str) -> str:
+    """Put a message of the library into the words of the command.
+
+    Parameters
+    ----------
+    text : str
+        The message.
+
+    Returns
+    -------
+    str
+        The message with options instead of parameters.
+
+    Examples
+    --------
+    >>> in_options("`pi` must be in (0, 1], got 1.2.")
+    '--pi must be in (0, 1], got 1.2.'
+    """
+    for pattern, option in _OPTIONS:
+        text = re.sub(pattern, option, text)
+    return text
+
+
+def listed(values: Sequence[Any]) -> str:
+    """List the first values, and tell how many more there are.
+
+    Parameters
+    ----------
+    values : sequence
+        The values.
+
+    Returns
+    -------
+    str
+        The list.
+
+    Examples
+    --------
+    >>> listed(range(12))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more'
+    """
+    more = f" and {len(values) - N_LISTED} more" if len(values) > N_LISTED else ""
+    return ", ".join(str(value) for value in values[:N_LISTED]) + more
+
+
+def format_size(n_bytes: float) -> str:
+    """Write the size of a file.
+
+    Parameters
+    ----------
+    n_bytes : float
+        The size.
+
+    Returns
+    -------
+    str
+        Three digits and a unit.
+
+    Examples
+    --------
+    >>> format_size(512), format_size(398_765), format_size(2.5e9)
+    ('512 bytes', '399 kB', '2.5 GB')
+    """
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 999.5:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"
+
+
+def format_fidelity(about: Mapping[str, Any]) -> str:
+    """Tell how well the forest follows the outcomes.
+
+    Parameters
+    ----------
+    about : mapping of str to object
+        What an explainer tells about itself.
+
+    Returns
+    -------
+    str
+        Part of a sentence.
+    """
+    value, by_class = about["fidelity"], about["fidelity_by_class"]
+    if value is None or math.isnan(value):
+        return "not known, since every tree has seen every row"
+    if about["task"] == "regression":
+        return f"R2 {value:.2f} on rows that the trees have not seen"
+    shares = [f"{label} {100 * share:.0f} %" for label, share in by_class.items() if not math.isnan(share)]
+    more = ", ..." if len(shares) > N_LISTED else ""
+    return f"{100 * value:.0f} % right of rows that the trees have not seen ({', '.join(shares[:N_LISTED])}{more})"
+
+
+def describe(about: Mapping[str, Any]) -> dict[str, str]:
+    """Tell what was fitted.
+
+    Parameters
+    ----------
+    about : mapping of str to object
+        What an explainer tells about itself.
+
+    Returns
+    -------
+    dict of str to str
+        Labels and texts.
+    """
+    classes, variables, candidates = about["classes"], about["variables"], about["candidates"]
+    held = "numbers" if classes is None else f"{counted(len(classes), 'class')[:-1]}es: {listed(classes)}"
+    searched = "all" if len(candidates) == len(variables) else f"{len(candidates)} of {len(variables)}"
+    return {
+        "Target": f"{about['target']}, {held}",
+        "Task": in_options(about["task_reason"]),
+        "Fidelity": format_fidelity(about),
+        "Candidates": f"{searched} variables: {', '.join(candidates)}",
+    }
+
+
+def say(*lines: str) -> None:
+    """Print lines of the result.
+
+    Parameters
+    ----------
+    *lines : str
+        The lines.
+    """
+    console = _console()
+    for line in lines:
+        console.print(Text(line), soft_wrap=not console.is_terminal)
+
+
+def say_block(title: str, text: str) -> None:
+    """Print a title, and a text below it.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    text : str
+        The text, which is indented.
+    """
+    console = _console()
+    console.print()
+    console.print(Text(title, style="bold"), soft_wrap=not console.is_terminal)
+    for line in text.splitlines():
+        indent = " " * (2 + len(line) - len(line.lstrip()))
+        width = console.width if console.is_terminal else sys.maxsize
+        said = textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent + "  ")
+        console.print(Text(said), soft_wrap=True)
+
+
+def say_lines(lines: Mapping[str, str]) -> None:
+    """Print labels with a text each.
+
+    Parameters
+    ----------
+    lines : mapping of str to str
+        The labels and texts.
+    """
+    console = _console()
+    if not console.is_terminal:
+        say(*(f"{label}: {text}" for label, text in lines.items()))
+        return
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column()
+    for label, text in lines.items():
+        grid.add_row(Text(label), Text(text))
+    console.print(grid)
+
+
+def say_numbered(text: str) -> None:
+    """Print a heading and the numbered lines below it.
+
+    Parameters
+    ----------
+    text : str
+        The lines; the number of each is its first word.
+    """
+    console = _console()
+    if not console.is_terminal:
+        say(text)
+        return
+    first, *others = text.splitlines()
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column()
+    for line in others:
+        number, _, sentence = line.partition(" ")
+        grid.add_row(Text(number), Text(sentence))
+    console.print(Text(first, style="bold"), grid)
+
+
+def tell(text: str) -> None:
+    """Say something that is not the result.
+
+    Parameters
+    ----------
+    text : str
+        One line.
+    """
+    _console(stderr=True).print(Text(text, style="dim"), soft_wrap=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that work is going on.
+
+    Parameters
+    ----------
+    what : str
+        What is done.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(Text(f"{what} ..."), spinner="line"):
+        yield
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich itself would exit
+
+
+def _console(stderr: bool = False) -> Console:
+    return _Console(stderr=stderr, highlight=False, markup=False, emoji=False)

@@ -1,0 +1,378 @@
+"""Fitted explainers in files: one file, without pickle, that can be read without the model and by later versions.
+
+A file is: a mark, the number of its format, the length of a header, the header (JSON), the arrays that it lists, one
+after the other and not compressed, and the SHA-256 of all that. Whoever reads it can at worst get an error: sizes are
+bounded by that of the file, nothing in it is run, and every number is checked before the compiled core sees it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._engine.forest import SavedForest, TreeArrays, describe_forest, list_trees, takes_missing
+from suffice._engine.projection import MAX_CANDIDATES
+from suffice._engine.settings import check_settings
+from suffice._io.writing import replacing
+from suffice._table.encoding import Column, Encoding
+from suffice._table.table import DATE_PARTS
+from suffice._table.variables import Variables
+from suffice.explainer import SufficientExplainer
+from suffice.words import to_plain
+
+MARK = b"SUFFICE\n"
+FORMAT = 1
+_PREFIX = struct.Struct("<8sIQ")
+_N_DIGEST = 32
+
+# Parameters that are no settings of what is in the file: a fitted forest, how many threads, and a seed that is spent.
+_NOT_SAVED = ("forest", "n_jobs", "random_state")
+# Types in the file; what a tree needs has those of TreeArrays in memory.
+_NODE_TYPES = {
+    "left": "<i4",
+    "right": "<i4",
+    "column": "<i4",
+    "threshold": "<f8",
+    "missing_left": "|u1",
+    "n_rows": "<f8",
+    "value": "<f8",
+}
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str]) -> None:
+    """Write a fitted explainer to a file.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The explainer.
+    path : path
+        Where to; what is there is replaced only when the new file is whole.
+    """
+    with replacing(path) as written, open(written, "wb") as file:
+        for part in _parts(explainer):
+            file.write(part)
+
+
+def to_bytes(explainer: SufficientExplainer) -> bytes:
+    """Give what `save_explainer` writes.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The explainer.
+
+    Returns
+    -------
+    bytes
+        The content of the file. Its last 32 bytes tell it from that of any other.
+    """
+    return b"".join(_parts(explainer))
+
+
+def _parts(explainer: SufficientExplainer) -> Iterator[bytes | memoryview[int]]:
+    header, arrays = _describe(explainer)
+    offset = 0
+    header["arrays"] = {}
+    for name, array in arrays.items():
+        header["arrays"][name] = {"type": array.dtype.str, "shape": list(array.shape), "offset": offset}
+        offset += array.nbytes
+    text = json.dumps(header, ensure_ascii=False).encode()
+    digest = hashlib.sha256()
+    parts: list[bytes | memoryview[int]] = [_PREFIX.pack(MARK, FORMAT, len(text)), text]
+    parts += [array.data.cast("B") for array in arrays.values() if array.size]
+    for part in parts:
+        digest.update(part)
+        yield part
+    yield digest.digest()
+
+
+def load_explainer(path: str | os.PathLike[str]) -> SufficientExplainer:
+    """Read an explainer from a file.
+
+    Parameters
+    ----------
+    path : path
+        A file that `save_explainer` wrote.
+
+    Returns
+    -------
+    SufficientExplainer
+        The fitted explainer. It gives the answers that the saved one gave; of a model that was explained it knows
+        nothing but what it had learnt.
+    """
+    return from_bytes(Path(path).read_bytes(), os.fspath(path))
+
+
+def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
+    """Read an explainer from what `to_bytes` gave.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of a file.
+    shown : str, default="bytes"
+        What errors call it.
+
+    Returns
+    -------
+    SufficientExplainer
+        The fitted explainer, as from `load_explainer`.
+    """
+    header, data = _split(content, shown)
+    try:
+        return _rebuild(header, _Reader(header["arrays"], data))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        detail = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"{shown!r} is no sound file of suffice: {detail}") from None
+
+
+def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
+    """Turn an explainer into plain values and arrays."""
+    fitted = explainer._projected.forest
+    variables = explainer._projected.variables
+    encoding = explainer._encoding
+    params = {k: _plain(v) for k, v in explainer.get_params(deep=False).items() if k not in _NOT_SAVED}
+    header = {
+        "about": _plain(explainer._about()),
+        "params": params,
+        "task": explainer.task_,
+        "task_reason": explainer.task_reason_,
+        "target": explainer.target_name_,
+        "classes": explainer.classes_.tolist() if explainer.task_ == "classification" else None,
+        "classes_type": explainer.classes_.dtype.str if explainer.task_ == "classification" else None,
+        "fidelity": explainer.fidelity_,
+        "fidelity_by_class": list(getattr(explainer, "fidelity_by_class_", {}).values()),
+        "min_node_size": explainer.min_node_size_,
+        "names": list(encoding.names),
+        "has_names": encoding.has_names,
+        "columns": [_plain(vars(column)) for column in encoding.columns],
+        "variables": {"names": list(variables.names), "columns": _plain(variables.columns)},
+        "candidates": list(explainer._projected.candidates),
+        "forest": {**_plain(describe_forest(explainer.forest_)), "takes_missing": takes_missing(explainer.forest_)},
+    }
+    trees = list(list_trees(fitted.estimator))
+    arrays: Arrays = {
+        "X": fitted.X,
+        "y_rank": fitted.y_rank.astype("<u4"),
+        "y_values": fitted.y_values.astype("<f8"),
+        "n_nodes": np.array([len(tree.left) for tree in trees], dtype="<u4"),
+        # How often each tree drew each row: a quarter of the size of the rows themselves.
+        "n_drawn": np.stack([_count(tree.rows, len(fitted.X)) for tree in trees]),
+    }
+    for name, kind in _NODE_TYPES.items():
+        arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
+    return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _count(rows: NDArray[np.int32], n_rows: int) -> NDArray[Any]:
+    counts = np.bincount(rows, minlength=n_rows)
+    # A row is drawn 256 times only if there are few rows or the forest was told to draw many.
+    return counts.astype("<u4" if counts.max() > 255 else "|u1")
+
+
+def _plain(value: Any) -> Any:
+    """Turn tuples and NumPy's values into what JSON knows."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    plain = to_plain(value)
+    return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)
+
+
+def _split(content: bytes, shown: str) -> tuple[Any, memoryview]:
+    """Check that a file is whole, and part its header from its arrays."""
+    if len(content) < _PREFIX.size + _N_DIGEST or not content.startswith(MARK):
+        raise ValueError(f"{shown!r} is not a file of suffice: save one with explainer.save(path).")
+    _, number, length = _PREFIX.unpack_from(content)
+    if number > FORMAT:
+        raise ValueError(
+            f"{shown!r} was written by a later version of suffice (format {number}, this version reads up to {FORMAT})."
+        )
+    body = memoryview(content)[:-_N_DIGEST]
+    if hashlib.sha256(body).digest() != content[-_N_DIGEST:]:
+        raise ValueError(f"{shown!r} is damaged: its content does not match its checksum. Save it again.")
+    text = bytes(body[_PREFIX.size : _PREFIX.size + length])
+    try:
+        header = json.loads(text)
+        header["arrays"].items()
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise ValueError(f"{shown!r} is no sound file of suffice: its header cannot be read.") from None
+    return header, body[_PREFIX.size + length :]
+
+
+class _Reader:
+    """Arrays of a file, checked against its size."""
+
+    def __init__(self, listed: dict[str, Any], data: memoryview) -> None:
+        self._listed = listed
+        self._data = data
+
+    def read(self, name: str, kinds: str, *shape: int | None) -> NDArray[Any]:
+        """Read an array of one of the given types and of a given shape, None standing for any length."""
+        entry = self._listed[name]
+        if entry["type"] not in kinds.split():
+            raise ValueError(f"the array {name!r} has the type {entry['type']!r}")
+        sizes = [int(size) for size in entry["shape"]]
+        if len(sizes) != len(shape) or any(
+            size < 0 or want not in (None, size) for size, want in zip(sizes, shape, strict=True)
+        ):
+            raise ValueError(f"the array {name!r} has the shape {sizes}")
+        kind, offset = np.dtype(entry["type"]), int(entry["offset"])
+        n_values = 1
+        for size in sizes:
+            n_values *= size
+        if offset < 0 or offset + n_values * kind.itemsize > len(self._data):
+            raise ValueError(f"the array {name!r} reaches beyond the end")
+        # A copy: aligned, and independent of the content of the file.
+        return np.frombuffer(self._data, kind, n_values, offset).reshape(sizes).copy()
+
+
+def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
+    params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
+    explainer = SufficientExplainer(**params)
+    check_settings(explainer)
+    encoding = _read_encoding(header)
+    X = reader.read("X", "<f4", None, len(encoding.columns))
+    _check_matrix(X, encoding)
+    y_values = reader.read("y_values", "<f8", None)
+    y_rank = reader.read("y_rank", "<u4", len(X))
+    if len(y_values) < 2 or not np.all(np.isfinite(y_values)) or np.any(np.diff(y_values) <= 0):
+        raise ValueError("its outcomes are not in order")
+
+    explainer.task_ = header["task"]
+    explainer.task_reason_ = str(header["task_reason"])
+    explainer.target_name_ = str(header["target"])
+    explainer.fidelity_ = float(header["fidelity"])
+    explainer.n_features_in_ = len(encoding.names)
+    if encoding.has_names:
+        explainer.feature_names_in_ = np.array(encoding.names, dtype=object)
+    n_values = 1
+    if explainer.task_ == "classification":
+        explainer.classes_ = _read_classes(header, len(y_values))
+        n_values = len(y_values)
+        shares = [float(share) for share in header["fidelity_by_class"]]
+        explainer.fidelity_by_class_ = dict(zip(explainer.classes_.tolist(), shares, strict=True))
+    elif explainer.task_ != "regression":
+        raise ValueError(f"its task is {explainer.task_!r}")
+    explainer.forest_ = _read_forest(header, reader, len(X), n_values)
+    explainer.min_node_size_ = _whole(header["min_node_size"], 1, 2**31)
+    variables, candidates = _read_variables(header, encoding)
+    explainer.variable_names_ = variables.names
+    explainer.candidates_ = tuple(variables.names[v] for v in candidates)
+    explainer._encoding = encoding
+    explainer._build_core(explainer.forest_, X, y_rank, y_values, variables, candidates)
+    return explainer
+
+
+def _whole(value: Any, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"a number of it is {value!r}")
+    return value
+
+
+def _read_encoding(header: dict[str, Any]) -> Encoding:
+    names = tuple(header["names"])
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError("its columns have no proper names")
+    columns = []
+    for values in header["columns"]:
+        column = Column(
+            name=values["name"],
+            source=_whole(values["source"], 0, len(names) - 1),
+            kind=values["kind"],
+            part=values["part"],
+            labels=tuple(tuple(labels) for labels in values["labels"]),
+            rare=values["rare"] if values["rare"] is None else _whole(values["rare"], 0, len(values["labels"]) - 1),
+            extent=(float(values["extent"][0]), float(values["extent"][1])),
+        )
+        if not isinstance(column.name, str) or column.kind not in ("number", "whole", "category"):
+            raise ValueError("a column of it has no proper name or kind")
+        if column.part is not None and column.part not in DATE_PARTS:
+            raise ValueError(f"a column of it is the {column.part!r} of dates")
+        labels = [label for group in column.labels for label in group]
+        is_plain = all(isinstance(label, str | bool | int | float) for label in labels)
+        if (column.kind == "category") != bool(labels) or not is_plain or not all(column.labels):
+            raise ValueError(f"the categories of {column.name!r} cannot be read")
+        columns.append(column)
+    if not columns:
+        raise ValueError("it has no columns")
+    return Encoding(tuple(columns), names, bool(header["has_names"]))
+
+
+def _check_matrix(X: NDArray[np.float32], encoding: Encoding) -> None:
+    if len(X) < 2 or np.isinf(X).any():
+        raise ValueError("its table holds infinite numbers, or too few rows")
+    for c, column in enumerate(encoding.columns):
+        if column.kind == "category":
+            codes = X[~np.isnan(X[:, c]), c]
+            if np.any((codes < 0) | (codes >= len(column.labels)) | (codes != np.floor(codes))):
+                raise ValueError(f"its table holds unknown categories of {column.name!r}")
+
+
+def _read_classes(header: dict[str, Any], n_classes: int) -> NDArray[Any]:
+    kind = np.dtype(str(header["classes_type"]))
+    if kind.kind not in "biufU" or len(header["classes"]) != n_classes:
+        raise ValueError("its classes cannot be read")
+    return np.array(header["classes"], dtype=kind)
+
+
+def _read_variables(header: dict[str, Any], encoding: Encoding) -> tuple[Variables, tuple[int, ...]]:
+    names, groups = header["variables"]["names"], header["variables"]["columns"]
+    columns = tuple(tuple(_whole(c, 0, len(encoding.columns) - 1) for c in group) for group in groups)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names) or not all(columns):
+        raise ValueError("its variables have no proper names or columns")
+    shared_out = sorted(c for group in columns for c in group)
+    if len(names) != len(columns) or shared_out != list(range(len(encoding.columns))):
+        raise ValueError("its variables do not share the columns out")
+    candidates = tuple(_whole(v, 0, len(names) - 1) for v in header["candidates"])
+    if not 1 <= len(candidates) <= MAX_CANDIDATES or len(set(candidates)) < len(candidates):
+        raise ValueError("its candidates cannot be read")
+    return Variables(tuple(names), columns, tuple(column.name for column in encoding.columns)), candidates
+
+
+def _read_forest(header: dict[str, Any], reader: _Reader, n_rows: int, n_values: int) -> SavedForest:
+    n_nodes = reader.read("n_nodes", "<u4", None).tolist()
+    total = sum(n_nodes)
+    if not n_nodes or min(n_nodes) < 1:
+        raise ValueError("its forest has no trees, or a tree without nodes")
+    nodes = {
+        name: reader.read(name, kind, total, *((n_values,) if name == "value" else ()))
+        for name, kind in _NODE_TYPES.items()
+    }
+    n_drawn = reader.read("n_drawn", "|u1 <u4", len(n_nodes), n_rows)
+    if not np.all(np.isfinite(nodes["value"])):
+        raise ValueError("its forest predicts infinite numbers")
+    trees = []
+    begin = 0
+    for tree, size in enumerate(n_nodes):
+        part = slice(begin, begin + size)
+        begin += size
+        if not 1 <= n_drawn[tree].sum(dtype=np.int64) < 2**31:
+            raise ValueError("a tree of it drew no rows, or too many")
+        trees.append(
+            TreeArrays(
+                left=nodes["left"][part].astype(np.int64),
+                right=nodes["right"][part].astype(np.int64),
+                column=nodes["column"][part].astype(np.int64),
+                threshold=nodes["threshold"][part],
+                missing_left=nodes["missing_left"][part],
+                n_rows=nodes["n_rows"][part],
+                value=nodes["value"][part],
+                rows=np.repeat(np.arange(n_rows, dtype=np.int32), n_drawn[tree]),
+            )
+        )
+    params = dict(header["forest"])
+    has_missing = bool(params.pop("takes_missing"))
+    return SavedForest(str(params.pop("kind")), params, has_missing, tuple(trees))

@@ -1,0 +1,233 @@
+"""Checks of what the user passes: numbers, tables and targets. Each error names the thing, what came, and the fix."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from suffice._table.table import Table, as_frame, is_missing, match_columns, read_columns
+from suffice.errors import did_you_mean
+
+
+def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
+    """Refuse a parameter that is no number of the right kind and range.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What the user gave.
+    must_be : str
+        What it must be, in words.
+    is_right : callable
+        Tells whether a number is in range.
+    kind : type, default=numbers.Real
+        The kind of number.
+    """
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be {must_be}, got {value!r}.")
+    if not is_right(value):
+        raise ValueError(f"`{name}` must be {must_be}, got {value!r}.")
+
+
+def check_word(name: str, value: object, known: Sequence[object]) -> None:
+    """Refuse a parameter that is none of the known words.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What the user gave.
+    known : sequence of object
+        What it may be.
+    """
+    if not any(value is word or (isinstance(value, str) and value == word) for word in known):
+        raise ValueError(f"`{name}` must be one of {list(known)}, got {value!r}.{did_you_mean(value, map(str, known))}")
+
+
+def check_finite(table: NDArray[Any], column_names: Sequence[str], takes_missing: bool) -> None:
+    """Refuse infinite values, and missing ones where the forest cannot take them.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        The table.
+    column_names : sequence of str
+        The names of its columns.
+    takes_missing : bool
+        Whether NaN is allowed.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(table.sum(dtype=np.float64)):  # one pass without a copy, true for nearly every table
+            return
+    bad = np.isinf(table) if takes_missing else ~np.isfinite(table)
+    if not bad.any():
+        return
+    row, column = (int(i[0]) for i in np.nonzero(bad))
+    if np.isnan(table[row, column]):
+        what, fix = "NaN", "this forest cannot take missing values, so fill them in or choose another forest"
+    else:
+        what = "infinity or a number too large for float32"
+        fix = "give a finite number" + (", or NaN if it is missing" if takes_missing else "")
+    raise ValueError(f"Column {column_names[column]!r} of `X` holds {what} (row {row}): {fix}.")
+
+
+def read_input(
+    estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 0, extra_columns: str = "error"
+) -> Table:
+    """Read a table that an estimator is fitted on or asked about, and check that its columns are those of the fit.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It gets `n_features_in_` and, if the columns have names, `feature_names_in_`.
+    X : array-like or frame of shape (n_rows, n_columns)
+        The table.
+    reset : bool, default=False
+        Whether the estimator is being fitted.
+    min_rows : int, default=0
+        The least number of rows.
+    extra_columns : {"error", "ignore"}, default="error"
+        What to do with columns that were not there at fit.
+
+    Returns
+    -------
+    Table
+        The columns of the training table, in their order.
+    """
+    frame = None if isinstance(X, Table) else as_frame(X)
+    if frame is None and not isinstance(X, Table) and not _holds_text(X):
+        array = validate_data(
+            estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=min_rows
+        )
+        return Table.from_array(array)
+    table = Table.from_frame(frame) if frame is not None else read_columns(X)
+    if table.n_rows < min_rows:
+        raise ValueError(f"Found array with {table.n_rows} sample(s) while a minimum of {min_rows} is required.")
+    if not table.names:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    if reset:
+        estimator.n_features_in_ = len(table.names)
+        if table.has_names:
+            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return table
+    fitted = getattr(estimator, "feature_names_in_", None)
+    name = type(estimator).__name__
+    if table.has_names and fitted is not None:
+        return table.choose(match_columns(table.names, fitted.tolist(), extra_columns))
+    if len(table.names) != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {len(table.names)} features, but {name} is expecting {estimator.n_features_in_} features as input."
+        )
+    if table.has_names != (fitted is not None):
+        said = "has" if table.has_names else "does not have valid"
+        fitted_with = "without" if table.has_names else "with"
+        warnings.warn(
+            f"X {said} feature names, but {name} was fitted {fitted_with} feature names", UserWarning, stacklevel=3
+        )
+    return table
+
+
+def _holds_text(X: Any) -> bool:
+    """Tell whether an array or list holds labels or dates, and not only numbers, or text that reads as numbers."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return False
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows of different lengths: scikit-learn tells
+        return False
+    if array.dtype.kind in "MUT":
+        return array.ndim == 2
+    if array.dtype.kind != "O" or array.ndim != 2:
+        return False
+    return any(isinstance(v, datetime.date) or (isinstance(v, str) and not _is_number(v)) for v in array.flat)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_target(y: Any, n_rows: int) -> NDArray[Any]:
+    """Make an array of one outcome for each row.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        The outcomes.
+    n_rows : int
+        The number of rows of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Numbers or labels, none missing.
+    """
+    if y is None:
+        # scikit-learn's wording, which its estimator checks look for.
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    # Of a list, NumPy would make a label "nan" and numbers into text without a word.
+    target = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    if target.ndim == 2 and target.shape[1] != 1:
+        raise ValueError(f"`y` has {target.shape[1]} columns; explain one output at a time: fit(X, y[:, 0]).")
+    target = column_or_1d(target, warn=True)
+    if len(target) != n_rows:
+        raise ValueError(f"`y` has {len(target)} entries, `X` has {n_rows} rows.")
+    if target.dtype.kind == "O":
+        target = _from_objects(target.tolist())
+    if target.dtype.kind not in "biufUS":
+        raise TypeError(f"`y` must hold labels or numbers, got {target.dtype}.")
+    if target.dtype.kind == "f":
+        as_finite(target)
+    return target
+
+
+def _from_objects(labels: list[Any]) -> NDArray[Any]:
+    for row, label in enumerate(labels):
+        if is_missing(label):
+            raise ValueError(f"`y` has a missing value (row {row}): leave out the rows without an outcome.")
+    types = sorted({type(label).__name__ for label in labels})
+    if 0 < sum(isinstance(label, str) for label in labels) < len(labels):
+        raise TypeError(f"`y` mixes text with other labels, of the types {types}: make them all strings.")
+    target = np.array(labels)
+    if target.dtype.kind == "O":
+        raise TypeError(f"`y` must hold labels or numbers, got objects of the types {types}.")
+    return target
+
+
+def as_finite(y: NDArray[Any]) -> NDArray[np.float64]:
+    """Turn outcomes into finite numbers.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        The outcomes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The same as float64.
+    """
+    try:
+        numbers = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("`y` must hold numbers for a regression; give task='classification' for labels.") from None
+    is_bad = ~np.isfinite(numbers)
+    if is_bad.any():
+        row = int(np.flatnonzero(is_bad)[0])
+        raise ValueError(f"`y` holds NaN or inf (row {row}): leave out the rows without a finite outcome.")
+    return numbers

@@ -1,0 +1,343 @@
+"""From the user's table to the numeric matrix that the forest sees, and back.
+
+Numbers stay as they are. Categories become codes: ordered ones in their own order, unordered ones in the order of
+their mean outcome, so that a forest's split parts those with low outcomes from those with high ones and the bounds of a
+rule read back as a set of categories. Dates become their parts. Missing values become NaN.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
+from suffice.errors import RareCategoriesWarning, did_you_mean
+
+Unseen = Literal["error", "missing"]
+Matrix = NDArray[np.float32]
+
+# Unordered categories of fewer training rows than this share one code: their order would repeat their own outcomes.
+MIN_CATEGORY_ROWS = 10
+# Whole numbers below this are exact in float32.
+MAX_WHOLE = 2**24
+N_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the matrix, and what its numbers mean.
+
+    Parameters
+    ----------
+    name : str
+        Its name: that of the user's column, or such as "when.hour" for a part of a date.
+    source : int
+        The position of the user's column.
+    kind : {"number", "whole", "category"}, default="number"
+        Any numbers, whole numbers only, or the codes of categories.
+    part : {"year", "month", "day", "weekday", "hour"} or None, default=None
+        The part of a date that it holds.
+    labels : tuple of tuple of object, default=()
+        For each code its categories: one, or all the rare ones.
+    rare : int or None, default=None
+        The code that the rare categories share.
+    extent : tuple of float, default=(nan, nan)
+        The smallest and the largest number in the training table; NaN if all are missing.
+    """
+
+    name: str
+    source: int
+    kind: Literal["number", "whole", "category"] = "number"
+    part: str | None = None
+    labels: tuple[tuple[Any, ...], ...] = ()
+    rare: int | None = None
+    extent: tuple[float, float] = (math.nan, math.nan)
+
+    def encode(self, table: Table, i: int, unseen: Unseen) -> NDArray[np.floating[Any]]:
+        """Turn the values of a table into numbers.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        i : int
+            Where its column is.
+        unseen : {"error", "missing"}
+            What to do with categories that were not there at fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The numbers; NaN for missing values.
+        """
+        if self.part is not None:
+            return table.date_part(i, self.part)
+        if self.kind != "category":
+            return table.numbers(i)
+        code_of = {label: code for code, labels in enumerate(self.labels) for label in labels}
+        labels, rows = table.labels(i)
+        codes = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan])
+        is_unseen = np.array([label not in code_of for label in labels] + [False])
+        if unseen == "error" and is_unseen.any():
+            row = int(np.flatnonzero(is_unseen[rows])[0])
+            label = labels[rows[row]]
+            known = [label for code, labels in enumerate(self.labels) if code != self.rare for label in labels]
+            listed = ", ".join(map(repr, known[:N_LISTED])) + (", ..." if len(code_of) > N_LISTED else "")
+            raise ValueError(
+                f"Column {self.name!r} of `X` holds {label!r} (row {row}), which was not among its categories at fit: "
+                f"{listed}.{did_you_mean(label, map(str, code_of))} With unseen='missing' it counts as missing."
+            )
+        return codes[rows]
+
+    def decode(self, value: float) -> Any:
+        """Turn a number of the matrix back into the user's value.
+
+        Parameters
+        ----------
+        value : float
+            The number.
+
+        Returns
+        -------
+        object
+            A category, a whole number, or a number; None if it is missing.
+        """
+        if np.isnan(value):
+            return None
+        if self.kind == "category":
+            labels = self.labels[int(value)]
+            return labels[0] if int(value) != self.rare else f"a rare one ({', '.join(map(str, labels[:3]))}, ...)"
+        if self.kind != "number" and value == int(value):
+            return int(value)
+        return float(str(np.float32(value)))  # 0.1, not 0.10000000149011612
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the columns of a table become those of a matrix.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        The columns of the matrix.
+    names : tuple of str
+        The names of the columns of the table.
+    has_names : bool
+        Whether these are the user's own.
+    """
+
+    columns: tuple[Column, ...]
+    names: tuple[str, ...]
+    has_names: bool
+
+    @classmethod
+    def learn(cls, table: Table, y: NDArray[Any], is_class: bool, dates: Literal["parts"] | None = None) -> Encoding:
+        """Look at the training table.
+
+        Parameters
+        ----------
+        table : Table
+            The training table.
+        y : ndarray of shape (n_rows,)
+            The outcomes, by which unordered categories are ordered.
+        is_class : bool
+            Whether they are classes.
+        dates : {"parts"} or None, default=None
+            What to do with dates: take their parts, or refuse them.
+
+        Returns
+        -------
+        Encoding
+            The encoding.
+        """
+        columns: list[Column] = []
+        targets: NDArray[np.float64] | None = None
+        for i, name in enumerate(table.names):
+            kind = table.kind(i)
+            if kind == "date":
+                if dates is None:
+                    raise TypeError(
+                        f"Column {name!r} of `X` holds dates: leave it out, or use its year, month, day, weekday and "
+                        "hour by dates='parts'."
+                    )
+                columns += _columns_of_dates(table, i)
+            elif kind == "number":
+                numbers = table.raw(i)
+                columns.append(Column(name, i, _kind_of_numbers(numbers), extent=_extent(numbers)))
+            elif kind == "boolean":
+                columns.append(Column(name, i, "category", labels=((False,), (True,)), extent=(0.0, 1.0)))
+            elif kind == "ordered":
+                labels = tuple((label,) for label in table.categories(i))
+                columns.append(Column(name, i, "category", labels=labels, extent=(0.0, len(labels) - 1.0)))
+            else:
+                targets = _as_targets(y, is_class) if targets is None else targets
+                columns.append(_column_of_categories(table, i, targets))
+        if not columns:
+            raise ValueError("No column of `X` varies: there is nothing to explain by.")
+        return cls(tuple(columns), table.names, table.has_names)
+
+    def encode(self, table: Table, unseen: Unseen = "error") -> Matrix:
+        """Turn a table with the columns of the training table, in their order, into a matrix.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        unseen : {"error", "missing"}, default="error"
+            What to do with categories that were not there at fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns), float32
+            The matrix; numbers too large for float32 are infinite.
+        """
+        with np.errstate(over="ignore"):
+            if table.array is not None and all(c.kind != "category" and c.part is None for c in self.columns):
+                return np.array(table.array, dtype=np.float32, order="C")
+            matrix = np.empty((table.n_rows, len(self.columns)), dtype=np.float32)
+            for c, column in enumerate(self.columns):
+                matrix[:, c] = column.encode(table, column.source, unseen)
+        return matrix
+
+    def check_numeric(self) -> None:
+        """Refuse categories and dates: a forest that is fitted already saw numbers of someone else's making."""
+        for column in self.columns:
+            is_boolean = column.labels == ((False,), (True,))
+            if column.part is not None or (column.kind == "category" and not is_boolean):
+                held = "dates" if column.part is not None else "categories"
+                raise ValueError(
+                    f"Column {self.names[column.source]!r} of `X` holds {held}, but `forest` is fitted already: pass "
+                    "the numbers that it was fitted on, or a forest that is not fitted."
+                )
+
+    def decode(self, matrix: Matrix) -> Table:
+        """Turn a matrix back into a table.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (n_rows, n_columns), float32
+            The matrix.
+
+        Returns
+        -------
+        Table
+            A table in which every rule covers the same rows as in the table that was encoded. Of the rare categories
+            of a column only one is left.
+        """
+        numbers: list[NDArray[Any]] = [np.empty(0)] * len(self.names)
+        read: dict[tuple[int, str], Any] = {}
+        for c, column in enumerate(self.columns):
+            values = matrix[:, c]
+            if column.part is not None:
+                read[column.source, column.part] = values.astype(np.float64)
+            elif column.kind == "category":
+                codes = np.where(np.isnan(values), -1, values).astype(np.intp)
+                read[column.source, "labels"] = tuple(labels[0] for labels in column.labels), codes
+            else:
+                numbers[column.source] = values
+        return Table(self.names, numbers, len(matrix), self.has_names, read=read)
+
+
+def _kind_of_numbers(values: NDArray[Any]) -> Literal["number", "whole"]:
+    known = values[~np.isnan(values)]
+    # The absolute value of the smallest int64 would be negative.
+    if not len(known) or known.min() <= -MAX_WHOLE or known.max() >= MAX_WHOLE or (known != np.floor(known)).any():
+        return "number"
+    return "whole"
+
+
+def _extent(values: NDArray[Any]) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    return (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
+
+
+def _columns_of_dates(table: Table, i: int) -> list[Column]:
+    """One column for each part that varies."""
+    columns = []
+    for part in DATE_PARTS:
+        values = table.date_part(i, part)
+        if len(np.unique(values)) > 1:
+            name = f"{table.names[i]}.{part}"
+            if name in table.names:
+                raise ValueError(f"`X` has a column {name!r} besides the dates {table.names[i]!r}; rename it.")
+            if part == "weekday":
+                columns.append(Column(name, i, "category", part, tuple((day,) for day in WEEKDAYS), extent=(0.0, 6.0)))
+            else:
+                columns.append(Column(name, i, "whole", part, extent=_extent(values)))
+    return columns
+
+
+def _column_of_categories(table: Table, i: int, targets: NDArray[np.float64]) -> Column:
+    labels, codes = table.labels(i)
+    n_rows = np.bincount(codes[codes >= 0], minlength=len(labels))
+    is_rare = n_rows < MIN_CATEGORY_ROWS
+    if np.count_nonzero(is_rare) < 2:
+        is_rare[:] = False
+    if n_rows[is_rare].sum() > table.n_rows / 2:
+        warnings.warn(
+            f"Most rows of the column {table.names[i]!r} hold categories with fewer than {MIN_CATEGORY_ROWS} rows, "
+            "which are taken together as one. Leave the column out if it only names the rows.",
+            RareCategoriesWarning,
+            stacklevel=4,
+        )
+    # Rare categories take the last number.
+    group_of = np.where(is_rare, np.count_nonzero(~is_rare), np.cumsum(~is_rare) - 1)
+    groups: list[tuple[Any, ...]] = [(label,) for label, rare in zip(labels, is_rare, strict=True) if not rare]
+    if is_rare.any():
+        groups.append(tuple(label for label, rare in zip(labels, is_rare, strict=True) if rare))
+    order = order_by_outcome(np.where(codes < 0, -1, group_of[codes]) if len(labels) else codes, len(groups), targets)
+    rare = int(np.flatnonzero(order == len(groups) - 1)[0]) if is_rare.any() else None
+    by_code = tuple(groups[g] for g in order)
+    return Column(table.names[i], i, "category", labels=by_code, rare=rare, extent=(0.0, len(groups) - 1.0))
+
+
+def _as_targets(y: NDArray[Any], is_class: bool) -> NDArray[np.float64]:
+    """One column of numbers for a regression, or one indicator for each class."""
+    if not is_class:
+        return np.asarray(y, dtype=np.float64)[:, None]
+    classes, code = np.unique(y, return_inverse=True)
+    return np.asarray(code[:, None] == np.arange(len(classes)), dtype=np.float64)
+
+
+def order_by_outcome(codes: NDArray[np.intp], n_groups: int, targets: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Order categories by their mean outcome.
+
+    For numbers and for two classes a forest that splits this order finds the split that it would find among all
+    subsets of the categories (Fisher 1958, Breiman et al. 1984). For more classes the order is that of the first
+    principal component of the class shares, weighted by rows (Coppersmith et al. 1999).
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,)
+        The category of each row; -1 if it is missing.
+    n_groups : int
+        The number of categories.
+    targets : ndarray of shape (n_rows, n_targets)
+        The outcomes: numbers, or indicators of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+        The categories, that with the lowest outcome first; of equal ones the first to appear.
+    """
+    is_known = codes >= 0
+    n_rows = np.bincount(codes[is_known], minlength=n_groups)
+    means = (
+        np.stack([np.bincount(codes[is_known], weights=t[is_known], minlength=n_groups) for t in targets.T], axis=1)
+        / np.maximum(n_rows, 1)[:, None]
+    )
+    if means.shape[1] <= 2 or n_groups < 3:
+        score = means[:, -1]
+    else:
+        centred = means - np.average(means, axis=0, weights=n_rows)
+        _, vectors = np.linalg.eigh((centred * n_rows[:, None]).T @ centred)
+        score = np.round(centred @ vectors[:, -1], 12)  # equal categories must not be told apart by rounding
+        score = score if vectors[np.argmax(np.abs(vectors[:, -1])), -1] > 0 else -score
+    first_row = np.full(n_groups, len(codes))
+    np.minimum.at(first_row, codes[is_known], np.flatnonzero(is_known))
+    return np.lexsort((first_row, score))

@@ -1,0 +1,274 @@
+"""Variables: what a person names, as opposed to the columns that the forest sees.
+
+A variable is one column, or a declared group of columns. This module turns names and indices into variables and
+lists of them into sets; it knows nothing of forests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._table.checks import check_word
+from suffice._table.encoding import Encoding
+from suffice.errors import did_you_mean
+
+VariableSet: TypeAlias = tuple[int, ...]
+"""Positions in ``Variables.names``, ascending and distinct."""
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The variables of a table.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Their names; a group stands where its first column stood.
+    columns : tuple of tuple of int
+        The columns of each.
+    column_names : tuple of str
+        The names of all columns of the table.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[tuple[int, ...], ...]
+    column_names: tuple[str, ...]
+
+    @classmethod
+    def from_columns(
+        cls, column_names: Sequence[str], groups: Mapping[str, Sequence[str | int]] | None = None
+    ) -> Variables:
+        """Make one variable of each group and of each column outside the groups.
+
+        Parameters
+        ----------
+        column_names : sequence of str
+            The columns of the table, in order.
+        groups : mapping of str to sequence of str or int, optional
+            Names of groups, and the names or positions of their columns.
+
+        Returns
+        -------
+        Variables
+            In the order of their first columns.
+
+        Examples
+        --------
+        >>> Variables.from_columns(["hour", "rain", "snow"], {"weather": ["rain", "snow"]}).names
+        ('hour', 'weather')
+        """
+        columns_by_name = _check_groups(column_names, groups or {})
+        grouped = {column for columns in columns_by_name.values() for column in columns}
+        for column, name in enumerate(column_names):
+            if column in grouped:
+                continue
+            if name in columns_by_name:
+                if name in (groups or {}):
+                    raise ValueError(f"The group {name!r} has the name of a column outside it; name it otherwise.")
+                raise ValueError(f"`X` has two columns named {name!r}; rename one.")
+            columns_by_name[name] = (column,)
+        names = sorted(columns_by_name, key=lambda name: columns_by_name[name])
+        return cls(tuple(names), tuple(columns_by_name[name] for name in names), tuple(column_names))
+
+    @classmethod
+    def of_matrix(
+        cls,
+        encoding: Encoding,
+        matrix: NDArray[np.float32],
+        groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None,
+    ) -> Variables:
+        """Make the variables of a table as columns of its matrix; the parts of a date are one variable.
+
+        Parameters
+        ----------
+        encoding : Encoding
+            How the table became the matrix.
+        matrix : ndarray of shape (n_rows, n_columns)
+            The matrix.
+        groups : mapping of str to sequence of str or int, "detect", or None
+            The groups of the columns of the table, or how to find them.
+
+        Returns
+        -------
+        Variables
+            In the order of their first columns.
+        """
+        columns_of: dict[int, tuple[int, ...]] = {}
+        for c, column in enumerate(encoding.columns):
+            columns_of[column.source] = (*columns_of.get(column.source, ()), c)
+        if isinstance(groups, str):
+            check_word("groups", groups, ("detect",))
+            groups = detect_groups(encoding.names, {i: matrix[:, c[0]] for i, c in columns_of.items() if len(c) == 1})
+        of_table = cls.from_columns(encoding.names, groups)
+        names, columns = [], []
+        for name, sources in zip(of_table.names, of_table.columns, strict=True):
+            in_matrix = tuple(c for source in sources for c in columns_of.get(source, ()))
+            if in_matrix:  # a date whose parts are all the same leaves no columns
+                names.append(name)
+                columns.append(in_matrix)
+        return cls(tuple(names), tuple(columns), tuple(column.name for column in encoding.columns))
+
+    def __len__(self) -> int:
+        """Return the number of variables."""
+        return len(self.names)
+
+    def position(self, variable: object) -> int:
+        """Find a variable by its name or position.
+
+        Parameters
+        ----------
+        variable : str or int
+            A name, or a position in `names`.
+
+        Returns
+        -------
+        int
+            The position in `names`.
+        """
+        if isinstance(variable, str):
+            if variable in self.names:
+                return self.names.index(variable)
+            for name, columns in zip(self.names, self.columns, strict=True):
+                if variable in [self.column_names[c] for c in columns]:
+                    raise ValueError(f"Column {variable!r} belongs to the variable {name!r}: name that instead.")
+            raise ValueError(f"Unknown variable {variable!r}.{did_you_mean(variable, self.names)}")
+        if isinstance(variable, int | np.integer) and not isinstance(variable, bool):
+            if not 0 <= variable < len(self):
+                raise ValueError(f"Unknown variable {int(variable)}: there are {len(self)}, numbered from 0.")
+            return int(variable)
+        raise TypeError(f"A variable is given by its name or its number, got {variable!r}.")
+
+    def subset(self, variables: object) -> VariableSet:
+        """Find a list of variables.
+
+        Parameters
+        ----------
+        variables : collection of str or int
+            Names or positions, in any order; one named twice counts once.
+
+        Returns
+        -------
+        tuple of int
+            Positions in `names`, ascending.
+        """
+        if not _is_collection(variables):
+            raise TypeError(f"A set of variables is a list of names or numbers, got {variables!r}.")
+        return tuple(sorted({self.position(variable) for variable in variables}))  # type: ignore[attr-defined]
+
+    def subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
+        """Find the set of each row: one list of variables for all rows, or one list per row.
+
+        Parameters
+        ----------
+        S : collection of variables, or sequence of such collections
+            The set for all rows, or the sets of the rows.
+        n_rows : int
+            The number of rows.
+
+        Returns
+        -------
+        list of tuple of int
+            One set for each row.
+        """
+        if not _is_collection(S):
+            raise TypeError(f"`S` must be a list of variables, or one such list per row, got {S!r}.")
+        are_sets = [_is_collection(item) for item in S]
+        if not any(are_sets):
+            return [self.subset(S)] * n_rows
+        if not all(are_sets) or isinstance(S, AbstractSet):
+            raise TypeError("`S` mixes variables and lists of variables: give one list, or one list per row.")
+        if len(S) != n_rows:
+            raise ValueError(f"`S` has {len(S)} sets for the {n_rows} rows of `X`: give one per row, or one list.")
+        return [self.subset(item) for item in S]
+
+    def number_columns(self, sets: Sequence[VariableSet]) -> NDArray[np.int32]:
+        """Give each column the number of the set that holds its variable.
+
+        Parameters
+        ----------
+        sets : sequence of tuple of int
+            Disjoint sets of variables.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,)
+            For each column the position of its set, or -1 if none holds it.
+        """
+        numbers = np.full(len(self.column_names), -1, dtype=np.int32)
+        for number, variables in enumerate(sets):
+            for variable in variables:
+                numbers[list(self.columns[variable])] = number
+        return numbers
+
+
+def detect_groups(names: Sequence[str], columns: Mapping[int, NDArray[np.float32]]) -> dict[str, list[int]]:
+    """Find the indicator columns that an encoder made of one category.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns of the table, such as "season_1" and "season_2".
+    columns : mapping of int to ndarray
+        Their values, by position.
+
+    Returns
+    -------
+    dict of str to list of int
+        For each shortest prefix, up to one of the characters ``_=.: -``, the columns that share it, if there are at
+        least two, they hold only 0 and 1, and no row has 1 in two of them.
+
+    Examples
+    --------
+    >>> detect_groups(["a_x", "a_y", "b"], {0: np.array([0.0, 1]), 1: np.array([1.0, 0]), 2: np.array([1.0, 0])})
+    {'a': [0, 1]}
+    """
+    members: dict[str, list[int]] = {}
+    for i, values in columns.items():
+        if np.all((values == 0) | (values == 1)):
+            for match in re.finditer("[_=.: -]", names[i]):
+                if match.start() > 0:
+                    members.setdefault(names[i][: match.start()], []).append(i)
+    groups: dict[str, list[int]] = {}
+    grouped: set[int] = set()
+    for prefix in sorted(members, key=len):
+        found = [i for i in members[prefix] if i not in grouped]
+        if len(found) < 2 or prefix in names or np.max(sum(columns[i] for i in found)) > 1:
+            continue
+        groups[prefix] = found
+        grouped.update(found)
+    return groups
+
+
+def _is_collection(value: object) -> bool:
+    return isinstance(value, Sequence | AbstractSet | np.ndarray) and not isinstance(value, str | bytes)
+
+
+def _check_groups(column_names: Sequence[str], groups: Mapping[str, Sequence[str | int]]) -> dict[str, tuple[int, ...]]:
+    if not isinstance(groups, Mapping):
+        raise TypeError(f"`groups` must be a dict of names to lists of columns, got {groups!r}.")
+    singles = Variables(tuple(column_names), tuple((i,) for i in range(len(column_names))), tuple(column_names))
+    group_of: dict[int, str] = {}
+    checked: dict[str, tuple[int, ...]] = {}
+    for name, columns in groups.items():
+        if not isinstance(name, str):
+            raise TypeError(f"The name of a group must be a string, got {name!r}.")
+        try:
+            checked[name] = singles.subset(columns)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"In the group {name!r}: {error}") from None
+        if not checked[name]:
+            raise ValueError(f"The group {name!r} has no columns.")
+        for column in checked[name]:
+            if column in group_of:
+                raise ValueError(
+                    f"Column {column_names[column]!r} is in two groups, {group_of[column]!r} and {name!r}: keep one."
+                )
+            group_of[column] = name
+    return checked

@@ -1,0 +1,1 @@
+"""What pages are made of: pieces, charts and grids."""

@@ -1,0 +1,210 @@
+"""Tables on a page: one look for all grids, and the filters and orders that a grid asks the server for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dash_ag_grid as dag
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from suffice.words import format_value
+
+_THEME = {
+    "function": "themeQuartz.withParams({backgroundColor: 'var(--panel)', foregroundColor: 'var(--text)', "
+    "accentColor: 'var(--blue)', borderColor: 'var(--line)', headerBackgroundColor: 'var(--panel)', "
+    "browserColorScheme: 'inherit', fontFamily: 'inherit', fontSize: 13, headerFontSize: 12, "
+    "headerFontWeight: 600, spacing: 5, wrapperBorder: false, wrapperBorderRadius: 0, rowHoverColor: 'var(--faint)', "
+    "selectedRowBackgroundColor: 'var(--chosen)'})"
+}
+_NUMBER: dict[str, Any] = {
+    "equals": lambda c, v, _: c == v,
+    "notEqual": lambda c, v, _: c != v,
+    "lessThan": lambda c, v, _: c < v,
+    "lessThanOrEqual": lambda c, v, _: c <= v,
+    "greaterThan": lambda c, v, _: c > v,
+    "greaterThanOrEqual": lambda c, v, _: c >= v,
+    "inRange": lambda c, v, w: (c >= v) & (c <= w),
+}
+_TEXT: dict[str, Any] = {
+    "contains": lambda c, v: c.str.contains(v, literal=True),
+    "notContains": lambda c, v: ~c.str.contains(v, literal=True),
+    "equals": lambda c, v: c == v,
+    "notEqual": lambda c, v: c != v,
+    "startsWith": lambda c, v: c.str.starts_with(v),
+    "endsWith": lambda c, v: c.str.ends_with(v),
+}
+
+
+def grid(name: str, columns: Sequence[Mapping[str, Any]], height: int, **options: Any) -> dag.AgGrid:
+    """Make a grid in the look of the app.
+
+    Parameters
+    ----------
+    name : str
+        Its id.
+    columns : sequence of mapping
+        The definitions of its columns.
+    height : int
+        In pixels.
+    **options : dict
+        Properties of the grid; those in `dashGridOptions` are added to the usual ones.
+
+    Returns
+    -------
+    dash_ag_grid.AgGrid
+        The grid.
+    """
+    own = options.pop("dashGridOptions", {})
+    return dag.AgGrid(
+        id=name,
+        columnDefs=[dict(column) for column in columns],
+        defaultColDef={"sortable": True, "resizable": True, "minWidth": 70, **options.pop("defaultColDef", {})},
+        dashGridOptions={
+            "theme": _THEME,
+            "suppressCellFocus": False,
+            "animateRows": False,
+            "suppressFieldDotNotation": True,
+            "enableBrowserTooltips": True,
+            **own,
+        },
+        style={"height": height, "width": "100%"},
+        className="",
+        **options,
+    )
+
+
+def table_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Define the columns of a grid that shows a table a page at a time.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+
+    Returns
+    -------
+    list of dict
+        The position of the row first. Fields are numbered: a name may hold anything.
+    """
+    columns: list[dict[str, Any]] = [{"field": "row", "headerName": "row", "pinned": "left", "width": 86}]
+    for i, (name, dtype) in enumerate(frame.schema.items()):
+        kind = "agNumberColumnFilter" if dtype.is_numeric() else "agTextColumnFilter"
+        columns.append(
+            {
+                "field": f"c{i}",
+                "headerName": name,
+                "filter": kind,
+                "width": int(np.clip(9 * len(name) + 60, 90, 220)),
+                "filterParams": {"maxNumConditions": 2, "buttons": ["reset"]},
+                **({"type": "rightAligned"} if dtype.is_numeric() else {}),
+            }
+        )
+    return columns
+
+
+def choose_rows(
+    frame: pl.DataFrame, filters: Mapping[str, Any] | None, order: Sequence[Mapping[str, Any]] | None
+) -> NDArray[np.intp]:
+    """Find the rows that pass the filters of a grid, in its order.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    filters : mapping of str to mapping, or None
+        The grid's model of filters, by field.
+    order : sequence of mapping, or None
+        The grid's model of the order.
+
+    Returns
+    -------
+    ndarray of int
+        The positions of the rows.
+    """
+    names = frame.columns
+    lazy = frame.with_row_index("__row") if "__row" not in names else frame
+    for field, model in (filters or {}).items():
+        if field.startswith("c") and field[1:].isdigit() and int(field[1:]) < len(names):
+            lazy = lazy.filter(_expression(names[int(field[1:])], frame.schema[names[int(field[1:])]], model))
+    by = [
+        ("__row" if one["colId"] == "row" else names[int(one["colId"][1:])], one.get("sort") == "desc")
+        for one in order or []
+        if one.get("colId") == "row" or (str(one.get("colId"))[1:].isdigit() and int(one["colId"][1:]) < len(names))
+    ]
+    if by:
+        lazy = lazy.sort([n for n, _ in by], descending=[d for _, d in by], nulls_last=True, maintain_order=True)
+    return lazy["__row"].to_numpy().astype(np.intp)
+
+
+def _expression(name: str, dtype: Any, model: Mapping[str, Any]) -> pl.Expr:
+    if "conditions" in model:
+        parts = [_expression(name, dtype, one) for one in model["conditions"]]
+        joined = parts[0]
+        for part in parts[1:]:
+            joined = joined | part if model.get("operator") == "OR" else joined & part
+        return joined
+    column, kind = _column(name), model.get("type")
+    if kind == "blank":
+        return column.is_null()
+    if kind == "notBlank":
+        return column.is_not_null()
+    if dtype.is_numeric():
+        found = _NUMBER[str(kind)](column, model.get("filter"), model.get("filterTo"))
+    else:
+        text = column.cast(pl.String, strict=False).str.to_lowercase()
+        found = _TEXT[str(kind)](text, str(model.get("filter", "")).lower())
+    expression: pl.Expr = found.fill_null(False)
+    return expression
+
+
+def _column(name: str) -> pl.Expr:
+    import re
+
+    is_pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
+    return pl.col(f"^{re.escape(name)}$" if is_pattern else name)
+
+
+def page_of(frame: pl.DataFrame, rows: NDArray[np.intp]) -> list[dict[str, Any]]:
+    """Write rows of a table for a grid.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    rows : ndarray of int
+        Their positions.
+
+    Returns
+    -------
+    list of dict
+        By numbered fields.
+    """
+    chosen = frame[rows.tolist()]
+    lines = zip(rows.tolist(), chosen.iter_rows(), strict=True)
+    return [
+        {"key": str(row), "row": row, **{f"c{i}": shown(value) for i, value in enumerate(values)}}
+        for row, values in lines
+    ]
+
+
+def shown(value: Any) -> Any:
+    """Write a value for a cell: numbers stay numbers.
+
+    Parameters
+    ----------
+    value : object
+        The value.
+
+    Returns
+    -------
+    object
+        Something that JSON can hold.
+    """
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return float(format_value(value)) if isinstance(value, float) else value

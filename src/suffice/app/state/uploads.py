@@ -1,0 +1,117 @@
+"""Files that come through the browser: bounded in size before they are read, and refused in one sentence."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import bz2
+import gzip
+import io
+import lzma
+import tempfile
+import warnings
+import zlib
+from collections.abc import Callable, Collection
+from pathlib import Path, PurePath
+from typing import Any
+
+import polars as pl
+
+from suffice._io.files import read_table
+from suffice._io.saved import MARK
+from suffice.explainer import SufficientExplainer
+
+MAX_UPLOAD = 200 * 2**20
+MAX_UNPACKED = 400 * 2**20
+MAX_CELLS = 100_000_000
+_PACKED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+
+
+def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> tuple[Any, list[str]]:
+    """Read an uploaded file.
+
+    Parameters
+    ----------
+    content : str
+        A data URL, as the browser sends it.
+    name : str
+        The name of the file. Only its suffix is used as one.
+    text_columns : collection of str, default=()
+        Columns of a CSV file that are text even if they look like something else.
+
+    Returns
+    -------
+    found : polars.DataFrame or SufficientExplainer
+        The table, or the saved explainer.
+    notes : list of str
+        What had to be guessed.
+    """
+    shown = PurePath(name.replace("\\", "/")).name[:100] or "The file"
+    try:
+        data = base64.b64decode(content.partition(",")[2], validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError(f"{shown} did not arrive whole: try again.") from None
+    if len(data) > MAX_UPLOAD:
+        raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
+    data = _unpack(data, shown)
+    suffix = "".join(c for c in PurePath(shown).suffix if c.isalnum() or c == ".")[:10]
+    if PurePath(shown).suffix.lower() in (".gz", ".bz2", ".xz"):
+        suffix = PurePath(PurePath(shown).stem).suffix[:10]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{suffix}"
+        path.write_bytes(data)
+        try:
+            return _read(path, data, text_columns)
+        except Exception as error:  # whatever a file of strangers makes a reader say
+            raise ValueError(str(error).replace(str(path), shown)) from None
+
+
+def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, list[str]]:
+    if data.startswith(MARK):
+        return SufficientExplainer.load(path), []
+    if data.startswith(b"PAR1"):  # a small file can hold very many equal rows
+        try:
+            n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+            n_columns = len(pl.read_parquet_schema(path))
+        except (pl.exceptions.PolarsError, OSError):  # the reader tells what is wrong
+            n_rows = n_columns = 0
+        check_size(n_rows, n_columns)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        frame = read_table(str(path), text_columns=text_columns)
+    check_size(frame.height, frame.width)
+    notes = [str(w.message).replace(str(path), "The file") for w in told if issubclass(w.category, UserWarning)]
+    return frame, list(dict.fromkeys(notes))
+
+
+def check_size(n_rows: int, n_columns: int) -> None:
+    """Refuse a table that is too large for a page.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Its size.
+    """
+    if n_rows * n_columns > MAX_CELLS:
+        raise ValueError(
+            f"The table has {n_rows} rows and {n_columns} columns: too large to look at here, take a sample."
+        )
+
+
+def _unpack(data: bytes, shown: str) -> bytes:
+    for magic, open_packed in _PACKED.items():
+        if data.startswith(magic):
+            try:
+                unpacked: bytes = open_packed(io.BytesIO(data)).read(MAX_UNPACKED + 1)
+            except (OSError, EOFError, zlib.error, lzma.LZMAError):
+                raise ValueError(f"{shown} is compressed, but damaged or cut off.") from None
+            if len(unpacked) > MAX_UNPACKED:
+                raise ValueError(f"{shown} would be larger than {MAX_UNPACKED // 2**20} MiB when unpacked.")
+            return _refuse_nested(unpacked, shown)
+    return data
+
+
+def _refuse_nested(data: bytes, shown: str) -> bytes:
+    if any(data.startswith(magic) for magic in _PACKED):
+        raise ValueError(f"{shown} is compressed twice: unpack it first.")
+    return data

@@ -1,0 +1,530 @@
+"""An explainer with a table, as pages ask about them.
+
+An explainer is never changed: settings of a view go to a shallow copy. Calls are made under a lock, because an
+explainer keeps what it computed last.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from suffice._cli.results import training_rows
+from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
+from suffice._engine.rule_search import RuleFinder
+from suffice._engine.search import choose_candidates
+from suffice._table.encoding import Column
+from suffice._table.table import Table, match_columns, read_columns
+from suffice.app.state.view import View
+from suffice.explainer import SufficientExplainer
+from suffice.explanation import Explanation, Explanations, SufficientSet
+from suffice.rules import Rule, parse_conditions
+
+N_KEPT = 64  # answers that are kept for the next click
+MAX_CANDIDATES = 14  # more make one click wait for seconds
+
+
+class Kept:
+    """The last answers to questions, by the question.
+
+    Parameters
+    ----------
+    size : int
+        How many are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._answers: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, question: Hashable, answer: Callable[[], Any]) -> Any:
+        """Give the answer that is kept, or find it.
+
+        Parameters
+        ----------
+        question : hashable
+            The question.
+        answer : callable
+            Finds the answer.
+
+        Returns
+        -------
+        object
+            The answer.
+        """
+        if question not in self._answers:
+            self._answers[question] = answer()
+            while len(self._answers) > self._size:
+                self._answers.popitem(last=False)
+        self._answers.move_to_end(question)
+        return self._answers[question]
+
+
+@dataclass(eq=False)
+class Workspace:
+    """An explainer, and a table of rows to look at.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The fitted explainer.
+    frame : polars.DataFrame
+        The rows; it may have more columns than the explainer knows.
+    observed : sequence of object or None
+        Their outcomes, None where one is not known.
+    name : str
+        What the table is called.
+    like : object, default=None
+        A pandas frame of the kind that the explained model takes; None if polars or arrays will do.
+    """
+
+    explainer: SufficientExplainer
+    frame: pl.DataFrame
+    observed: list[Any] | None
+    name: str
+    like: Any = None
+    lock: Any = field(default_factory=threading.RLock, repr=False)
+    _kept: Kept = field(default_factory=lambda: Kept(N_KEPT), repr=False)
+
+    @classmethod
+    def of(cls, explainer: SufficientExplainer, X: Any = None, y: Any = None, name: str = "") -> Workspace:
+        """Make a workspace of a table in any form; without one, of the explainer's training rows.
+
+        Parameters
+        ----------
+        explainer : SufficientExplainer
+            The fitted explainer.
+        X : array-like or frame, default=None
+            The rows.
+        y : array-like, default=None
+            Their outcomes. None takes the column of the target's name, if there is one.
+        name : str, default=""
+            What the table is called.
+
+        Returns
+        -------
+        Workspace
+            The workspace.
+        """
+        names = explainer._encoding.names
+        if X is None:
+            frame, y = training_rows(explainer)
+        elif isinstance(X, pl.DataFrame):
+            frame = X
+        else:
+            frame = as_polars(X, names)
+        match_columns(frame.columns, names, "ignore")
+        target = explainer.target_name_
+        observed = None if y is None else [_plain(value) for value in np.asarray(y).tolist()]
+        if y is None and target in frame.columns and target not in names:
+            observed = [_plain(value) for value in frame[target].to_list()]
+        if frame.height == 0:
+            raise ValueError("The table has no rows.")
+        is_pandas = type(X).__module__.partition(".")[0] == "pandas"
+        return cls(explainer, frame, observed, name or f"training rows of {target}", X[:0] if is_pandas else None)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether outcomes are numbers."""
+        return bool(self.explainer.task_ == "regression")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns that the explainer knows, as the user calls them."""
+        return tuple(self.explainer._encoding.names)
+
+    @cached_property
+    def training(self) -> tuple[NDArray[np.float32], NDArray[Any], Table]:
+        """The training rows as the forest sees them, their outcomes, and the rows as a table."""
+        matrix, outcomes = self.explainer._training()
+        return matrix, outcomes, self.explainer._encoding.decode(matrix)
+
+    @cached_property
+    def columns_of(self) -> dict[str, tuple[Column, ...]]:
+        """For each variable its columns of the matrix."""
+        variables, columns = self.explainer._projected.variables, self.explainer._encoding.columns
+        return {n: tuple(columns[c] for c in of) for n, of in zip(variables.names, variables.columns, strict=True)}
+
+    @cached_property
+    def positions_of(self) -> dict[str, tuple[int, ...]]:
+        """For each variable the positions of its columns in the matrix."""
+        variables = self.explainer._projected.variables
+        return dict(zip(variables.names, variables.columns, strict=True))
+
+    @cached_property
+    def ranking(self) -> tuple[int, ...]:
+        """All variables that can be candidates, the most important first."""
+        explainer = self.explainer
+        projected = explainer._projected
+        if not isinstance(explainer.candidates, str):
+            return tuple(projected.candidates)
+        found = choose_candidates(
+            projected.forest, projected.variables, explainer.candidates, MAX_VARIABLES, explainer.random_state
+        )
+        # A ranking by permutation is random: it begins with what the explainer itself found.
+        return tuple(dict.fromkeys((*projected.candidates, *found)))
+
+    def explainer_for(self, view: View) -> SufficientExplainer:
+        """Make a copy of the explainer with the settings of a view. It shares the forest: only the projection is new.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        SufficientExplainer
+            The copy.
+        """
+        return self._kept.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
+
+    def _make_explainer(self, view: View) -> SufficientExplainer:
+        own = self.explainer
+        copy: SufficientExplainer = object.__new__(type(own))
+        copy.__dict__.update(own.__dict__)  # copy.copy would build the compiled core again
+        n = view.n_candidates
+        if n is not None and n != len(own.candidates_):
+            projected = own._projected
+            chosen = self.ranking[:n]
+            copy._projected = ProjectedForest(
+                projected.forest, projected.variables, chosen, projected.min_node_size, projected.n_threads
+            )
+            copy._rule_finder = RuleFinder(copy._projected, own._encoding, own.target_name_)
+            copy.candidates_ = tuple(projected.variables.names[v] for v in chosen)
+            copy.n_candidates = len(chosen)
+        if view.pi is not None:
+            copy.pi = view.pi
+        if view.alpha is not None:
+            copy.alpha = view.alpha
+        copy.unseen = "missing" if view.unseen else own.unseen
+        copy.extra_columns = "ignore"
+        return copy
+
+    def check(self, view: View) -> View:
+        """Mend what a link asks for and the table does not have.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        View
+            A view with a row and columns that are there.
+        """
+        edits = {name: value for name, value in view.edits.items() if name in self.names}
+        known = set(self.explainer.variable_names_)
+        chosen = view.chosen if set(view.chosen) <= known else ()
+        outcome = view.outcome if self.observed is not None else "prediction"
+        n = None if view.n_candidates is None else min(view.n_candidates, len(self.ranking))
+        return view.with_(
+            row=min(view.row, self.frame.height - 1), edits=edits, chosen=chosen, outcome=outcome, n_candidates=n
+        )
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
+
+    def values(self, row: int) -> dict[str, Any]:
+        """Give the values of a row.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        dict of str to object
+            By column; None for a missing value.
+        """
+        values = self.frame.row(row, named=True)
+        return {name: _plain(values[name]) for name in self.names}
+
+    def row_of(self, view: View) -> Any:
+        """Give the row of a view, with its edits, as the explainer takes it.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        frame or ndarray of shape (1, n_columns)
+            The row.
+        """
+        return self.as_input(self._edited(view))
+
+    def _edited(self, view: View) -> pl.DataFrame:
+        row = self.frame[view.row].select(self.names)
+        edited = []
+        for name, value in view.edits.items():
+            dtype = row.schema[name]
+            if value is None:
+                series = pl.Series(name, [None], dtype=dtype)
+            elif dtype.is_numeric() and isinstance(value, int | float):
+                series = pl.Series(name, [float(value)])
+            elif dtype.is_temporal():
+                series = pl.Series(name, [_read_date(name, str(value))])
+            else:
+                series = pl.Series(name, [value], strict=False)
+            edited.append(series)
+        return row.with_columns(edited)
+
+    def as_input(self, frame: pl.DataFrame) -> Any:
+        """Give rows in the form in which the explainer, and the model behind it, takes them.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            The rows.
+
+        Returns
+        -------
+        frame or ndarray
+            The rows.
+        """
+        frame = frame.select(self.names)
+        if not self.explainer._encoding.has_names:
+            return frame.to_numpy()
+        if self.like is None:
+            return frame
+        import pandas as pd
+
+        native = pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
+        for name, dtype in self.like.dtypes.items():
+            if name in native.columns:
+                try:
+                    native[name] = native[name].astype(dtype)
+                except (TypeError, ValueError):  # whole numbers that an edit made broken or missing
+                    continue
+        return native
+
+    def observed_at(self, rows: list[int]) -> list[Any] | None:
+        """Give the observed outcomes of some rows.
+
+        Parameters
+        ----------
+        rows : list of int
+            Their positions.
+
+        Returns
+        -------
+        list of object or None
+            The outcomes; None if that of some row is not known.
+        """
+        if self.observed is None:
+            return None
+        found = [self.observed[row] for row in rows]
+        return None if any(value is None for value in found) else found
+
+    def find(self, text: str) -> NDArray[np.intp]:
+        """Find rows by conditions, such as ``hour > 17 AND weather = clear``, or by words in any column.
+
+        Parameters
+        ----------
+        text : str
+            What to look for; "" finds all rows.
+
+        Returns
+        -------
+        ndarray of int
+            The positions of the rows.
+        """
+        return self._kept.get(("find", text), lambda: self._find(text))  # type: ignore[no-any-return]
+
+    def _find(self, text: str) -> NDArray[np.intp]:
+        text = text.strip()
+        if not text:
+            return np.arange(self.frame.height)
+        if re.search("[<>=]| in | is ", text):
+            sentence = re.sub(r"\s+and\s+", " AND ", text, flags=re.IGNORECASE)
+            sentence = re.sub("^if ", "", sentence, flags=re.IGNORECASE)
+            found = np.ones(self.frame.height, dtype=bool)
+            table = read_columns(self.frame)
+            for condition in parse_conditions(f"IF {sentence}", self.frame.columns):
+                found &= condition.covers_rows(table)
+            return np.flatnonzero(found)
+        matches = [
+            pl.col(name).cast(pl.String, strict=False).str.to_lowercase().str.contains(text.lower(), literal=True)
+            for name in self.frame.columns
+        ]
+        return np.flatnonzero(self.frame.select(pl.any_horizontal(matches).fill_null(False)).to_series().to_numpy())
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def explain(self, view: View) -> Explanations:
+        """Explain the row of a view.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        Explanations
+            One explanation, without rules.
+        """
+        with self.lock:
+            return self._kept.get(("explain", view.key), lambda: self._explain(view))  # type: ignore[no-any-return]
+
+    def _explain(self, view: View) -> Explanations:
+        y = self.observed_at([view.row]) if view.is_of_observed else None
+        return self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
+
+    def chosen_set(self, view: View) -> SufficientSet:
+        """Give the set that a view shows: that which was chosen if it is sufficient, else the best one.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        SufficientSet
+            The set; if none is sufficient, that which comes nearest.
+        """
+        explanation = self.explain(view)[0]
+        wanted = [s for s in explanation.sufficient_sets if set(s.variables) == set(view.chosen)]
+        return wanted[0] if wanted else explanation.best_set
+
+    def rule(self, view: View) -> Rule | None:
+        """Find the rule of the set that a view shows.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        Rule or None
+            None if no set is sufficient, or the empty one is.
+        """
+        explanation = self.explain(view)[0]
+        S = self.chosen_set(view).variables
+        if not explanation.is_sufficient or not S:
+            return None
+        with self.lock:
+            return self._kept.get(("rule", view.key, S), lambda: self._rule(view, explanation, S))  # type: ignore[no-any-return]
+
+    def _rule(self, view: View, explanation: Explanation, S: tuple[str, ...]) -> Rule | None:
+        found: list[Rule | None] = self.explainer_for(view).rule(self.row_of(view), list(S), [explanation.outcome])
+        return found[0]
+
+    def distribution(self, view: View, values: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give what is known of the outcome from the set that a view shows, and from all variables.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+        values : array-like, default=None
+            Regression: where to compute the CDF.
+
+        Returns
+        -------
+        of_set, of_all : ndarray of shape (n_values,) or (n_classes,)
+            Cumulative probabilities, or those of the classes.
+        """
+        S = list(self.chosen_set(view).variables)
+        explainer, X = self.explainer_for(view), self.row_of(view)
+        with self.lock:
+            if self.is_regression:
+                return explainer.cdf(X, S, values)[0], explainer.cdf(X, None, values)[0]
+            return explainer.predict_proba(X, S)[0], explainer.predict_proba(X)[0]
+
+    def encoded(self, view: View) -> NDArray[np.float32]:
+        """Give the row of a view as the forest sees it.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,)
+            The numbers.
+        """
+        return np.asarray(self.explainer_for(view)._check_table(self.row_of(view))[0])
+
+    def keeps(self, explanation: Explanation) -> NDArray[np.bool_]:
+        """Tell which training rows have the outcome of an explanation.
+
+        Parameters
+        ----------
+        explanation : Explanation
+            The explanation.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            One answer for each training row.
+        """
+        outcomes = self.training[1]
+        if explanation.interval is None:
+            return np.asarray(outcomes == explanation.outcome)
+        low, high = explanation.interval
+        return np.asarray((outcomes >= low) & (outcomes <= high))
+
+
+def as_polars(X: Any, names: tuple[str, ...] | list[str]) -> pl.DataFrame:
+    """Make a polars frame of a table in any form.
+
+    Parameters
+    ----------
+    X : array-like or frame
+        The table.
+    names : sequence of str
+        The names of its columns, if it has none of its own.
+
+    Returns
+    -------
+    polars.DataFrame
+        The frame.
+    """
+    import narwhals.stable.v2 as nw
+
+    native = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        if all(isinstance(name, str) for name in native.columns):
+            return pl.DataFrame({name: _as_series(native[name]) for name in native.columns})
+        X = native.to_numpy()
+    array = np.asarray(X)
+    if array.ndim != 2 or array.shape[1] != len(names):
+        raise ValueError(f"The table must have {len(names)} columns, got shape {array.shape}.")
+    return pl.DataFrame({name: array[:, i].tolist() for i, name in enumerate(names)}, strict=False)
+
+
+def _as_series(column: Any) -> pl.Series:
+    values = [None if value is None or value != value else value for value in column.to_list()]  # noqa: PLR0124 (NaN)
+    if column.dtype.is_numeric():
+        return pl.Series(column.name, values, dtype=pl.Int64 if column.dtype.is_integer() else pl.Float64)
+    return pl.Series(column.name, values, strict=False)
+
+
+def _read_date(name: str, text: str) -> datetime.datetime:
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is no date: write the value of {name!r} as 2024-01-31 or 2024-01-31 17:00."
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,0 +1,175 @@
+"""Counting on some of the training rows: the forest sees all, the projected forest counts a sample."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracle import Oracle, OracleTree
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+
+from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice._engine.forest import thin_forest
+
+RNG = np.random.default_rng(0)
+X = RNG.integers(0, 6, size=(400, 4)).astype(np.float32)
+NUMBERS = X[:, 0] * 2 + X[:, 1] + RNG.normal(size=400).round(2)
+CLASSES = np.where(X[:, 0] + X[:, 1] > 5, "high", "low")
+OUTCOMES = {"classes": CLASSES, "numbers": NUMBERS}
+FORESTS = {
+    "classes": RandomForestClassifier(6, min_samples_leaf=8, random_state=3),
+    "numbers": RandomForestRegressor(6, min_samples_leaf=8, random_state=3),
+}
+
+
+def fit(kind, **params):
+    return SufficientExplainer(FORESTS[kind], random_state=1, **params).fit(X, OUTCOMES[kind])
+
+
+def kept_of(explainer):
+    """Which rows were kept: the table of the explainer, found again by the seed."""
+    kept = np.sort(np.random.RandomState(1).choice(len(X), explainer.reference_rows, replace=False))
+    np.testing.assert_array_equal(explainer._training()[0], X[kept])
+    return kept
+
+
+def oracle_of(explainer, kind):
+    """The definition itself, on the bootstrap rows that were kept."""
+    kept = kept_of(explainer)
+    place = {int(row): i for i, row in enumerate(kept)}
+    trees = []
+    for estimator, drawn in zip(explainer.forest_.estimators_, explainer.forest_.estimators_samples_, strict=True):
+        nodes = estimator.tree_
+        rows = np.array([place[int(row)] for row in drawn if int(row) in place])
+        trees.append(
+            OracleTree(
+                nodes.children_left,
+                nodes.children_right,
+                nodes.feature,
+                nodes.threshold,
+                nodes.missing_go_to_left.astype(np.uint8),
+                rows,
+            )
+        )
+    return Oracle(trees, X[kept].astype(float), OUTCOMES[kind][kept], explainer.min_node_size_)
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_all_rows_as_reference_change_nothing(kind):
+    whole, asked = fit(kind), fit(kind, reference_rows=400)
+    more = fit(kind, reference_rows=1000)
+    assert list(asked.explain(X[:9])) == list(whole.explain(X[:9])) == list(more.explain(X[:9]))
+    assert asked.min_node_size_ == 8
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_probabilities_are_those_of_the_definition_on_the_rows_kept(kind):
+    explainer = fit(kind, reference_rows=100)
+    assert explainer.min_node_size_ == 2  # 8 of 400 rows are 2 of 100
+    oracle = oracle_of(explainer, kind)
+    for i in range(0, 40, 5):
+        said = explainer.explain(X[i : i + 1])[0]
+        outcome = said.outcome if said.interval is None else said.interval
+        for S in ([0], [1, 2], [0, 1, 3]):
+            found = explainer.sdp(X[i : i + 1], S)[0]
+            assert found == pytest.approx(float(oracle.sdp(X[i], tuple(S), outcome)), abs=1e-12)
+
+
+def test_predictions_stay_those_of_the_whole_forest():
+    for kind, y in OUTCOMES.items():
+        explainer = fit(kind, reference_rows=20)
+        np.testing.assert_array_equal(explainer.predict(X), clone(FORESTS[kind]).fit(X, y).predict(X))
+
+
+def test_an_interval_comes_from_the_last_node_that_has_rows():
+    """With 20 of 400 rows and leaves of 8 most leaves hold none."""
+    explainer = fit("numbers", reference_rows=20)
+    trees = thin_forest(explainer.forest_, X, kept_of(explainer)).trees
+    assert sum((tree.n_rows[tree.left < 0] == 0).sum() for tree in trees) > 10
+    values = np.sort(explainer._training()[1])
+    for e in explainer.explain(X[:50], rules=None):
+        assert set(e.interval) <= set(values)
+    shares = explainer.cdf(X[:50], None, [values[0] - 1, values[-1]])
+    np.testing.assert_allclose(shares, np.tile([0.0, 1.0], (50, 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_a_copy_a_pickle_and_a_file_give_the_same_answers(kind, tmp_path):
+    explainer = fit(kind, reference_rows=150)
+    explainer.save(tmp_path / "some.suffice")
+    expected = list(explainer.explain(X[:7]))
+    for again in (
+        SufficientExplainer.load(tmp_path / "some.suffice"),
+        pickle.loads(pickle.dumps(explainer)),
+        copy.deepcopy(explainer),
+    ):
+        assert list(again.explain(X[:7])) == expected
+        assert again.min_node_size_ == 3
+        assert len(again.training[1]) == 150
+
+
+def test_the_rest_of_the_house_works_on_the_rows_kept():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    explainer = SufficientExplainer(reference_rows=200, random_state=0).fit(frame, CLASSES)
+    assert 0 <= explainer.fidelity_ <= 1
+    found = explainer.explain(frame[:20])
+    assert all(rule is None or rule.support <= 200 for rule in found.rules)
+    assert len(GlobalRulesClassifier.from_explanations(found).rules_) > 0
+    assert explainer._about()["settings"]["reference_rows"] == 200
+
+
+@pytest.mark.parametrize("candidates", ["splits", "impurity", "permutation"])
+def test_candidates_are_chosen_as_before(candidates):
+    explainer = fit("numbers", reference_rows=100, candidates=candidates)
+    assert set(explainer.candidates_[:2]) == {"x0", "x1"}
+
+
+def test_a_fitted_forest_of_another_table_is_still_refused():
+    forest = ExtraTreesClassifier(3, bootstrap=True, random_state=0).fit(X, CLASSES)
+    SufficientExplainer(forest, reference_rows=50).fit(X, CLASSES)
+    for table in (X[::-1].copy(), X + 1):
+        with pytest.raises(ValueError, match="do not fall into its leaves"):
+            SufficientExplainer(forest, reference_rows=50).fit(table, CLASSES)
+    with pytest.raises(ValueError, match="on other outcomes"):
+        SufficientExplainer(forest, reference_rows=50).fit(X, np.where(CLASSES == "high", "low", "high"))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"reference_rows": 1}, "`reference_rows` must be None or at least 2"),
+        ({"reference_rows": 2.5}, "`reference_rows` must be None or at least 2"),
+    ],
+)
+def test_a_wrong_number_of_rows_is_refused(params, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        fit("classes", **params)
+
+
+def test_too_few_rows_are_told():
+    y = np.array(["rare"] * 2 + ["often"] * 398)
+    with pytest.raises(ValueError, match="All 5 `reference_rows` have the same outcome: keep more of them"):
+        SufficientExplainer(FORESTS["classes"], reference_rows=5, random_state=1).fit(X, y)
+    forest = RandomForestClassifier(3, max_samples=2, random_state=0)
+    with pytest.raises(ValueError, match="A tree has drawn none of the 2 `reference_rows`: keep more of them"):
+        SufficientExplainer(forest, reference_rows=2, random_state=1).fit(X, CLASSES)
+
+
+def test_the_number_of_threads_can_be_changed_after_fit(monkeypatch):
+    explainer = fit("numbers", n_jobs=1)
+    expected = list(explainer.explain(X[:5]))
+    asked = []
+    find = "suffice.explainer.find_sufficient_sets"
+    from suffice._engine.search import find_sufficient_sets
+
+    def spy(projected, *args, **options):
+        asked.append((projected.n_threads, projected.forest.n_threads))
+        return find_sufficient_sets(projected, *args, **options)
+
+    monkeypatch.setattr(find, spy)
+    assert list(explainer.set_params(n_jobs=3).explain(X[:5])) == expected
+    assert asked == [(3, 3)]

@@ -1,0 +1,363 @@
+"""Plans, batches and the explainers of workers, without an engine."""
+
+from __future__ import annotations
+
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_lines
+from sklearn.ensemble import RandomForestClassifier
+
+from suffice import SufficientExplainer
+from suffice._io import batches
+from suffice._io.batches import Plan, explain_batch, line_kinds, load_in_worker, read_explainer, with_threads
+from suffice._io.result_table import LINE_COLUMNS, columns_of, line_of
+from suffice._io.saved import from_bytes, to_bytes
+from suffice.explanation import Explanation
+
+OPTIONS = {"sets": "minimal", "rules": "minimal", "check": "rows", "volume": "rows"}
+KIND_OF = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
+KIND_OF |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(table, request):
+    return make_case(table, *CASES[request.param])
+
+
+@pytest.fixture(scope="module")
+def labels(table):
+    return make_case(table, *CASES["labels"])
+
+
+def plan_of(explainer, target=None, keep="id", drop=(), **changes):
+    spare = {*([keep] if isinstance(keep, str) else keep), target}
+    kinds = [(name, kind) for name, kind in KIND_OF.items() if name in {*COLUMNS, *spare} - set(drop)]
+    return Plan.of(explainer, kinds, target, keep, **{**OPTIONS, **changes})
+
+
+def as_lines(frame):
+    return pa.Table.from_pandas(frame, preserve_index=False).to_pylist()
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", ["minimal", None])
+def test_columns_hold_what_lines_hold(case, table, rules):
+    y = None if case.target is None else table[case.target]
+    explanations = case.explainer.explain(table[COLUMNS], y, rules=rules)
+    lines = [line_of(explanation) for explanation in explanations]
+    columns = columns_of(explanations)
+    assert list(columns) == list(LINE_COLUMNS) == list(lines[0])
+    assert columns == {name: [line[name] for line in lines] for name in LINE_COLUMNS}
+    for name, values in columns.items():
+        assert [type(value) for value in values] == [type(line[name]) for line in lines]
+
+
+def test_columns_are_found_without_an_explanation_of_each_row(case, table, monkeypatch):
+    explanations = case.explainer.explain(table[COLUMNS])
+    monkeypatch.setattr(Explanation, "__init__", lambda self, **_: pytest.fail("made one"))
+    assert len(columns_of(explanations)["sdp"]) == len(table)
+
+
+@pytest.mark.parametrize("n_rows", [13, 1000])
+def test_a_batch_is_answered_as_the_whole_table_is(case, table, monkeypatch, n_rows):
+    monkeypatch.setattr(batches, "N_ROWS", n_rows)
+    plan = plan_of(case.explainer, case.target)
+    parts = [explain_batch(case.explainer, part, plan) for part in (table[:50], table[50:50], table[50:])]
+    assert [line for part in parts for line in as_lines(part)] == case.lines
+    assert pd.concat(parts).index.tolist() == table.index.tolist()
+
+
+def test_an_arrow_table_is_answered_as_a_frame_is(case, table):
+    """A narrow cast of account numbers beyond 2**53 was refused by Arrow: "must hold numbers, got something else"."""
+    plan = plan_of(case.explainer, case.target)
+    found = list(plan.explain(case.explainer, as_arrow(table), "the table"))
+    lines = [{"id": i, **line} for i, line in zip(table["id"].tolist(), found[0].to_pylist(), strict=True)]
+    assert len(found) == 1
+    assert lines == case.lines
+
+
+def test_no_more_rows_than_n_rows_are_explained_at_a_time(labels, table, monkeypatch):
+    monkeypatch.setattr(batches, "N_ROWS", 50)
+    found = plan_of(labels.explainer, "label").explain(labels.explainer, table, "the table")
+    assert [batch.num_rows for batch in found] == [50, 50, 20]
+
+
+@pytest.mark.parametrize("dtype", [object, "datetime64[us]"])
+def test_a_batch_may_have_no_date_at_all(labels, table, dtype):
+    """A column of objects without a single date did not look like one of dates."""
+    rows = table[:5].assign(when=pd.Series([None] * 5, dtype=dtype))
+    expected = labels.explainer.explain(table[:5].assign(when=pd.NaT)[COLUMNS], rows["label"], sets="minimal")
+    found = explain_batch(labels.explainer, rows, plan_of(labels.explainer, "label", keep=()))
+    assert as_lines(found) == [line_of(explanation) for explanation in expected]
+
+
+def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
+    X = table[["amount", "count"]].astype(float).fillna(0.0)
+    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, table["number"] > 1.5)
+    for y in ([1.0, 0.0, 1.0], [1, 0, 1], [True, False, True]):
+        rows = X[:3].assign(y=y)
+        plan = Plan.of(explainer, [("amount", "number"), ("count", "number"), ("y", None)], "y", (), **OPTIONS)
+        found = explain_batch(explainer, rows, plan)
+        assert found["outcome"].tolist() == [True, False, True]
+        assert found["outcome"].dtype == found["prediction"].dtype == pd.BooleanDtype()
+        assert all(
+            rule is pd.NA or rule.endswith(f"THEN {y}") for rule, y in zip(found["rule"], found["outcome"], strict=True)
+        )
+
+
+def test_decimal_numbers_are_numbers(table):
+    case = make_case(table, "number", "regression")
+    decimals = as_arrow(table)
+    cast = decimals["number"].cast(pa.decimal128(10, 2))
+    decimals = decimals.set_column(decimals.schema.get_field_index("number"), "number", cast)
+    found = next(plan_of(case.explainer, "number").explain(case.explainer, decimals, "the table"))
+    assert found["outcome"].to_pylist() == [line["outcome"] for line in case.lines]
+
+
+def test_an_explainer_without_names_takes_the_columns_in_their_order(table):
+    X = table[["amount", "account"]].astype(float).fillna(0.0)
+    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X.to_numpy(), table["label"])
+    rows = X.set_axis(["b", "a"], axis=1).assign(id=range(len(X)))
+    kinds = [("b", "number"), ("id", "number"), ("a", "number")]
+    plan = Plan.of(explainer, kinds, None, "id", **OPTIONS)
+    found = explain_batch(explainer, rows[["b", "id", "a"]], plan)
+    expected = explainer.explain(X.to_numpy(), sets="minimal")
+    assert as_lines(found) == [{"id": i, **line_of(explanation)} for i, explanation in enumerate(expected)]
+    with pytest.raises(ValueError, match=r"has the columns \['b'\] besides .* was fitted on 2 columns without names"):
+        Plan.of(explainer, kinds[:2], None, "id", **OPTIONS)
+
+
+# --- types ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_types_do_not_depend_on_the_rows(case, table):
+    plan = plan_of(case.explainer, case.target)
+    parts = [explain_batch(case.explainer, rows, plan) for rows in (table[:0], table[:1], table)]
+    assert [len(part) for part in parts] == [0, 1, len(table)]
+    for part in parts[1:]:
+        pd.testing.assert_series_equal(part.dtypes, parts[0].dtypes)
+    assert parts[0].dtypes["id"] == np.int64
+    assert "object" not in parts[0].dtypes.astype(str).tolist()
+
+
+@pytest.mark.parametrize(
+    ("classes", "kind"),
+    [([False, True], "bool"), ([3, 5], "int"), ([1.0, 2.0], "float"), (["a", "b"], "str")],
+)
+def test_outcomes_have_the_kind_of_the_classes(classes, kind):
+    X = np.arange(40.0)[:, None]
+    explainer = SufficientExplainer(RandomForestClassifier(3, random_state=0), task="classification")
+    explainer.fit(X, np.repeat(classes, 20))
+    kinds = line_kinds(explainer)
+    assert list(kinds) == list(LINE_COLUMNS)
+    assert kinds["outcome"] == kinds["prediction"] == kind
+    found = explain_batch(
+        explainer, pd.DataFrame({"x": [3.0]}), Plan.of(explainer, [("x", "number")], None, (), **OPTIONS)
+    )
+    assert found["outcome"].tolist() == classes[:1]
+
+
+# --- faults ---------------------------------------------------------------------------------------------------------
+
+
+FAULTS = {
+    "an unseen category": ("city", "Bonn", ValueError, "Column 'city' of `X` holds 'Bonn', which was not among"),
+    "an infinite number": ("amount", np.inf, ValueError, "Column 'amount' of `X` holds infinity or a number too large"),
+    "a missing outcome": ("label", None, ValueError, "`y` has a missing value: leave out the rows"),
+    "an unknown label": ("label", "stays", ValueError, "`y` holds the label 'stays', which was not among the labels"),
+    "a list": ("city", ["Rome"], TypeError, "Column 'city' of `X` must hold numbers, labels or dates, got list"),
+}
+
+
+@pytest.mark.parametrize("row", [0, 49, 77])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_error_names_the_first_row_at_fault(labels, table, monkeypatch, fault, row):
+    monkeypatch.setattr(batches, "N_ROWS", 50)
+    column, value, kind, message = FAULTS[fault]
+    rows = table.astype({column: object if column != "amount" else float}).set_index(table["id"].to_numpy() + 1)
+    for position in {row, 119}:
+        rows.iat[position, rows.columns.get_loc(column)] = value
+    told = f"Row {1000 + row} of partition 3 (index={2**60 + row + 1}, id={2**60 + row}): {message}"
+    with pytest.raises(kind, match=re.escape(told)) as caught:
+        explain_batch(labels.explainer, rows, plan_of(labels.explainer, "label"), "partition 3", first=1000)
+    assert "(row " not in str(caught.value)
+
+
+def test_a_row_without_a_name_is_told_by_its_place(labels, table):
+    rows = as_arrow(table.assign(amount=[0.0] * 60 + [-np.inf] * 60))
+    with pytest.raises(ValueError, match=r"^Row 60 of partition 0: Column 'amount' of `X` holds infinity"):
+        list(plan_of(labels.explainer, "label", keep=()).explain(labels.explainer, rows, "partition 0"))
+
+
+def test_a_fault_that_is_not_in_the_rows_is_told_with_them(labels, table, monkeypatch):
+    def refuse(*_, **__):
+        raise ValueError("no")
+
+    monkeypatch.setattr(SufficientExplainer, "explain", refuse)
+    with pytest.raises(ValueError, match=r"^Partition 3, rows 7 to 126: no$"):
+        explain_batch(labels.explainer, table, plan_of(labels.explainer, "label"), "partition 3", first=7)
+
+
+# --- plans ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_tells_which_columns_are_read(labels):
+    kinds = [(name, kind) for name, kind in KIND_OF.items() if name != "number"]
+    plan = Plan.of(labels.explainer, kinds, "label", ["id", "city", "id"], **OPTIONS)
+    assert plan.keep == ("id", "city")
+    assert plan.columns == tuple(COLUMNS)
+    assert plan.needed == ("id", "city", "label", *(name for name in COLUMNS if name != "city"))
+
+
+def test_extra_columns_are_for_the_explainer_to_judge(labels):
+    kinds = list(KIND_OF.items())
+    with pytest.raises(ValueError, match=r"unexpected \['number'\]. With extra_columns='ignore' they are left out"):
+        Plan.of(labels.explainer, kinds, "label", "id", **OPTIONS)
+    tolerant = from_bytes(to_bytes(labels.explainer)).set_params(extra_columns="ignore")
+    assert "number" not in Plan.of(tolerant, kinds, "label", "id", **OPTIONS).needed
+
+
+WRONG_PLANS = [
+    ({"keep": ["id", "idd"]}, ValueError, "`keep`: the table has no column 'idd'. Did you mean 'id'?"),
+    ({"target": "labels"}, ValueError, "`target`: the table has no column 'labels'."),
+    ({"drop": ["city"]}, ValueError, "missing ['city'], unexpected []"),
+    ({"sets": "some"}, ValueError, "`sets` must be 'all' or 'minimal', got 'some'"),
+    ({"rules": "some"}, ValueError, "`rules` must be one of ['minimal', 'all', None], got 'some'"),
+    ({"check": "row"}, ValueError, "`check` must be one of ['rows', 'everywhere'], got 'row'. Did you mean 'rows'?"),
+    ({"volume": "area"}, ValueError, "`volume` must be one of"),
+]
+
+
+@pytest.mark.parametrize(("changes", "kind", "message"), WRONG_PLANS)
+def test_what_cannot_be_done_is_refused_before_a_row_is_read(labels, changes, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        plan_of(labels.explainer, **changes)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "message"),
+    [
+        ("amount", "text", "Column 'amount' of the table holds text, at fit it held numbers."),
+        ("count", "date", "Column 'count' of the table holds dates, at fit it held numbers."),
+        ("city", "number", "Column 'city' of the table holds numbers, at fit it held text."),
+        ("flag", "text", "Column 'flag' of the table holds text, at fit it held booleans."),
+        ("grade", "other", "Column 'grade' of the table holds something else, at fit it held text."),
+        ("when", "text", "Column 'when' of the table holds text, at fit it held dates."),
+    ],
+)
+def test_a_column_of_another_kind_is_refused(labels, column, kind, message):
+    kinds = {name: KIND_OF[name] for name in COLUMNS}
+    Plan.of(labels.explainer, list({**kinds, column: None}.items()), None, (), **OPTIONS)
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Plan.of(labels.explainer, list({**kinds, column: kind}.items()), None, (), **OPTIONS)
+
+
+def test_two_columns_of_one_name_are_refused(labels):
+    kinds = [(name, KIND_OF[name]) for name in [*COLUMNS, "city"]]
+    with pytest.raises(ValueError, match="two columns named 'city'; rename one"):
+        Plan.of(labels.explainer, kinds, None, (), **OPTIONS)
+
+
+def test_a_kept_column_must_not_have_the_name_of_one_of_the_result(labels):
+    kinds = [*((name, KIND_OF[name]) for name in COLUMNS), ("rule", "text")]
+    with pytest.raises(ValueError, match="`keep`: 'rule' is also the name of a column of the result, so rename it"):
+        Plan.of(labels.explainer, kinds, None, "rule", **OPTIONS)
+
+
+def test_outcomes_that_only_the_model_knows_must_be_given(table):
+    X = table[["amount"]].fillna(0.0)
+    explainer = SufficientExplainer.for_model(lambda X: X["amount"] > 0, X, random_state=0)
+    kinds = [("amount", "number"), ("said", "boolean")]
+    with pytest.raises(ValueError, match=r"do not have the model .* put what it says of the rows into a column"):
+        Plan.of(explainer, kinds[:1], None, (), **OPTIONS)
+    plan = Plan.of(explainer, kinds, "said", (), **OPTIONS)
+    found = explain_batch(explainer, X.assign(said=X["amount"] > 0), plan)
+    assert as_lines(found) == [line_of(explanation) for explanation in explainer.explain(X, sets="minimal")]
+
+
+# --- explainers -----------------------------------------------------------------------------------------------------
+
+
+def test_bytes_are_what_a_file_holds(labels, tmp_path):
+    labels.explainer.save(tmp_path / "model.suffice")
+    content = (tmp_path / "model.suffice").read_bytes()
+    assert to_bytes(labels.explainer) == content
+    assert read_explainer(labels.explainer)[1] == content
+    read, same = read_explainer(str(tmp_path / "model.suffice"))
+    assert same == content
+    assert to_bytes(read) == content
+    with pytest.raises(ValueError, match=r"^'bytes' is damaged"):
+        from_bytes(content[:-1] + b"x")
+    with pytest.raises(
+        TypeError, match="`explainer` must be a SufficientExplainer or the path of a saved one, got dict"
+    ):
+        read_explainer({})
+
+
+def test_the_number_of_threads_can_be_changed(labels, table):
+    before = labels.explainer._projected.n_threads
+    other = with_threads(labels.explainer, 3)
+    assert other._projected.n_threads == other._projected.forest.n_threads == other.n_jobs == 3
+    assert other._rule_finder.projected is other._projected
+    assert labels.explainer._projected.n_threads == labels.explainer._projected.forest.n_threads == before
+    assert other._projected.forest.core is labels.explainer._projected.forest.core
+    assert other._rule_finder._cells is not labels.explainer._rule_finder._cells
+    assert as_lines(explain_batch(other, table, plan_of(other, "label"))) == labels.lines
+
+
+def test_a_process_loads_an_explainer_once(labels, monkeypatch):
+    content = to_bytes(labels.explainer)
+    n_loads = []
+    monkeypatch.setattr(batches, "_loaded", type(batches._loaded)())
+    monkeypatch.setattr(batches, "_of_thread", threading.local())
+    monkeypatch.setattr(batches, "from_bytes", lambda content: n_loads.append(1) or from_bytes(content))
+    at_once = threading.Barrier(3)
+
+    def load(_):
+        at_once.wait()
+        return load_in_worker(content[-32:], lambda: content, 1)
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(load, range(3)))
+    assert len(n_loads) == 1
+    assert len({id(explainer) for explainer in found}) == 3  # their caches are not made for threads
+    assert len({id(explainer._projected.forest.core) for explainer in found}) == 1
+    mine = load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1)
+    assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1) is mine
+    assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 2)._projected.n_threads == 2
+
+
+def test_a_process_keeps_the_explainers_that_came_last(labels, monkeypatch):
+    monkeypatch.setattr(batches, "_loaded", type(batches._loaded)())
+    monkeypatch.setattr(batches, "_of_thread", threading.local())
+    content = {}
+    for pi in (0.7, 0.8, 0.9):
+        content[pi] = to_bytes(from_bytes(to_bytes(labels.explainer)).set_params(pi=pi))
+        assert load_in_worker(content[pi][-32:], lambda pi=pi: content[pi], 1).pi == pi
+    assert list(batches._loaded) == [content[0.8][-32:], content[0.9][-32:]]
+
+
+def test_threads_may_explain_at_the_same_time(labels, table):
+    content = to_bytes(labels.explainer)
+    plan = plan_of(labels.explainer, "label")
+
+    def explain(begin):
+        explainer = load_in_worker(content[-32:], lambda: content, 1)
+        return as_lines(explain_batch(explainer, table[begin : begin + 10], plan))
+
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(explain, range(0, 120, 10)))
+    assert sorted_lines(line for part in parts for line in part) == labels.lines

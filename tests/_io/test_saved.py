@@ -1,0 +1,273 @@
+"""Explainers in files: the same answers afterwards, and nothing but a clear error from a file that is not sound."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+
+from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice._io.saved import _PREFIX, FORMAT, MARK, load_explainer
+
+DATA = Path(__file__).parents[1] / "data"
+RNG = np.random.default_rng(0)
+N = 120
+TABLE = pd.DataFrame(
+    {
+        "hour": RNG.integers(0, 24, N),
+        "weather": pd.Categorical(RNG.choice(["clear", "mist", "rain"], N)),
+        "temp": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(15, 8, N).round(1)),
+        "workingday": RNG.random(N) < 0.7,
+        "when": pd.date_range("2024-01-01", periods=N, freq="7h"),
+        "street": RNG.choice([f"s{i}" for i in range(40)], N),
+    }
+)
+RIDES = TABLE["hour"] * 10.0 + (TABLE["weather"] == "clear") * 50 + RNG.normal(size=N)
+CLASSES = {
+    "text": np.where(TABLE["hour"] > 12, "late", "early"),
+    "numbers": np.where(TABLE["hour"] > 12, 7, -3),
+    "booleans": (TABLE["hour"] > 12).to_numpy(),
+    "fractions": np.where(TABLE["hour"] > 12, 0.5, 1.0),
+}
+FEW = {"n_estimators": 6, "random_state": 0}
+
+
+def make(kind):
+    options = {"dates": "parts", "n_jobs": 1}
+    if kind == "numbers of a regression":
+        return SufficientExplainer(RandomForestRegressor(**FEW), **options).fit(TABLE, RIDES.rename("rides"))
+    if kind == "array":
+        return SufficientExplainer(ExtraTreesClassifier(**FEW), n_jobs=1, min_size=0).fit(
+            TABLE[["hour", "temp"]].to_numpy(), CLASSES["text"]
+        )
+    if kind == "groups":
+        groups = {"sky": ["weather", "temp"]}
+        return SufficientExplainer(RandomForestClassifier(**FEW), groups=groups, **options).fit(TABLE, CLASSES["text"])
+    return SufficientExplainer(RandomForestClassifier(**FEW), task="classification", **options).fit(
+        TABLE, CLASSES[kind]
+    )
+
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::suffice.RareCategoriesWarning"),
+    pytest.mark.filterwarnings("ignore::suffice.FidelityWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model.suffice"
+    make("text").save(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", [*list(CLASSES)[:3], "numbers of a regression", "array", "groups"])
+def test_a_saved_explainer_gives_the_same_answers(kind, tmp_path):
+    explainer = make(kind)
+    explainer.save(tmp_path / "model.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "model.suffice")
+    X = TABLE[["hour", "temp"]].to_numpy() if kind == "array" else TABLE
+    assert loaded.explain(X, rules="all").to_dict() == explainer.explain(X, rules="all").to_dict()
+    assert [str(e) for e in loaded.explain(X[:20])] == [str(e) for e in explainer.explain(X[:20])]
+    np.testing.assert_array_equal(loaded.predict(X), explainer.predict(X))
+    np.testing.assert_array_equal(loaded.predict(X, [0]), explainer.predict(X, [0]))
+    assert loaded.predict(X).dtype == explainer.predict(X).dtype
+    if kind == "numbers of a regression":
+        np.testing.assert_array_equal(loaded.interval(X), explainer.interval(X))
+    else:
+        np.testing.assert_array_equal(loaded.predict_proba(X), explainer.predict_proba(X))
+        assert str(loaded.fidelity_by_class_) == str(explainer.fidelity_by_class_)  # nan is not nan
+        assert loaded.classes_.dtype == explainer.classes_.dtype
+    for name in ("task_", "task_reason_", "target_name_", "fidelity_", "variable_names_", "candidates_", "pi"):
+        assert str(getattr(loaded, name)) == str(getattr(explainer, name))
+    own = ("forest", "n_jobs", "random_state")
+    params = {name: value for name, value in explainer.get_params(deep=False).items() if name not in own}
+    assert {name: value for name, value in loaded.get_params(deep=False).items() if name not in own} == params
+    assert str(loaded._about()) == str(explainer._about())
+
+
+def test_a_loaded_explainer_is_saved_to_the_same_bytes(saved, tmp_path):
+    load_explainer(saved).save(tmp_path / "again.suffice")
+    assert (tmp_path / "again.suffice").read_bytes() == saved.read_bytes()
+
+
+def test_a_loaded_explainer_takes_frames_and_refuses_what_the_saved_one_refuses(saved):
+    loaded = load_explainer(saved)
+    assert loaded.explain(TABLE[TABLE.columns[::-1]][:3])[0] == loaded.explain(TABLE[:3])[0]
+    with pytest.raises(ValueError, match="Column 'weather' of `X` holds 'fog'"):
+        loaded.explain(TABLE[:3].assign(weather="fog"))
+    with pytest.raises(ValueError, match=r"missing \['hour'\]"):
+        loaded.explain(TABLE.drop(columns="hour"))
+    assert GlobalRulesClassifier.from_explanations(loaded.explain(TABLE)).rules_
+
+
+def test_a_forest_that_cannot_take_missing_values_remembers_that(tmp_path):
+    numbers = TABLE[["hour", "workingday"]]
+    forest = RandomForestRegressor(**FEW, monotonic_cst=[1, 0])
+    SufficientExplainer(forest).fit(numbers, RIDES).save(tmp_path / "m")
+    loaded = load_explainer(tmp_path / "m")
+    with pytest.raises(ValueError, match="this forest cannot take missing values"):
+        loaded.explain(pd.DataFrame({"hour": [np.nan], "workingday": [True]}))
+
+
+def test_of_a_model_only_what_was_learnt_is_saved(tmp_path):
+    explainer = SufficientExplainer.for_model(lambda X: X["hour"] > 12, TABLE[["hour", "temp"]], random_state=0)
+    explainer.save(tmp_path / "m")
+    loaded = load_explainer(tmp_path / "m")
+    assert not hasattr(loaded, "model_")
+    assert str(loaded.explain(TABLE[["hour", "temp"]][:1])[0]) == str(explainer.explain(TABLE[["hour", "temp"]][:1])[0])
+
+
+def test_an_explainer_that_is_not_fitted_cannot_be_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        SufficientExplainer().save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_the_first_format_is_still_read():
+    """Written by version 0.1.0 with 20 rows; its answers were written beside it."""
+    loaded = load_explainer(DATA / "format_1.suffice")
+    expected = json.loads((DATA / "format_1.json").read_text())
+    rows = pd.DataFrame(expected["rows"])
+    assert [str(e) for e in loaded.explain(rows)] == expected["explanations"]
+    assert loaded.predict_proba(rows).tolist() == expected["probabilities"]
+
+
+# --- files that are not sound ----------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        make("array").save(tmp_path / "nowhere" / "m")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not a file of suffice: save one with"),
+        (b"PK\x03\x04" + b"\0" * 100, "is not a file of suffice"),
+        (MARK, "is not a file of suffice"),
+        (_PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 2"),
+        (_PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
+    ],
+)
+def test_another_file_is_refused(content, message, tmp_path):
+    (tmp_path / "m").write_bytes(content)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load_explainer(tmp_path / "m")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        load_explainer(tmp_path / "nothing")
+
+
+def damaged(content, rng):
+    """Bytes changed, cut out, put in or cut off at random places."""
+    content = bytearray(content)
+    at = int(rng.integers(len(content)))
+    how = rng.integers(5)
+    if how == 0:
+        content[at] ^= 1 << int(rng.integers(8))
+    elif how == 1:
+        content[at : at + 50] = rng.bytes(50)
+    elif how == 2:
+        del content[at : at + int(rng.integers(1, 100))]
+    elif how == 3:
+        content[at:at] = rng.bytes(int(rng.integers(1, 100)))
+    else:
+        del content[at:]
+    return bytes(content)
+
+
+def test_any_damage_is_told(saved, tmp_path):
+    content, rng = saved.read_bytes(), np.random.default_rng(0)
+    path = tmp_path / "m"
+    for _ in range(1000):
+        changed = damaged(content, rng)
+        if changed == content:
+            continue
+        path.write_bytes(changed)
+        with pytest.raises(ValueError, match=r"is (damaged|not a file of suffice|no sound file)|a later version"):
+            load_explainer(path)
+
+
+def forged(content, rng):
+    """A file with something changed inside and the right checksum: what an attacker could send."""
+    _, number, length = _PREFIX.unpack_from(content)
+    header, data = (
+        json.loads(content[_PREFIX.size : _PREFIX.size + length]),
+        bytearray(content[_PREFIX.size + length : -32]),
+    )
+    if rng.random() < 0.5:  # numbers of the arrays
+        for _ in range(int(rng.integers(1, 4))):
+            name = rng.choice(list(header["arrays"]))
+            entry = header["arrays"][name]
+            kind = np.dtype(entry["type"])
+            n_values = int(np.prod(entry["shape"]))
+            value = rng.choice([0, 1, -1, 7, 2**31 - 1, 2**24, -(2**31), np.nan, np.inf, -np.inf, 1e300])
+            with np.errstate(all="ignore"):
+                new = np.array([value]).astype(kind).tobytes() if kind.kind == "f" else rng.bytes(kind.itemsize)
+            at = entry["offset"] + int(rng.integers(n_values)) * kind.itemsize
+            data[at : at + kind.itemsize] = new
+    else:  # values of the header
+        for _ in range(int(rng.integers(1, 3))):
+            place = header
+            while True:
+                keys = list(place) if isinstance(place, dict) else range(len(place))
+                key = keys[int(rng.integers(len(keys)))]
+                if not isinstance(place[key], dict | list) or not place[key] or rng.random() < 0.2:
+                    break
+                place = place[key]
+            odd = [None, -1, 0, 1, 10**9, 2**70, "", "x", [], {}, [[]], True, float("nan"), 0.5, ["a"], "<O8", "|V9"]
+            place[key] = odd[int(rng.integers(len(odd)))]
+            if isinstance(place, dict) and rng.random() < 0.2:
+                del place[key]
+    text = json.dumps(header).encode()
+    body = _PREFIX.pack(MARK, number, len(text)) + text + bytes(data)
+    return body + hashlib.sha256(body).digest()
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_a_forged_file_raises_an_error_or_gives_answers(saved, tmp_path):
+    """Some changes leave a sound file: another threshold, another name. Then it answers, or says why not."""
+    content, rng = saved.read_bytes(), np.random.default_rng(1)
+    path = tmp_path / "m"
+    n_refused = 0
+    for _ in range(1000):
+        path.write_bytes(forged(content, rng))
+        refusals = []
+        with suppress_into(refusals):
+            explainer = load_explainer(path)
+        n_refused += len(refusals)
+        if refusals:
+            assert "is no sound file of suffice" in refusals[0]
+            continue
+        with contextlib.suppress(TypeError, ValueError):
+            list(explainer.explain(TABLE[:2]))
+    assert 300 < n_refused < 950
+
+
+@contextlib.contextmanager
+def suppress_into(messages):
+    try:
+        yield
+    except ValueError as error:
+        messages.append(str(error))
+
+
+def test_an_explainer_with_many_candidates_comes_back(tmp_path):
+    wide = np.random.default_rng(0).normal(size=(60, 70))
+    explainer = SufficientExplainer(n_candidates=128, max_size=1, random_state=0).fit(wide, wide[:, 69] > 0)
+    explainer.save(tmp_path / "wide.suffice")
+    again = SufficientExplainer.load(tmp_path / "wide.suffice")
+    assert len(again.candidates_) > 64
+    assert list(again.explain(wide[:3])) == list(explainer.explain(wide[:3]))
+    assert again.sdp(wide[:3], ["x69", "x1"]).tolist() == explainer.sdp(wide[:3], ["x69", "x1"]).tolist()

@@ -1,0 +1,53 @@
+"""Files that are there completely or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from suffice._io.writing import replacing
+
+
+def test_a_file_that_cannot_be_finished_leaves_what_was_there(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_bytes(b"before")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as written:  # noqa: PT012
+        written.write_bytes(b"half")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_bytes(b"before")
+    with replacing(path) as written:
+        written.write_bytes(b"after")
+        assert path.read_bytes() == b"before"
+        assert written.suffix == ".csv"
+    assert path.read_bytes() == b"after"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_usual_rights(tmp_path):
+    (tmp_path / "plain").write_bytes(b"")
+    with replacing(tmp_path / "m") as written:
+        written.write_bytes(b"whole")
+    assert stat.S_IMODE(os.stat(tmp_path / "m").st_mode) == stat.S_IMODE(os.stat(tmp_path / "plain").st_mode)
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real").write_bytes(b"before")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with replacing(tmp_path / "link") as written:
+        written.write_bytes(b"after")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"after"
+
+
+def test_a_device_is_written_to_as_it_is():
+    with replacing(os.devnull) as written:
+        written.write_bytes(b"nothing")
+    assert not os.path.isfile(os.devnull)

@@ -1,0 +1,699 @@
+"""Tables of every library: what their columns hold, as numbers, as labels and as dates."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import itertools
+import math
+import re
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice._table.table import (
+    DATE_PARTS,
+    Table,
+    as_frame,
+    is_missing,
+    make_frame,
+    match_columns,
+    numbered_names,
+    read_columns,
+)
+
+NAN, INF = math.nan, math.inf
+DATE, DATETIME, DECIMAL = datetime.date, datetime.datetime, decimal.Decimal
+
+COLUMNS = {
+    "number": [1.5, None, -2.0, 0.25, 1.5],
+    "whole": [3, 1, None, 3, 0],
+    "flag": [True, None, False, True, False],
+    "text": ["b", "a", None, "b", "c d"],
+    "when": [DATETIME(2024, 2, 29, 23), None, DATETIME(2023, 12, 31), DATETIME(2024, 1, 1, 7, 59), None],
+    "day": [DATE(2024, 2, 29), DATE(2023, 12, 31), None, DATE(1999, 5, 8), DATE(2024, 2, 29)],
+}
+KINDS = {
+    "number": "number",
+    "whole": "number",
+    "flag": "boolean",
+    "text": "category",
+    "when": "date",
+    "day": "date",
+}
+
+
+def as_array(columns):
+    array = np.empty((len(next(iter(columns.values()))), len(columns)), dtype=object)
+    for i, values in enumerate(columns.values()):
+        array[:, i] = values
+    return array
+
+
+READERS = {
+    "pandas": lambda columns: read_columns(pd.DataFrame(columns)),
+    "pandas nullable": lambda columns: read_columns(pd.DataFrame(columns).convert_dtypes()),
+    "pandas pyarrow": lambda columns: read_columns(pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)),
+    "polars": lambda columns: read_columns(pl.DataFrame(columns, strict=False)),
+    "pyarrow": lambda columns: read_columns(pa.table(columns)),
+    "array": lambda columns: read_columns(as_array(columns), list(columns)),
+    "dict": read_columns,
+}
+EVERY_READER = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+
+
+def is_gap(value):
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def expected_labels(values):
+    known = list(dict.fromkeys(value for value in values if not is_gap(value)))
+    return tuple(known), [-1 if is_gap(value) else known.index(value) for value in values]
+
+
+def expected_part(value, part):
+    if value is None:
+        return NAN
+    if part == "weekday":
+        return float(value.weekday())
+    return float(getattr(value, part)) if hasattr(value, part) else 0.0
+
+
+def assert_reads(table, columns, kinds):
+    assert table.names == tuple(columns)
+    assert table.n_rows == len(next(iter(columns.values())))
+    assert table.has_names
+    for i, (name, values) in enumerate(columns.items()):
+        assert table.kind(i) == kinds[name], name
+        assert table.position(name) == i
+        assert table.is_missing(i).tolist() == [is_gap(value) for value in values]
+        labels, codes = table.labels(i)
+        assert (labels, codes.tolist()) == expected_labels(values)
+        assert codes.dtype == np.intp
+        if kinds[name] in ("number", "boolean"):
+            numbers = table.numbers(i)
+            np.testing.assert_array_equal(numbers, [NAN if v is None else float(v) for v in values])
+            np.testing.assert_array_equal(table.raw(i), numbers)
+            assert numbers.dtype == np.float64
+        if kinds[name] == "date":
+            for part in DATE_PARTS:
+                found = table.date_part(i, part)
+                np.testing.assert_array_equal(found, [expected_part(value, part) for value in values])
+                assert found.dtype == np.float64
+
+
+# --- the same table, from every library ------------------------------------------------------------------------------
+
+
+@EVERY_READER
+def test_every_library_gives_the_same_table(read):
+    assert_reads(read(COLUMNS), COLUMNS, KINDS)
+
+
+def gappy(values):
+    """Five values, of which the first is there: a column without any has no kind of its own."""
+    return st.tuples(values, *[st.one_of(st.none(), values)] * 4).map(list)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    columns=st.fixed_dictionaries(
+        {
+            "number": gappy(st.floats(allow_nan=False) | st.sampled_from([0.5, -0.0, 1e300])),
+            "whole": gappy(st.integers(-(2**53), 2**53) | st.integers(0, 2)),
+            "flag": gappy(st.booleans()),
+            "text": gappy(
+                st.text(st.characters(codec="utf-8"), max_size=3) | st.sampled_from(["nan", "", "1", "None"])
+            ),
+            "when": gappy(st.datetimes(DATETIME(1700, 1, 1), DATETIME(2200, 1, 1))),
+            "day": gappy(st.dates(DATE(1700, 1, 1), DATE(2200, 1, 1))),
+        }
+    )
+)
+def test_every_library_gives_the_same_table_whatever_it_holds(columns):
+    for read in READERS.values():
+        assert_reads(read(columns), columns, KINDS)
+
+
+@EVERY_READER
+def test_nan_is_missing_as_none_is(read):
+    columns = {"number": [NAN, 1.0, None, INF, -INF]}
+    table = read(columns)
+    assert table.kind(0) == "number"
+    assert table.is_missing(0).tolist() == [True, False, True, False, False]
+    np.testing.assert_array_equal(table.numbers(0), [NAN, 1, NAN, INF, -INF])
+    labels, codes = table.labels(0)
+    assert labels == (1.0, INF, -INF)
+    assert codes.tolist() == [-1, 0, -1, 1, 2]
+
+
+@EVERY_READER
+def test_a_column_of_only_missing_values_is_one_of_numbers(read):
+    table = read({"a": [None, None], "b": [1.0, 2.0]})
+    assert table.labels(0)[0] == ()
+    assert table.labels(0)[1].tolist() == [-1, -1]
+    assert table.is_missing(0).tolist() == [True, True]
+    np.testing.assert_array_equal(table.numbers(0), [NAN, NAN])
+    assert table.kind(0) == "number"
+
+
+@EVERY_READER
+def test_a_table_without_rows_has_columns(read):
+    table = read({name: values[:0] for name, values in COLUMNS.items()})
+    assert table.n_rows == 0
+    assert table.names == tuple(COLUMNS)
+    for i in range(len(COLUMNS)):
+        assert table.labels(i)[0] == ()
+        assert len(table.labels(i)[1]) == 0
+
+
+def test_only_frames_belong_to_a_library():
+    libraries = {name: read(COLUMNS).library for name, read in READERS.items()}
+    assert libraries == {
+        "pandas": "pandas",
+        "pandas nullable": "pandas",
+        "pandas pyarrow": "pandas",
+        "polars": "polars",
+        "pyarrow": "pyarrow",
+        "array": None,
+        "dict": None,
+    }
+
+
+# --- kinds -----------------------------------------------------------------------------------------------------------
+
+ORDERED = ["low", "mid", "high"]
+CODES = pa.array([1, 0, None], pa.int8())
+NEW_YORK = "America/New_York"
+
+
+def of_pandas(values, **options):
+    return pd.DataFrame({"a": pd.Series(values, **options)})
+
+
+def of_polars(values, dtype=None):
+    return pl.DataFrame({"a": pl.Series(values, dtype=dtype)})
+
+
+def of_pyarrow(values, dtype=None):
+    return pa.table({"a": pa.array(values, dtype)})
+
+
+FOUND = {
+    # pandas
+    "pandas float32": (of_pandas([1, None], dtype="float32"), "number"),
+    "pandas int8": (of_pandas([1, 2], dtype="int8"), "number"),
+    "pandas uint64": (of_pandas([1, 2], dtype="uint64"), "number"),
+    "pandas Int64 with gaps": (of_pandas([1, None], dtype="Int64"), "number"),
+    "pandas Float32 with gaps": (of_pandas([1, None], dtype="Float32"), "number"),
+    "pandas int64[pyarrow] with gaps": (of_pandas([1, None], dtype="int64[pyarrow]"), "number"),
+    "pandas bool": (of_pandas([True, False]), "boolean"),
+    "pandas boolean with gaps": (of_pandas([True, None], dtype="boolean"), "boolean"),
+    "pandas bool[pyarrow] with gaps": (of_pandas([True, None], dtype="bool[pyarrow]"), "boolean"),
+    "pandas object booleans with None": (of_pandas([True, None], dtype=object), "boolean"),
+    "pandas object booleans with NaN": (of_pandas([True, NAN], dtype=object), "boolean"),
+    "pandas object numbers with None": (of_pandas([1, None, 2.5], dtype=object), "number"),
+    "pandas object strings": (of_pandas(["a", None, "b"], dtype=object), "category"),
+    "pandas string": (of_pandas(["a", None], dtype="string"), "category"),
+    "pandas string[pyarrow]": (of_pandas(["a", None], dtype="string[pyarrow]"), "category"),
+    "pandas unordered": (of_pandas(pd.Categorical(["a", None, "b"])), "category"),
+    "pandas unordered numbers": (of_pandas(pd.Categorical([3, 1, None])), "category"),
+    "pandas ordered": (of_pandas(pd.Categorical(["low", None], ORDERED, ordered=True)), "ordered"),
+    "pandas ordered numbers": (of_pandas(pd.Categorical([3, 1], ordered=True)), "ordered"),
+    "pandas datetime": (of_pandas(pd.to_datetime(["2024-01-01", None])), "date"),
+    "pandas datetime with a zone": (of_pandas(pd.to_datetime(["2024-01-01"]).tz_localize(NEW_YORK)), "date"),
+    "pandas date32[pyarrow]": (of_pandas([DATE(2024, 1, 1), None], dtype="date32[pyarrow]"), "date"),
+    "pandas object dates": (of_pandas([DATE(2024, 1, 1), None], dtype=object), "date"),
+    "pandas object datetimes": (of_pandas([DATETIME(2024, 1, 1), pd.NaT], dtype=object), "date"),
+    "pandas decimal[pyarrow]": (
+        of_pandas([DECIMAL("1.5"), None], dtype=pd.ArrowDtype(pa.decimal128(5, 2))),
+        "number",
+    ),
+    "pandas object Decimals": (of_pandas([DECIMAL("1.5"), None], dtype=object), "number"),
+    # polars
+    "polars Float32": (of_polars([1.0, None], pl.Float32), "number"),
+    "polars UInt8": (of_polars([1, None], pl.UInt8), "number"),
+    "polars Decimal": (of_polars([DECIMAL("1.5"), None]), "number"),
+    "polars Boolean": (of_polars([True, None]), "boolean"),
+    "polars String": (of_polars(["a", None]), "category"),
+    "polars Categorical": (of_polars(["a", None], pl.Categorical), "category"),
+    "polars Enum": (of_polars(["low", None], pl.Enum(ORDERED)), "ordered"),
+    "polars Date": (of_polars([DATE(2024, 1, 1), None]), "date"),
+    "polars Datetime": (of_polars([DATETIME(2024, 1, 1), None], pl.Datetime("ns")), "date"),
+    "polars Datetime with a zone": (of_polars([DATETIME(2024, 1, 1)], pl.Datetime("ms", NEW_YORK)), "date"),
+    "polars Object strings": (of_polars(["a", None], pl.Object), "category"),
+    # pyarrow
+    "pyarrow float": (of_pyarrow([1.0, None], pa.float32()), "number"),
+    "pyarrow uint8": (of_pyarrow([1, None], pa.uint8()), "number"),
+    "pyarrow decimal": (of_pyarrow([DECIMAL("1.5"), None]), "number"),
+    "pyarrow bool": (of_pyarrow([True, None]), "boolean"),
+    "pyarrow string": (of_pyarrow(["a", None]), "category"),
+    "pyarrow large_string": (of_pyarrow(["a", None], pa.large_string()), "category"),
+    "pyarrow dictionary": (pa.table({"a": pa.array(["b", "a", None]).dictionary_encode()}), "category"),
+    "pyarrow ordered dictionary": (
+        pa.table({"a": pa.DictionaryArray.from_arrays(CODES, pa.array(ORDERED), ordered=True)}),
+        "ordered",
+    ),
+    "pyarrow date32": (of_pyarrow([DATE(2024, 1, 1), None]), "date"),
+    "pyarrow timestamp with a zone": (of_pyarrow([DATETIME(2024, 1, 1)], pa.timestamp("us", NEW_YORK)), "date"),
+    # arrays
+    "array of float16": ({"a": np.array([1, NAN], dtype=np.float16)}, "number"),
+    "array of uint64": ({"a": np.array([1, 2], dtype=np.uint64)}, "number"),
+    "array of booleans": ({"a": np.array([True, False])}, "boolean"),
+    "array of text": ({"a": np.array(["a", "b"])}, "category"),
+    "array of days": ({"a": np.array(["2024-01-01", "NaT"], dtype="M8[D]")}, "date"),
+    "array of nanoseconds": ({"a": np.array(["2024-01-01", "NaT"], dtype="M8[ns]")}, "date"),
+    "objects: booleans with None": ({"a": [True, None]}, "boolean"),
+    "objects: np.bool_": ({"a": np.array([np.True_, None], dtype=object)}, "boolean"),
+    "objects: booleans and numbers": ({"a": [True, 2, None]}, "number"),
+    "objects: numbers of many kinds": ({"a": [1, 2.5, np.float32(3), Fraction(1, 2), None]}, "number"),
+    "objects: Decimals": ({"a": [DECIMAL("1.5"), None]}, "number"),
+    "objects: np.str_": ({"a": np.array([np.str_("a"), "b", None], dtype=object)}, "category"),
+    "objects: dates and datetimes": ({"a": [DATE(2024, 1, 1), DATETIME(2024, 1, 1, 5), None]}, "date"),
+    "objects: np.datetime64": ({"a": np.array([np.datetime64("2024-01-01"), None], dtype=object)}, "date"),
+}
+
+
+@pytest.mark.parametrize(("X", "kind"), FOUND.values(), ids=FOUND)
+def test_a_column_has_the_kind_of_its_values(X, kind):
+    table = read_columns(X)
+    assert table.kind(0) == kind
+    assert table.labels(0)[1].max() == len(table.labels(0)[0]) - 1
+    assert table.is_missing(0).tolist() == (table.labels(0)[1] < 0).tolist()
+
+
+def test_a_pandas_column_of_pyarrow_dictionaries_holds_categories():
+    encoded = pa.table({"a": pa.array(["b", "a", None]).dictionary_encode()})
+    table = read_columns(encoded.to_pandas(types_mapper=pd.ArrowDtype))
+    assert table.labels(0)[0] == ("b", "a")
+    assert table.kind(0) == "category"
+
+
+@pytest.mark.parametrize(
+    ("X", "held"),
+    [
+        (of_pandas(pd.to_timedelta(["1D"])), "Duration("),
+        (of_pandas([[1], [2]]), "list (row 0)"),
+        (of_pandas([{"b": 1}]), "dict (row 0)"),
+        (of_pandas([b"a"]), "objects of the types ['bytes']."),
+        (of_pandas([datetime.time(1)]), "objects of the types ['time']."),
+        (of_pandas([1, "a"], dtype=object), "objects of the types ['int', 'str']: make them all strings."),
+        (of_pandas([True, "a", None], dtype=object), "objects of the types ['bool', 'str']: make them all strings."),
+        (of_pandas([DATE(2024, 1, 1), 1], dtype=object), "objects of the types ['date', 'int']."),
+        (of_pandas(pd.period_range("2024", periods=2, freq="M")), "objects of the types ['Period']."),
+        (of_polars([datetime.timedelta(1)]), "Duration("),
+        (of_polars([[1], [2]]), "List(Int64)."),
+        (of_polars([{"b": 1}]), "Struct({'b': Int64})."),
+        (of_polars([b"a"]), "Binary."),
+        (of_polars([datetime.time(1)]), "Time."),
+        (of_polars(["a", 1], pl.Object), "objects of the types ['int', 'str']: make them all strings."),
+        (of_pyarrow([datetime.timedelta(1)]), "Duration("),
+        (of_pyarrow([[1], [2]]), "List(Int64)."),
+        (of_pyarrow([{"b": 1}]), "Struct({'b': Int64})."),
+        (of_pyarrow([b"a"]), "Binary."),
+        (of_pyarrow([datetime.time(1)]), "Time."),
+        ({"a": np.array([1], dtype="m8[s]")}, "timedelta64[s]."),
+        ({"a": np.array([b"a"])}, "|S1."),
+        ({"a": np.array([1j])}, "complex128."),
+        ({"a": ["a", None, 1]}, "objects of the types ['int', 'str']: make them all strings."),
+        ({"a": np.array([None, [1]], dtype=object)}, "list (row 1)"),
+    ],
+)
+def test_what_is_neither_number_nor_label_nor_date_is_refused_by_the_name_of_its_column(X, held):
+    message = f"Column 'a' of `X` must hold numbers, labels or dates, got {held}"
+    with pytest.raises(TypeError, match=re.escape(message)):
+        read_columns(X).kind(0)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_array_of_numbers_is_kept_as_it_is():
+    array = np.array([[1, 2], [3, 4]], dtype=np.int32)
+    table = read_columns(array)
+    assert table.array is array
+    assert table.raw(1).dtype == np.int32
+    assert table.numbers(1).dtype == np.float64
+    assert not table.has_names
+    assert table.names == ("x0", "x1")
+
+
+@pytest.mark.parametrize("array", [np.array([[True, False]]), np.array([["a", "b"]]), np.array([[1, None]])])
+def test_an_array_of_anything_else_is_no_array_of_numbers(array):
+    assert read_columns(array).array is None
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        of_pandas([DECIMAL("1.5"), None], dtype=object),
+        of_polars([DECIMAL("1.5"), None]),
+        of_pyarrow([DECIMAL("1.5"), None]),
+        {"a": [DECIMAL("1.5"), None]},
+        {"a": [Fraction(3, 2), None]},
+        of_pandas([1.5, pd.NA], dtype=object),
+        of_polars([1.5, None], pl.Object),
+        {"a": np.array([1.5, pd.NA], dtype=object)},
+    ],
+    ids=[
+        "pandas Decimal",
+        "polars Decimal",
+        "pyarrow Decimal",
+        "Decimal",
+        "Fraction",
+        "pandas objects with NA",
+        "polars Object",
+        "objects with NA",
+    ],
+)
+def test_numbers_of_other_kinds_become_floats(X):
+    table = read_columns(X)
+    assert table.numbers(0).tolist()[:1] == [1.5]
+    assert np.isnan(table.numbers(0)).tolist() == [False, True]
+    assert table.is_missing(0).tolist() == [False, True]
+
+
+@EVERY_READER
+def test_booleans_are_numbers_too(read):
+    np.testing.assert_array_equal(read({"a": [True, None, False]}).numbers(0), [1, NAN, 0])
+
+
+def test_objects_that_are_booleans_or_missing_are_numbers_too():
+    np.testing.assert_array_equal(read_columns(of_pandas([True, pd.NA], dtype=object)).numbers(0), [1, NAN])
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    ("values", "held"),
+    [(["12", None], "the text '12'"), ([None, "a", "b"], "the text 'a'"), ([DATE(2024, 1, 1), None], "something else")],
+)
+def test_what_is_no_number_is_refused_as_one(read, values, held):
+    with pytest.raises(TypeError, match=f"^Column 'a' of `X` must hold numbers, got {held}.$"):
+        read({"a": values}).numbers(0)
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [None, NAN, np.float32(NAN), pd.NaT, pd.NA, np.datetime64("NaT"), DECIMAL("NaN")])
+def test_these_stand_for_a_missing_value(value):
+    assert is_missing(value)
+    labels, codes = read_columns({"a": np.array(["x", value, "y", value], dtype=object)}).labels(0)
+    assert labels == ("x", "y")
+    assert codes.tolist() == [0, -1, 1, -1]
+
+
+@pytest.mark.parametrize("value", [0, False, "", "nan", "None", "NA", INF, DATE(2024, 1, 1), (), np.arange(3)])
+def test_these_do_not_stand_for_a_missing_value(value):
+    assert not is_missing(value)
+
+
+def test_labels_come_in_the_order_of_their_first_rows():
+    for values in itertools.product(["a", "b", None], repeat=4):
+        labels, codes = read_columns({"a": np.array(values, dtype=object)}).labels(0)
+        assert (labels, codes.tolist()) == expected_labels(values)
+
+
+def test_categories_are_all_that_were_declared_in_their_order():
+    declared = pd.Categorical(["mid", "low", None], ORDERED, ordered=True)
+    dictionary = pa.DictionaryArray.from_arrays(CODES, pa.array(ORDERED), ordered=True)
+    frames = [of_pandas(declared), of_polars(["mid", "low", None], pl.Enum(ORDERED)), pa.table({"a": dictionary})]
+    for X in frames:
+        table = read_columns(X)
+        assert table.categories(0) == ("low", "mid", "high")
+        assert table.labels(0)[0] == ("mid", "low")
+        assert table.labels(0)[1].tolist() == [0, 1, -1]
+
+
+def test_categories_that_are_numbers_stay_numbers():
+    table = read_columns(of_pandas(pd.Categorical([3, 1, None], ordered=True)))
+    assert table.categories(0) == (1, 3)
+    assert table.labels(0)[0] == (3, 1)
+
+
+# --- dates -----------------------------------------------------------------------------------------------------------
+
+EVENING = DATETIME(2024, 2, 29, 23, 30)
+PARTS_OF_EVENING = {"year": 2024, "month": 2, "day": 29, "weekday": 3, "hour": 23}  # a Thursday
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        of_pandas([pd.Timestamp(EVENING, tz=NEW_YORK), None]),
+        of_polars([EVENING, None]).with_columns(pl.col("a").dt.replace_time_zone(NEW_YORK)),
+        pa.table({"a": pa.array(pd.DatetimeIndex([pd.Timestamp(EVENING, tz=NEW_YORK), pd.NaT]))}),
+        {"a": np.array([EVENING, None], dtype="M8[s]")},
+        {"a": np.array([EVENING, None], dtype="M8[ns]")},
+        {"a": [pd.Timestamp(EVENING, tz=NEW_YORK), pd.NaT]},
+        {"a": np.array([np.datetime64(EVENING), None], dtype=object)},
+    ],
+    ids=["pandas", "polars", "pyarrow", "seconds", "nanoseconds", "objects", "objects of NumPy"],
+)
+@pytest.mark.parametrize("part", DATE_PARTS)
+def test_a_part_of_a_date_is_that_of_its_own_clock(X, part):
+    np.testing.assert_array_equal(read_columns(X).date_part(0, part), [PARTS_OF_EVENING[part], NAN])
+
+
+@EVERY_READER
+def test_weekdays_count_from_monday(read):
+    days = [DATE(2024, 1, 1) + datetime.timedelta(d) for d in range(9)]
+    assert read({"a": days}).date_part(0, "weekday").tolist() == [0, 1, 2, 3, 4, 5, 6, 0, 1]
+
+
+@EVERY_READER
+@pytest.mark.parametrize("values", [[1.0, 2.0], ["a", "b"], [True, None]])
+def test_only_dates_have_parts(read, values):
+    with pytest.raises(TypeError, match=r"^Column 'a' of `X` must hold dates.$"):
+        read({"a": values}).date_part(0, "year")
+
+
+# --- what was read is kept -------------------------------------------------------------------------------------------
+
+
+@EVERY_READER
+def test_a_column_is_read_once(read):
+    table = read(COLUMNS)
+    for i, name in enumerate(COLUMNS):
+        assert table.labels(i) is table.labels(i)
+        if KINDS[name] in ("number", "boolean"):
+            assert table.numbers(i) is table.numbers(i)
+        if KINDS[name] == "date":
+            assert all(table.date_part(i, part) is table.date_part(i, part) for part in DATE_PARTS)
+            assert table.date_part(i, "year") is not table.date_part(i, "month")
+
+
+def test_what_is_known_of_a_column_is_not_read():
+    labels = (("a", "b"), np.array([1, -1, 0]))
+    table = Table(["a"], [np.empty(0)], 3, read={(0, "labels"): labels})
+    assert table.labels(0) is labels
+    assert table.is_missing(0).tolist() == [False, True, False]
+
+
+def test_a_table_that_was_read_is_read_no_more():
+    table = read_columns(COLUMNS)
+    assert read_columns(table) is table
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def test_names_that_are_strings_of_numpy_are_names():
+    table = read_columns(pd.DataFrame([[1, 2]], columns=np.array(["a", "b"])))
+    assert table.has_names
+    assert table.names == ("a", "b")
+    assert all(type(name) is str for name in table.names)
+    named = pd.DataFrame([[1]], columns=pd.Index([np.str_("a")], dtype=object))
+    assert read_columns(named).names == ("a",)
+    assert type(read_columns(named).names[0]) is str
+
+
+@pytest.mark.parametrize("columns", [None, [5, 3], [1.5, 2.5], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])])
+def test_a_frame_whose_columns_are_no_strings_counts_as_one_without_names(columns):
+    table = read_columns(pd.DataFrame([[1, "b"]], columns=columns))
+    assert not table.has_names
+    assert table.names == ("x0", "x1")
+    assert table.labels(1)[0] == ("b",)
+
+
+def test_a_frame_without_names_takes_those_that_are_given():
+    assert read_columns(pd.DataFrame([[1, 2]]), ["a", "b"]).names == ("a", "b")
+
+
+@pytest.mark.parametrize("X", [np.ones((2, 2)), pd.DataFrame(np.ones((2, 2)))], ids=["array", "frame"])
+def test_there_must_be_a_name_for_each_column(X):
+    with pytest.raises(ValueError, match="`column_names` has 1 names for the 2 columns of `X`"):
+        read_columns(X, ["a"])
+
+
+@pytest.mark.parametrize(
+    "X", [{"a": [1]}, pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), pa.table({"a": [1]})], ids=type
+)
+def test_names_are_not_given_twice(X):
+    with pytest.raises(ValueError, match="`column_names` are for an array: the columns of this `X` have names"):
+        read_columns(X, ["b"])
+
+
+def test_names_of_strings_and_others_are_refused():
+    message = "Feature names are only supported if all input features have string names, but your input has ['int', "
+    with pytest.raises(TypeError, match=re.escape(message)):
+        read_columns(pd.DataFrame([[1, 2]], columns=["a", 0]))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [pd.DataFrame([[1, 2, 3]], columns=["b", "a", "a"]), pa.table([[1], [2], [3]], names=["b", "a", "a"])],
+    ids=["pandas", "pyarrow"],
+)
+def test_two_columns_of_one_name_are_refused(X):
+    with pytest.raises(ValueError, match=r"^`X` has two columns named 'a'; rename one.$"):
+        read_columns(X)
+
+
+def test_a_column_is_found_by_its_name():
+    table = read_columns({"hour": [1], "temp": [2]})
+    assert table.position("temp") == 1
+    with pytest.raises(ValueError, match=re.escape("`X` has no column 'hours'. Did you mean 'hour'?")):
+        table.position("hours")
+    with pytest.raises(ValueError, match=r"^`X` has no column 'xyz'.$"):
+        table.position("xyz")
+    with pytest.raises(ValueError, match="`X` has two columns named 'a'; rename one"):
+        read_columns([[1, 2]], ["a", "a"]).position("a")
+
+
+def test_columns_without_names_are_numbered():
+    assert numbered_names(3) == ["x0", "x1", "x2"]
+    assert numbered_names(0) == []
+
+
+# --- shapes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "shape"), [([1, 2], "(2,)"), (np.ones((1, 1, 1)), "(1, 1, 1)"), (pd.Series([1]), "(1,)")]
+)
+def test_what_has_no_columns_is_refused(X, shape):
+    message = f"`X` must be a table, got shape {shape}; for one row, give it as [row]."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_columns(X)
+
+
+def test_the_columns_of_a_dict_are_of_one_length():
+    with pytest.raises(ValueError, match=re.escape("Column 'b' of `X` must have 2 values, got shape (1,).")):
+        read_columns({"a": [1, 2], "b": [3]})
+    with pytest.raises(ValueError, match=re.escape("Column 'a' of `X` must have 1 values, got shape (1, 2).")):
+        read_columns({"a": [[1, 2]]})
+    assert read_columns({}).n_rows == 0
+
+
+def test_numbers_beside_text_stay_numbers():
+    table = read_columns([[1, "a"], [2.5, "b"]])
+    assert table.kind(0) == "number"
+    assert table.numbers(0).tolist() == [1.0, 2.5]
+    assert read_columns({"a": ["x", NAN]}).labels(0)[0] == ("x",)
+
+
+@pytest.mark.parametrize("X", [COLUMNS, np.ones((1, 1)), [[1]], ((1,),), pd.Series([1]), pl.Series([1]), 3, None, "a"])
+def test_what_is_no_frame_is_none(X):
+    assert as_frame(X) is None
+
+
+def test_a_lazy_frame_is_to_be_collected_first():
+    with pytest.raises(TypeError, match=re.escape("`X` is a lazy frame: collect it first, X.collect().")):
+        read_columns(pl.LazyFrame({"a": [1]}))
+
+
+# --- columns of the training table in another table ------------------------------------------------------------------
+
+
+@EVERY_READER
+@pytest.mark.parametrize("positions", [[0, 1], [5, 0, 3], [0, 1, 2, 3, 4, 5], []])
+def test_columns_are_chosen_in_an_order_of_your_own(read, positions):
+    table = read(COLUMNS)
+    chosen = table.choose(positions)
+    names = list(COLUMNS)
+    assert chosen.names == tuple(names[i] for i in positions)
+    assert (chosen is table) == (positions == list(range(6)))
+    assert (chosen.n_rows, chosen.library, chosen.has_names) == (5, table.library, True)
+    for new, old in enumerate(positions):
+        assert chosen.labels(new)[0] == table.labels(old)[0]
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations(["a", "b", "c"])))
+def test_columns_match_by_name_in_any_order(names):
+    found = match_columns(names, ["a", "b", "c"], "error")
+    assert [names[i] for i in found] == ["a", "b", "c"]
+    extended = ["z", *names, "y"]
+    assert [extended[i] for i in match_columns(extended, ["a", "b", "c"], "ignore")] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("extra", ["error", "ignore"])
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["hour"], "`X` has 1 columns, there were 2 at fit: missing ['temp'], unexpected []."),
+        ([], "`X` has 0 columns, there were 2 at fit: missing ['hour', 'temp'], unexpected []."),
+        (
+            ["temp", "hours"],
+            "`X` has 2 columns, there were 2 at fit: missing ['hour'], unexpected ['hours']. Did you mean 'hours'?",
+        ),
+        (["hour", "z", "y"], "`X` has 3 columns, there were 2 at fit: missing ['temp'], unexpected ['z', 'y']."),
+    ],
+)
+def test_a_column_that_is_not_there_is_missed(names, message, extra):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        match_columns(names, ["hour", "temp"], extra)
+
+
+def test_a_column_that_was_not_there_is_refused_unless_it_is_to_be_ignored():
+    message = (
+        "`X` has 3 columns, there were 2 at fit: missing [], unexpected ['wind']. With extra_columns='ignore' they "
+        "are left out."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        match_columns(["wind", "temp", "hour"], ["hour", "temp"], "error")
+    assert match_columns(["wind", "temp", "hour"], ["hour", "temp"], "ignore") == [2, 1]
+
+
+# --- frames of the kind that came in ---------------------------------------------------------------------------------
+
+FRAMES = {None: pd.DataFrame, "pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
+
+
+@pytest.mark.parametrize(("library", "kind"), FRAMES.items())
+def test_a_frame_is_of_the_library_that_is_asked_for(library, kind):
+    columns = {"a": [1, 2.5, 3], "b": ["x", None, "y"], "c": [["p"], [], ["p", "q"]], "d": np.arange(6.0)[::2]}
+    frame = make_frame(columns, library)
+    assert isinstance(frame, kind)
+    table = read_columns(frame)
+    assert table.names == ("a", "b", "c", "d")
+    assert table.numbers(0).tolist() == [1, 2.5, 3]
+    assert table.labels(1)[0] == ("x", "y")
+    assert table.labels(1)[1].tolist() == [0, -1, 1]
+    assert [list(variables) for variables in frame["c"].to_numpy().tolist()] == columns["c"]
+    assert table.numbers(3).tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(("library", "kind"), FRAMES.items())
+def test_a_frame_may_be_empty(library, kind):
+    frame = make_frame({"a": [], "b": np.empty(0)}, library)
+    assert isinstance(frame, kind)
+    assert frame.shape == (0, 2)
+    assert isinstance(make_frame({}, library), kind)
+
+
+def test_a_frame_of_polars_takes_numbers_of_several_kinds():
+    assert make_frame({"a": [1, 2.5, None]}, "polars")["a"].to_list() == [1.0, 2.5, None]
+
+
+def test_a_frame_without_a_library_needs_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="`to_frame` needs pandas: pip install pandas"):
+        make_frame({"a": [1]}, None)
