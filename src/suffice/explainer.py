@@ -36,6 +36,7 @@ from suffice._table.checks import as_finite, check_finite, check_target, read_in
 from suffice._table.encoding import Encoding
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import Variables, VariableSet
+from suffice.errors import InputValueError
 from suffice.explanation import Explanations, SetsKind, check_sets_kind
 from suffice.rules import Rule
 
@@ -706,9 +707,12 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         try:
             return np.array([rank_of[label] for label in labels.tolist()], dtype=np.uint32)
         except (KeyError, TypeError):
-            unknown = next(label for label in labels.tolist() if label not in rank_of)
-            raise ValueError(
-                f"`y` holds the label {unknown!r}, which was not among the labels at fit: {self.classes_.tolist()}."
+            row, unknown = next((row, label) for row, label in enumerate(labels.tolist()) if label not in rank_of)
+            raise InputValueError(
+                f"`y` holds the label {unknown!r}",
+                f", which was not among the labels at fit: {self.classes_.tolist()}.",
+                row=row,
+                value=unknown,
             ) from None
 
     def _probabilities(self, table: NDArray[np.float32], sets: list[VariableSet] | None) -> Floats:

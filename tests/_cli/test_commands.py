@@ -547,7 +547,7 @@ def test_a_model_keeps_its_own_settings_unless_others_are_given(here, capsys):
         ("buys.suffice few.csv --ignore-extra", "The table has 1 columns, there were 5 at fit: missing ['city', 'inc"),
         ("buys.suffice new.csv --id nr", "--id: there is no column 'nr' in new.csv."),
         ("buys.suffice new.csv --target bys", "--target: there is no column 'bys' in new.csv. Did you mean 'buys'?"),
-        ("buys.suffice new.csv --target city --ignore-extra", "The target holds the label 'Oslo', which was not among"),
+        ("buys.suffice new.csv --target city --ignore-extra", "The target holds the label 'Oslo' (row 0), which was"),
         ("buys.suffice new.csv -o out.xlsx", "Cannot tell the format of 'out.xlsx', the suffix '.xlsx' is not known: "),
         ("buys.suffice new.csv -o out", "Cannot tell the format of 'out', it has no suffix: use one of .csv, .parquet"),
         ("buys.suffice new.csv -o nowhere/out.csv", "There is no folder 'nowhere' to write 'out.csv' in."),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from suffice._table.encoding import MAX_WHOLE, MIN_CATEGORY_ROWS, Column, Encoding, order_by_outcome
 from suffice._table.table import WEEKDAYS, read_columns
-from suffice.errors import RareCategoriesWarning
+from suffice.errors import InputValueError, RareCategoriesWarning
 from suffice.rules import Condition, Rule
 
 NAN, INF = np.nan, np.inf
@@ -393,8 +393,9 @@ def test_a_category_that_was_not_there_is_refused_with_its_column_and_row():
         "Column 'weather' of `X` holds 'claer' (row 2), which was not among its categories at fit: 'clear', 'rain'. "
         "Did you mean 'clear'? With unseen='missing' it counts as missing."
     )
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(InputValueError, match=f"^{re.escape(message)}$") as caught:
         encoding.encode(new)
+    assert (caught.value.row, caught.value.column, caught.value.value) == (2, "weather", "claer")
     np.testing.assert_array_equal(encoding.encode(new, unseen="missing")[:, 1], [1, NAN, NAN])
 
 

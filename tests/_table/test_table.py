@@ -28,6 +28,7 @@ from suffice._table.table import (
     numbered_names,
     read_columns,
 )
+from suffice.errors import InputTypeError
 
 NAN, INF = math.nan, math.inf
 DATE, DATETIME, DECIMAL = datetime.date, datetime.datetime, decimal.Decimal
@@ -302,18 +303,18 @@ def test_a_pandas_column_of_pyarrow_dictionaries_holds_categories():
         (of_pandas(pd.to_timedelta(["1D"])), "Duration("),
         (of_pandas([[1], [2]]), "list (row 0)"),
         (of_pandas([{"b": 1}]), "dict (row 0)"),
-        (of_pandas([b"a"]), "objects of the types ['bytes']."),
-        (of_pandas([datetime.time(1)]), "objects of the types ['time']."),
-        (of_pandas([1, "a"], dtype=object), "objects of the types ['int', 'str']: make them all strings."),
-        (of_pandas([True, "a", None], dtype=object), "objects of the types ['bool', 'str']: make them all strings."),
-        (of_pandas([DATE(2024, 1, 1), 1], dtype=object), "objects of the types ['date', 'int']."),
-        (of_pandas(pd.period_range("2024", periods=2, freq="M")), "objects of the types ['Period']."),
+        (of_pandas([b"a"]), "objects of the types ['bytes'] (row 0)."),
+        (of_pandas([datetime.time(1)]), "objects of the types ['time'] (row 0)."),
+        (of_pandas([1, "a"], dtype=object), "objects of the types ['int', 'str'] (row 1): make them all strings."),
+        (of_pandas([True, "a", None], dtype=object), "objects of the types ['bool', 'str'] (row 1): make them all"),
+        (of_pandas([DATE(2024, 1, 1), 1], dtype=object), "objects of the types ['date', 'int'] (row 1)."),
+        (of_pandas(pd.period_range("2024", periods=2, freq="M")), "objects of the types ['Period'] (row 0)."),
         (of_polars([datetime.timedelta(1)]), "Duration("),
         (of_polars([[1], [2]]), "List(Int64)."),
         (of_polars([{"b": 1}]), "Struct({'b': Int64})."),
         (of_polars([b"a"]), "Binary."),
         (of_polars([datetime.time(1)]), "Time."),
-        (of_polars(["a", 1], pl.Object), "objects of the types ['int', 'str']: make them all strings."),
+        (of_polars(["a", 1], pl.Object), "objects of the types ['int', 'str'] (row 1): make them all strings."),
         (of_pyarrow([datetime.timedelta(1)]), "Duration("),
         (of_pyarrow([[1], [2]]), "List(Int64)."),
         (of_pyarrow([{"b": 1}]), "Struct({'b': Int64})."),
@@ -322,14 +323,27 @@ def test_a_pandas_column_of_pyarrow_dictionaries_holds_categories():
         ({"a": np.array([1], dtype="m8[s]")}, "timedelta64[s]."),
         ({"a": np.array([b"a"])}, "|S1."),
         ({"a": np.array([1j])}, "complex128."),
-        ({"a": ["a", None, 1]}, "objects of the types ['int', 'str']: make them all strings."),
+        ({"a": ["a", None, 1]}, "objects of the types ['int', 'str'] (row 2): make them all strings."),
         ({"a": np.array([None, [1]], dtype=object)}, "list (row 1)"),
     ],
 )
 def test_what_is_neither_number_nor_label_nor_date_is_refused_by_the_name_of_its_column(X, held):
     message = f"Column 'a' of `X` must hold numbers, labels or dates, got {held}"
-    with pytest.raises(TypeError, match=re.escape(message)):
+    with pytest.raises(InputTypeError, match=re.escape(message)) as caught:
         read_columns(X).kind(0)
+    error = caught.value
+    assert error.column == "a"
+    assert (f"(row {error.row})" in message) == (error.row is not None)
+
+
+@pytest.mark.parametrize(
+    ("values", "row", "value"), [(["a", None, "b", 1], 3, 1), ([None, [1], 2], 1, [1]), ([None, b"a", "b"], 1, b"a")]
+)
+def test_the_first_value_of_another_kind_is_known_to_the_error(values, row, value):
+    for X in (of_pandas(values, dtype=object), {"a": np.array([*values, None], dtype=object)}):
+        with pytest.raises(InputTypeError) as caught:
+            read_columns(X).kind(0)
+        assert (caught.value.row, caught.value.column, caught.value.value) == (row, "a", value)
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -391,12 +405,20 @@ def test_objects_that_are_booleans_or_missing_are_numbers_too():
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize(
-    ("values", "held"),
-    [(["12", None], "the text '12'"), ([None, "a", "b"], "the text 'a'"), ([DATE(2024, 1, 1), None], "something else")],
+    ("values", "held", "row"),
+    [
+        (["12", None], "the text '12' (row 0)", 0),
+        ([None, "a", "b"], "the text 'a' (row 1)", 1),
+        ([DATE(2024, 1, 1), None], "something else", None),
+    ],
 )
-def test_what_is_no_number_is_refused_as_one(read, values, held):
-    with pytest.raises(TypeError, match=f"^Column 'a' of `X` must hold numbers, got {held}.$"):
+def test_what_is_no_number_is_refused_as_one(read, values, held, row):
+    message = re.escape(f"Column 'a' of `X` must hold numbers, got {held}.")
+    with pytest.raises(InputTypeError, match=f"^{message}$") as caught:
         read({"a": values}).numbers(0)
+    error = caught.value
+    assert error.column == "a"
+    assert (error.row, error.value) == (row, None if row is None else values[row])
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------

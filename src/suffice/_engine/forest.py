@@ -6,7 +6,6 @@ Leaves everything about sets of variables to ``projection``.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +23,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from suffice import _core
-from suffice.errors import FidelityWarning
+from suffice.errors import FidelityWarning, warn
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
 REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
@@ -595,10 +594,9 @@ def fidelity(forest: FittedForest, task: str) -> tuple[float, list[float]]:
         wrong_constant = float(np.var(y))
         value, name = 1.0 - wrong / wrong_constant if wrong_constant else math.nan, "R2"
     if wrong > (1 - POOR_FIDELITY) * wrong_constant:
-        warnings.warn(
+        warn(
             f"The forest follows the outcomes poorly: out-of-bag {name} {value:.2f}, hardly better than a constant "
             "prediction. Its explanations say little about these data; try other variables or more rows.",
             FidelityWarning,
-            stacklevel=3,
         )
     return value, of_classes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from suffice import _core
 from suffice._engine.forest import FittedForest
 from suffice._engine.projection import MAX_CANDIDATES, ProjectedForest
 from suffice._table.variables import Variables, VariableSet
-from suffice.errors import SearchSizeWarning, did_you_mean
+from suffice.errors import SearchSizeWarning, did_you_mean, warn
 
 IMPORTANCES = ("splits", "impurity", "permutation")
 N_PERMUTATIONS = 5
@@ -267,11 +266,10 @@ def find_sufficient_sets(
     complete = is_complete.astype(np.bool_)
     if not complete.all():
         n_sets = sum(math.comb(n, size) for size in range(min_size, largest + 1))
-        warnings.warn(
+        warn(
             f"The search ended after {max_sets} of up to {n_sets:.3g} sets of candidates in "
             f"{np.count_nonzero(~complete)} of {len(X)} rows: they may have other sufficient sets. Give a larger "
             "`max_sets` (None: no limit), a `max_size`, or fewer candidates.",
             SearchSizeWarning,
-            stacklevel=3,
         )
     return FoundSets(projected.candidates, offset, masks, sdps, best_masks, best_sdps, complete)

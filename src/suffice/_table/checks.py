@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from suffice._table.table import Table, as_frame, is_missing, match_columns, read_columns
-from suffice.errors import did_you_mean
+from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
 
 
 def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
@@ -78,7 +77,10 @@ def check_finite(table: NDArray[Any], column_names: Sequence[str], takes_missing
     else:
         what = "infinity or a number too large for float32"
         fix = "give a finite number" + (", or NaN if it is missing" if takes_missing else "")
-    raise ValueError(f"Column {column_names[column]!r} of `X` holds {what} (row {row}): {fix}.")
+    name = column_names[column]
+    raise InputValueError(
+        f"Column {name!r} of `X` holds {what}", f": {fix}.", row=row, column=name, value=table[row, column].item()
+    )
 
 
 def read_input(
@@ -131,11 +133,9 @@ def read_input(
             f"X has {len(table.names)} features, but {name} is expecting {estimator.n_features_in_} features as input."
         )
     if table.has_names != (fitted is not None):
-        said = "has" if table.has_names else "does not have valid"
-        fitted_with = "without" if table.has_names else "with"
-        warnings.warn(
-            f"X {said} feature names, but {name} was fitted {fitted_with} feature names", UserWarning, stacklevel=3
-        )
+        # scikit-learn's wording, which its estimator checks look for.
+        has, fitted_with = ("has", "without") if table.has_names else ("does not have valid", "with")
+        warn(f"X {has} feature names, but {name} was fitted {fitted_with} feature names", UserWarning)
     return table
 
 
@@ -190,7 +190,7 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
     if target.dtype.kind == "O":
         target = _from_objects(target.tolist())
     if target.dtype.kind not in "biufUS":
-        raise TypeError(f"`y` must hold labels or numbers, got {target.dtype}.")
+        raise InputTypeError(f"`y` must hold labels or numbers, got {target.dtype}.")
     if target.dtype.kind == "f":
         as_finite(target)
     return target
@@ -199,13 +199,20 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
 def _from_objects(labels: list[Any]) -> NDArray[Any]:
     for row, label in enumerate(labels):
         if is_missing(label):
-            raise ValueError(f"`y` has a missing value (row {row}): leave out the rows without an outcome.")
+            raise InputValueError("`y` has a missing value", ": leave out the rows without an outcome.", row=row)
     types = sorted({type(label).__name__ for label in labels})
-    if 0 < sum(isinstance(label, str) for label in labels) < len(labels):
-        raise TypeError(f"`y` mixes text with other labels, of the types {types}: make them all strings.")
+    is_text = [isinstance(label, str) for label in labels]
+    if 0 < sum(is_text) < len(labels):
+        row = is_text.index(not is_text[0])
+        raise InputTypeError(
+            f"`y` mixes text with other labels, of the types {types}",
+            ": make them all strings.",
+            row=row,
+            value=labels[row],
+        )
     target = np.array(labels)
     if target.dtype.kind == "O":
-        raise TypeError(f"`y` must hold labels or numbers, got objects of the types {types}.")
+        raise InputTypeError(f"`y` must hold labels or numbers, got objects of the types {types}.")
     return target
 
 
@@ -225,9 +232,13 @@ def as_finite(y: NDArray[Any]) -> NDArray[np.float64]:
     try:
         numbers = y.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError("`y` must hold numbers for a regression; give task='classification' for labels.") from None
+        raise InputValueError(
+            "`y` must hold numbers for a regression; give task='classification' for labels."
+        ) from None
     is_bad = ~np.isfinite(numbers)
     if is_bad.any():
         row = int(np.flatnonzero(is_bad)[0])
-        raise ValueError(f"`y` holds NaN or inf (row {row}): leave out the rows without a finite outcome.")
+        raise InputValueError(
+            "`y` holds NaN or inf", ": leave out the rows without a finite outcome.", row=row, value=numbers[row].item()
+        )
     return numbers

@@ -8,7 +8,6 @@ rule read back as a set of categories. Dates become their parts. Missing values 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
-from suffice.errors import RareCategoriesWarning, did_you_mean
+from suffice.errors import InputTypeError, InputValueError, RareCategoriesWarning, did_you_mean, warn
 
 Unseen = Literal["error", "missing"]
 Matrix = NDArray[np.float32]
@@ -88,9 +87,13 @@ class Column:
             label = labels[rows[row]]
             known = [label for code, labels in enumerate(self.labels) if code != self.rare for label in labels]
             listed = ", ".join(map(repr, known[:N_LISTED])) + (", ..." if len(code_of) > N_LISTED else "")
-            raise ValueError(
-                f"Column {self.name!r} of `X` holds {label!r} (row {row}), which was not among its categories at fit: "
-                f"{listed}.{did_you_mean(label, map(str, code_of))} With unseen='missing' it counts as missing."
+            raise InputValueError(
+                f"Column {self.name!r} of `X` holds {label!r}",
+                f", which was not among its categories at fit: {listed}.{did_you_mean(label, map(str, code_of))} With "
+                "unseen='missing' it counts as missing.",
+                row=row,
+                column=self.name,
+                value=label,
             )
         return codes[rows]
 
@@ -161,9 +164,10 @@ class Encoding:
             kind = table.kind(i)
             if kind == "date":
                 if dates is None:
-                    raise TypeError(
-                        f"Column {name!r} of `X` holds dates: leave it out, or use its year, month, day, weekday and "
-                        "hour by dates='parts'."
+                    raise InputTypeError(
+                        f"Column {name!r} of `X` holds dates",
+                        ": leave it out, or use its year, month, day, weekday and hour by dates='parts'.",
+                        column=name,
                     )
                 columns += _columns_of_dates(table, i)
             elif kind == "number":
@@ -279,11 +283,10 @@ def _column_of_categories(table: Table, i: int, targets: NDArray[np.float64]) ->
     if np.count_nonzero(is_rare) < 2:
         is_rare[:] = False
     if n_rows[is_rare].sum() > table.n_rows / 2:
-        warnings.warn(
+        warn(
             f"Most rows of the column {table.names[i]!r} hold categories with fewer than {MIN_CATEGORY_ROWS} rows, "
             "which are taken together as one. Leave the column out if it only names the rows.",
             RareCategoriesWarning,
-            stacklevel=4,
         )
     # Rare categories take the last number.
     group_of = np.where(is_rare, np.count_nonzero(~is_rare), np.cumsum(~is_rare) - 1)

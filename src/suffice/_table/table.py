@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import did_you_mean
+from suffice.errors import InputTypeError, did_you_mean
+from suffice.words import to_plain
 
 Kind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
 Labels: TypeAlias = tuple[tuple[Any, ...], NDArray[np.intp]]
@@ -182,7 +183,7 @@ class Table:
         for known, kind in kinds.items():
             if dtype == known:
                 return kind
-        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got {dtype}.")
+        raise self._wrong_kind(i, dtype)
 
     def _kind_of_array(self, i: int, column: NDArray[Any]) -> Kind:
         kind: Kind | None = {"b": "boolean", "M": "date", "U": "category", "T": "category"}.get(column.dtype.kind)  # type: ignore[assignment]
@@ -192,10 +193,11 @@ class Table:
             return "number"
         if column.dtype.kind == "O":
             return self._kind_of_objects(i)
-        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got {column.dtype}.")
+        raise self._wrong_kind(i, column.dtype)
 
     def _kind_of_objects(self, i: int) -> Kind:
-        types = {type(label) for label in self.labels(i)[0]}
+        labels = self.labels(i)[0]
+        types = {type(label) for label in labels}
         kinds: dict[Kind, Any] = {
             "boolean": (bool, np.bool_),
             "number": (numbers.Real, decimal.Decimal),
@@ -205,14 +207,24 @@ class Table:
         if not types:
             return "number"
         for kind, known in kinds.items():
-            if all(issubclass(found, known) for found in types):
+            if all(issubclass(type_, known) for type_ in types):
                 return kind
-        found_names = sorted(found.__name__ for found in types)
-        fix = ": make them all strings" if any(issubclass(found, str) for found in types) else ""
-        raise TypeError(
-            f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got objects of the types "
-            f"{found_names}{fix}."
-        )
+        type_names = sorted(type_.__name__ for type_ in types)
+        fix = ": make them all strings." if any(issubclass(type_, str) for type_ in types) else "."
+        first_kind = next((known for known in kinds.values() if isinstance(labels[0], known)), ())
+        code = next(code for code, label in enumerate(labels) if not isinstance(label, first_kind))
+        raise self._wrong_kind(i, f"objects of the types {type_names}", fix, row=self._first_row(i, code))
+
+    def _wrong_kind(self, i: int, held: object, detail: str = ".", row: int | None = None) -> InputTypeError:
+        name = self.names[i]
+        problem = f"Column {name!r} of `X` must hold numbers, labels or dates, got {held}"
+        return InputTypeError(problem, detail, row=row, column=name, value=None if row is None else self._value(i, row))
+
+    def _value(self, i: int, row: int) -> Any:
+        return to_plain(self._columns[i][row])
+
+    def _first_row(self, i: int, code: int) -> int:
+        return int(np.flatnonzero(self.labels(i)[1] == code)[0])
 
     def numbers(self, i: int) -> NDArray[np.float64]:
         """Read a column as numbers.
@@ -262,8 +274,14 @@ class Table:
                 return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError):
             labels = ()
-        held = next((f"the text {label!r}" for label in labels if isinstance(label, str)), "something else")
-        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, got {held}.")
+        problem = f"Column {self.names[i]!r} of `X` must hold numbers, got "
+        for code, label in enumerate(labels):
+            if isinstance(label, str):
+                row = self._first_row(i, code)
+                raise InputTypeError(
+                    f"{problem}the text {label!r}", ".", row=row, column=self.names[i], value=label
+                ) from None
+        raise InputTypeError(f"{problem}something else.", column=self.names[i])
 
     def is_missing(self, i: int) -> NDArray[np.bool_]:
         """Tell which values of a column are missing.
@@ -309,10 +327,7 @@ class Table:
             for row, value in enumerate(values):
                 codes[row] = code_of.setdefault(value, len(code_of))
         except TypeError:
-            raise TypeError(
-                f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got "
-                f"{type(value).__name__} (row {row})."
-            ) from None
+            raise self._wrong_kind(i, type(value).__name__, row=row) from None
         present = [not is_missing(label) for label in code_of]
         # Each NaN is a label of its own to a dict.
         new_code = np.where(present, np.cumsum(present) - 1, -1) if present else np.empty(0, dtype=np.intp)
@@ -365,7 +380,7 @@ class Table:
 
         column = self._columns[i]
         if self.kind(i) != "date":
-            raise TypeError(f"Column {self.names[i]!r} of `X` must hold dates.")
+            raise InputTypeError(f"Column {self.names[i]!r} of `X` must hold dates.", column=self.names[i])
         if not isinstance(column, np.ndarray) and column.dtype in (nw.Date, nw.Datetime):
             if part == "hour" and column.dtype == nw.Date:
                 known = ~column.is_null().to_numpy()
