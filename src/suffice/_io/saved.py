@@ -137,6 +137,25 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
         raise ValueError(f"{shown!r} is no sound file of suffice: {detail}") from None
 
 
+def read_origin(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read which format a file has, and which versions wrote it.
+
+    Parameters
+    ----------
+    path : path
+        A file that `load_explainer` reads.
+
+    Returns
+    -------
+    dict
+        The number of the "format", and the "versions" of the packages used.
+    """
+    with open(path, "rb") as file:
+        _, number, n_bytes = _PREFIX.unpack(file.read(_PREFIX.size))
+        header = json.loads(file.read(n_bytes))
+    return {"format": number, "versions": header["about"]["versions"]}
+
+
 def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     """Turn an explainer into plain values and arrays."""
     fitted = explainer._projected.forest
