@@ -22,7 +22,7 @@ from suffice import SufficientExplainer
 from suffice._cli.main import run
 from suffice._cli.printing import in_options
 from suffice._io.files import read_table
-from suffice._io.result_table import LINE_COLUMNS
+from suffice._io.result_table import RESULT_COLUMNS
 
 COMMAND = Path(sys.executable).with_name("suffice")
 N_ROWS = 300
@@ -405,7 +405,7 @@ def test_the_table_has_a_line_for_each_row(model, target, suffix, here, capsys):
     assert captured.out == ""
     assert captured.err.splitlines()[-1] == f"{len(positions)} rows explained, written to out.{suffix}."
     found = read_table(f"out.{suffix}")
-    assert found.columns == ["row", "id", "member", *LINE_COLUMNS]
+    assert found.columns == ["row", "id", "member", *RESULT_COLUMNS]
     assert found["row"].to_list() == positions
     assert found["id"].to_list() == [f"c{i}" for i in positions]
     for line, explanation in zip(found.to_dicts(), explanations, strict=True):

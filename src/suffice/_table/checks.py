@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from suffice._table.table import Table, as_frame, is_missing, match_columns, read_columns
+from suffice._table.frames import as_frame
+from suffice._table.table import Table, is_missing, match_columns, read_columns
 from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
 
 
@@ -162,7 +163,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def check_target(y: Any, n_rows: int) -> NDArray[Any]:
+def read_outcomes(y: Any, n_rows: int) -> NDArray[Any]:
     """Make an array of one outcome for each row.
 
     Parameters

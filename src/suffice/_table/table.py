@@ -15,10 +15,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._table.frames import as_frame
 from suffice.errors import InputTypeError, did_you_mean
 from suffice.words import to_plain
 
-Kind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
+ColumnKind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
 Labels: TypeAlias = tuple[tuple[Any, ...], NDArray[np.intp]]
 """The distinct labels in the order of their first rows, and the position of each row's label; -1 if it is missing."""
 
@@ -152,7 +153,7 @@ class Table:
             raise ValueError(f"`X` has no column {name!r}.{did_you_mean(name, self.names)}")
         return self.names.index(name)
 
-    def kind(self, i: int) -> Kind:
+    def kind(self, i: int) -> ColumnKind:
         """Tell what a column holds.
 
         Parameters
@@ -178,15 +179,15 @@ class Table:
         if dtype in (nw.Object, nw.Unknown):
             return self._kind_of_objects(i)
         # Of text without a single value nothing is known: it is what pandas makes of a column of None.
-        of_text: Kind = "category" if dtype != nw.String or self.labels(i)[0] else "number"
-        kinds: dict[Any, Kind] = {nw.Boolean: "boolean", nw.String: of_text, nw.Date: "date", nw.Datetime: "date"}
+        of_text: ColumnKind = "category" if dtype != nw.String or self.labels(i)[0] else "number"
+        kinds: dict[Any, ColumnKind] = {nw.Boolean: "boolean", nw.String: of_text, nw.Date: "date", nw.Datetime: "date"}
         for known, kind in kinds.items():
             if dtype == known:
                 return kind
         raise self._wrong_kind(i, dtype)
 
-    def _kind_of_array(self, i: int, column: NDArray[Any]) -> Kind:
-        kind: Kind | None = {"b": "boolean", "M": "date", "U": "category", "T": "category"}.get(column.dtype.kind)  # type: ignore[assignment]
+    def _kind_of_array(self, i: int, column: NDArray[Any]) -> ColumnKind:
+        kind: ColumnKind | None = {"b": "boolean", "M": "date", "U": "category", "T": "category"}.get(column.dtype.kind)  # type: ignore[assignment]
         if kind is not None:
             return kind
         if column.dtype.kind in "iuf":
@@ -195,10 +196,10 @@ class Table:
             return self._kind_of_objects(i)
         raise self._wrong_kind(i, column.dtype)
 
-    def _kind_of_objects(self, i: int) -> Kind:
+    def _kind_of_objects(self, i: int) -> ColumnKind:
         labels = self.labels(i)[0]
         types = {type(label) for label in labels}
-        kinds: dict[Kind, Any] = {
+        kinds: dict[ColumnKind, Any] = {
             "boolean": (bool, np.bool_),
             "number": (numbers.Real, decimal.Decimal),
             "category": str,
@@ -271,6 +272,8 @@ class Table:
             else:
                 import narwhals.stable.v2 as nw
 
+                if column.implementation.is_pyarrow():  # narwhals refuses whole numbers beyond 2**53
+                    return np.asarray(column.to_native().cast("float64", safe=False).to_numpy(), dtype=np.float64)
                 return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError):
             labels = ()
@@ -460,35 +463,6 @@ def numbered_names(n_columns: int) -> list[str]:
     return [f"x{i}" for i in range(n_columns)]
 
 
-def as_frame(X: Any) -> Any:
-    """Recognise a frame.
-
-    Parameters
-    ----------
-    X : object
-        A frame of pandas, polars or pyarrow, or anything else.
-
-    Returns
-    -------
-    narwhals.DataFrame or None
-        The frame; None if it is none.
-    """
-    if isinstance(X, np.ndarray | list | tuple | Mapping):
-        return None  # without loading narwhals
-    import narwhals.stable.v2 as nw
-    from narwhals.exceptions import DuplicateError
-
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except DuplicateError:
-        names = list(getattr(X, "column_names", X.columns))
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"`X` has two columns named {twice!r}; rename one.") from None
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("`X` is a lazy frame: collect it first, X.collect().")
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
 def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
     """Read anything that has columns.
 
@@ -563,38 +537,3 @@ def match_columns(names: Sequence[str], fitted: Sequence[str], extra: str) -> li
             f"{unexpected}.{near}"
         )
     return [position_of[name] for name in fitted]
-
-
-def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any:
-    """Make a frame of the kind that the user's table was.
-
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        The columns. Tuples stay tuples in pandas, which can group by them, and become lists elsewhere.
-    library : {"pandas", "polars", "pyarrow"} or None
-        The kind; None, for a table that was no frame, makes a pandas frame.
-
-    Returns
-    -------
-    frame
-        The frame.
-    """
-    if library in ("polars", "pyarrow"):
-        columns = {
-            name: [list(value) if isinstance(value, tuple) else value for value in values]
-            for name, values in columns.items()
-        }
-    if library == "polars":
-        import polars as pl
-
-        return pl.DataFrame(columns, strict=False)
-    if library == "pyarrow":
-        import pyarrow as pa
-
-        return pa.table(columns)
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError("`to_frame` needs pandas: pip install pandas.") from None
-    return pd.DataFrame(dict(columns))
