@@ -12,7 +12,7 @@ import numpy as np
 
 
 def as_frame(X: Any) -> Any:
-    """Recognise a frame.
+    """Return a frame as one of narwhals, if it is a frame.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def as_frame(X: Any) -> Any:
     Returns
     -------
     narwhals.DataFrame or None
-        The frame; None if it is none.
+        The frame; None if `X` is not one.
     """
     if isinstance(X, np.ndarray | list | tuple | Mapping):
         return None  # without loading narwhals
@@ -41,14 +41,14 @@ def as_frame(X: Any) -> Any:
 
 
 def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any:
-    """Make a frame of the kind that the user's table was.
+    """Make a frame of the library of the user's table.
 
     Parameters
     ----------
     columns : mapping of str to sequence
         The columns. Tuples stay tuples in pandas, which can group by them, and become lists elsewhere.
     library : {"pandas", "polars", "pyarrow"} or None
-        The kind; None, for a table that was no frame, makes a pandas frame.
+        The library; None, for a table that was not a frame, makes a pandas frame.
 
     Returns
     -------
