@@ -14,11 +14,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_lines
+from mixed_table import CASES, COLUMNS, as_arrow, expected_line, make_case, make_table, sorted_lines
 
 from suffice import SufficientExplainer
 from suffice import spark as suffice_spark
-from suffice._io.result_table import line_of
 
 pyspark = pytest.importorskip("pyspark", reason="There is no Spark: pip install 'suffice[spark]'.")
 
@@ -161,7 +160,7 @@ def test_names_may_hold_anything_and_options_reach_the_explainer(session):
     lines = suffice_spark.explain(explainer, rows, keep="the.id", sets="all", rules=None).collect()
     expected = explainer.explain(X, sets="all", rules=None)
     found = [row.asDict() for row in sorted(lines, key=lambda row: row["the.id"])]
-    assert found == [{"the.id": i, **line_of(explanation)} for i, explanation in enumerate(expected)]
+    assert found == [{"the.id": i, **expected_line(explanation)} for i, explanation in enumerate(expected)]
 
 
 def test_a_table_of_spark_connect_is_refused(labels):

@@ -32,7 +32,7 @@ from suffice._engine.projection import ProjectedForest
 from suffice._engine.rule_search import RuleFinder, RuleOptions
 from suffice._engine.search import choose_candidates, find_sufficient_sets
 from suffice._engine.settings import check_settings, count_threads, describe_explainer, least_cell
-from suffice._table.checks import as_finite, check_finite, check_target, read_input
+from suffice._table.checks import as_finite, check_finite, read_input, read_outcomes
 from suffice._table.encoding import Encoding
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import Variables, VariableSet
@@ -214,7 +214,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         check_settings(self)
         task_of_forest(self.forest)  # a wrong kind of forest is told first
         given = read_input(self, X, reset=True, min_rows=2)
-        outcomes = check_target(y, given.n_rows)
+        outcomes = read_outcomes(y, given.n_rows)
         self.task_, self.task_reason_ = decide_task(self.task, self.forest, outcomes)
         n_threads = count_threads(self.n_jobs)
 
@@ -389,7 +389,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             Accuracy (classification) or R2 (regression): `fidelity_` on other rows.
         """
         predictions = self.predict(X)
-        outcomes = check_target(y, len(predictions))
+        outcomes = read_outcomes(y, len(predictions))
         measure = accuracy_score if self.task_ == "classification" else r2_score
         return float(measure(outcomes, predictions))
 
@@ -674,7 +674,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         if y is None:
             outcomes = self._predict_leaves(table) if predictions is None else predictions
         else:
-            outcomes = check_target(y, len(table))
+            outcomes = read_outcomes(y, len(table))
         if self.task_ == "classification":
             self._class_ranks(outcomes)
             return outcomes, None

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from suffice._engine.search import FoundSets
 from suffice._table.checks import check_word
 from suffice._table.encoding import Column, Encoding
-from suffice._table.table import Table, make_frame
+from suffice._table.frames import make_frame
+from suffice._table.table import Table
 from suffice._table.variables import Variables
 from suffice.rules import Rule
 from suffice.words import format_number, format_probability, format_value, join, to_plain
@@ -321,6 +322,53 @@ class Explanations(Sequence[Explanation]):
         self.about = dict(about)
 
     @property
+    def library(self) -> str | None:
+        """The library of the explained table: "pandas", "polars" or "pyarrow"; None for an array."""
+        return self._library
+
+    @property
+    def outcomes(self) -> NDArray[Any]:
+        """The explained outcomes, one for each row."""
+        return self._outcomes
+
+    @property
+    def intervals(self) -> NDArray[np.float64] | None:
+        """Regression: the closed interval of each row, shape (n_rows, 2); None for classes."""
+        return self._intervals
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """The predictions of the forest, one for each row."""
+        return self._predictions
+
+    @property
+    def n_sets(self) -> NDArray[np.int64]:
+        """The number of sufficient sets of each row."""
+        return np.diff(self._found.offset).astype(np.int64)
+
+    @property
+    def has_set(self) -> NDArray[np.bool_]:
+        """Whether each row has a sufficient set."""
+        return self.n_sets > 0
+
+    @property
+    def best_sets(self) -> list[SufficientSet]:
+        """The best set of each row."""
+        masks = [mask.tobytes() for mask in self._found.best_masks]
+        row_of = dict(zip(masks, range(len(self)), strict=True))  # a few sets are the best ones of many rows
+        names = {mask: self._named(self._found.best_masks[row], 0.0).variables for mask, row in row_of.items()}
+        return [SufficientSet(names[m], sdp) for m, sdp in zip(masks, self._found.best_sdps.tolist(), strict=True)]
+
+    @property
+    def forest_agrees(self) -> NDArray[np.bool_]:
+        """Whether the forest predicts the outcome of each row; in a regression, both lie in the interval."""
+        if self._intervals is None:
+            return np.asarray(self._predictions == self._outcomes)
+        low, high = self._intervals.T
+        within = [(low <= numbers) & (numbers <= high) for numbers in (self._predictions, self._outcomes)]
+        return np.asarray(within[0] & within[1])
+
+    @property
     def training(self) -> tuple[Table, NDArray[Any]]:
         """The training table of the explainer and its outcomes. Of a column's rare categories only one is left."""
         matrix, outcomes = self._training
@@ -444,25 +492,30 @@ class Explanations(Sequence[Explanation]):
             importance[:, variable] = n_holding / np.maximum(n_counted, 1)
         return importance
 
-    def to_frame(self, of: Literal["sets", "importance"] = "sets") -> Any:
-        """Give the explanations as a frame of the kind that the table was; of an array's, as a pandas frame.
+    def to_frame(self, of: Literal["sets", "rows", "importance"] = "sets") -> Any:
+        """Return the explanations as a frame of the kind that the explained table was; for an array, of pandas.
 
         Parameters
         ----------
-        of : {"sets", "importance"}, default="sets"
+        of : {"sets", "rows", "importance"}, default="sets"
             "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
-            with its best set. "importance": one line for each row, one column for each variable, with the LXI.
+            with its best set. "rows": one line for each row, with its outcome, its best set and its rule; this is the
+            table that ``suffice explain`` writes. "importance": one line for each row, one column for each variable,
+            with the LXI.
 
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
             The frame.
         """
+        check_word("of", of, ("sets", "rows", "importance"))
+        if of == "rows":
+            from suffice._io.result_table import result_frame
+
+            return result_frame(self)
         if of == "importance":
             importance = self._importance("all")
             return make_frame(dict(zip(self._variables.names, importance.T, strict=True)), self._library)
-        if of != "sets":
-            raise ValueError(f"`of` must be 'sets' or 'importance', got {of!r}.")
         names = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal"]
         columns: dict[str, list[Any]] = {name: [] for name in [*names, "forest_agrees", "rule"]}
         for row, explanation in enumerate(self):

@@ -21,8 +21,9 @@ from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._table.checks import as_finite, check_finite, check_number, check_target, read_input
-from suffice._table.table import Table, as_frame
+from suffice._table.checks import as_finite, check_finite, check_number, read_input, read_outcomes
+from suffice._table.frames import as_frame
+from suffice._table.table import Table
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.rules import Rule, to_sql_literal
@@ -463,7 +464,7 @@ class _GlobalRules(BaseEstimator):  # type: ignore[misc]
 
     def _check_training(self, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
         table = self._check_table(X, reset=True)
-        return table, self._read_outcomes(check_target(y, table.n_rows))
+        return table, self._read_outcomes(read_outcomes(y, table.n_rows))
 
     def _check_table(self, X: Any, reset: bool = False) -> Table:
         if not reset:

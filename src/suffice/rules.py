@@ -474,14 +474,18 @@ class Rule:
         pl = _import("polars", "to_polars")
         return functools.reduce(operator.and_, (c._to_polars(pl) for c in self.conditions), pl.lit(True))
 
-    def __str__(self) -> str:
-        """Return the rule as a sentence."""
-        kept = str(self.outcome)
+    @property
+    def sentence(self) -> str:
+        """The rule in words, without its figures."""
+        outcome = str(self.outcome)
         if self.interval is not None:
-            kept = f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
-        asked = " AND ".join(str(condition) for condition in self.conditions)
-        sentence = f"IF {asked} THEN {kept}" if asked else f"ALWAYS {kept}"
-        return f"{sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
+            outcome = f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
+        conditions = " AND ".join(str(condition) for condition in self.conditions)
+        return f"IF {conditions} THEN {outcome}" if conditions else f"ALWAYS {outcome}"
+
+    def __str__(self) -> str:
+        """Return the rule as a sentence with its coverage and its SDP."""
+        return f"{self.sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
 
     def _repr_html_(self) -> str:
         from suffice._show.cards import rule_card

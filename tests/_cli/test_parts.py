@@ -110,6 +110,17 @@ def test_a_part_damaged_in_the_meantime_is_not_left_out(rows_here, monkeypatch, 
     assert explain("-o out.parquet --batch 20") == 0
 
 
+def test_parts_of_a_version_that_called_the_fingerprint_a_plan_are_done_again(
+    rows_here, monkeypatch, n_explained, capsys
+):
+    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
+    os.rename(Path(".out.parquet.parts", FINGERPRINT), Path(".out.parquet.parts", "plan.json"))
+    del n_explained[:]
+    assert explain("-o out.parquet --batch 20") == 0
+    assert n_explained == [20, 20, 20]
+    assert not Path(".out.parquet.parts").exists()
+
+
 @pytest.mark.parametrize("damage", [b"", b'{"version": ', None])
 def test_without_a_fingerprint_nothing_counts_as_done(damage, rows_here, monkeypatch, n_explained, capsys):
     crash_after(2, "-o out.parquet --batch 20", monkeypatch)
@@ -201,8 +212,8 @@ def test_parts_of_another_question_are_not_taken(changed, named, rows_here, monk
             make_table(N_ROWS, seed=0 if changed == "touch" else 2).write_parquet("rows.parquet")
     capsys.readouterr()
     assert explain(line, **of) == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert told == (
+    messages = capsys.readouterr().err.splitlines()[-1]
+    assert messages == (
         f"Error: {folder_of('out.parquet')} holds parts of an earlier run that differs in {named}: add "
         "--restart to discard them, or name another file with -o."
     )
@@ -228,8 +239,8 @@ def test_a_change_that_matters_to_no_finished_part_goes_on(rows_here, monkeypatc
     table.write_parquet("far.parquet")
     line = "-o out.parquet --batch 20 --ignore-extra"
     assert explain(line, "far.parquet") == 2
-    told = capsys.readouterr().err
-    assert "Column 'city' of the table holds 'Bergen' (row 47), which was not among its categories" in told
+    messages = capsys.readouterr().err
+    assert "Column 'city' of the table holds 'Bergen' (row 47), which was not among its categories" in messages
     assert len(parts()) == 2
     del n_explained[:]
     assert explain(f"{line} --unseen missing", "far.parquet") == 0
@@ -255,8 +266,8 @@ def test_a_second_run_is_refused(rows_here, n_explained, capsys):
     with FileLock(Path(".out.parquet.parts", LOCK)):
         assert explain("-o out.parquet --batch 20") == 2
         assert explain("-o out.parquet --batch 20 --restart") == 2
-    told = "Error: Another run is writing 'out.parquet': wait until it has ended, or name another file with -o."
-    assert capsys.readouterr().err.splitlines().count(told) == 2
+    messages = "Error: Another run is writing 'out.parquet': wait until it has ended, or name another file with -o."
+    assert capsys.readouterr().err.splitlines().count(messages) == 2
     assert n_explained == []
     assert explain("-o out.parquet --batch 20") == 0  # a lock that nobody holds is none
 

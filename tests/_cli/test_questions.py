@@ -39,8 +39,8 @@ def test_the_first_rows_only(n, options, rows_here, capsys):
     for output, batch in (("whole.csv", 1000), ("out.csv", 4)):
         assert explain(f"--rows {n} -o {output} --batch {batch} --sets minimal --rules none {options}") == 0
     expect_same("out.csv", "whole.csv")
-    asked = make_table(N_ROWS).with_row_index("row").filter(pl.col("buys").is_not_null() if options else True)
-    assert read_table("out.csv")["row"].to_list() == asked["row"].head(n).to_list()
+    known = make_table(N_ROWS).with_row_index("row").filter(pl.col("buys").is_not_null() if options else True)
+    assert read_table("out.csv")["row"].to_list() == known["row"].head(n).to_list()
 
 
 def test_only_the_rows_that_are_needed_are_read(rows_here, monkeypatch, capsys):

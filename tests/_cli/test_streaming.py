@@ -23,19 +23,19 @@ from suffice._io.files import read_table
 def test_any_size_of_parts_gives_the_same_table(batch, target, rows_here, n_explained, capsys):
     observed = f"--target {target}" if target else ""
     assert explain(f"--id id --id age -o whole.parquet {observed}") == 0
-    told = capsys.readouterr().err
-    asked = N_ROWS - 24 if target else N_ROWS
-    assert n_explained == [asked]
+    messages = capsys.readouterr().err
+    n_rows = N_ROWS - 24 if target else N_ROWS
+    assert n_explained == [n_rows]
     assert explain(f"--id id --id age -o out.parquet --batch {batch} {observed}") == 0
-    assert capsys.readouterr().err == told.replace("whole", "out")
-    assert sum(n_explained) == 2 * asked
+    assert capsys.readouterr().err == messages.replace("whole", "out")
+    assert sum(n_explained) == 2 * n_rows
     assert len(n_explained) > 2
     expect_same("out.parquet", "whole.parquet")
-    found = read_table("out.parquet")
+    table = read_table("out.parquet")
     expected = make_table(N_ROWS).with_row_index("row").filter(pl.col("buys").is_not_null() if target else True)
-    assert found["row"].to_list() == expected["row"].to_list()
-    assert found["id"].to_list() == expected["id"].to_list()
-    assert 0 < found["rule"].null_count() < found.height  # so that some part has no rule
+    assert table["row"].to_list() == expected["row"].to_list()
+    assert table["id"].to_list() == expected["id"].to_list()
+    assert 0 < table["rule"].null_count() < table.height  # so that some part has no rule
     assert sorted(path.name for path in rows_here.iterdir() if not path.is_symlink()) == [
         "out.parquet",
         "whole.parquet",
@@ -219,10 +219,10 @@ def test_the_bar_begins_where_the_last_run_ended(rows_here, monkeypatch, capsys)
     capsys.readouterr()
     assert explain("-o out.parquet --batch 25") == 0
     assert (moves[0]["total"], moves[0]["initial"], moves[1:]) == (60, 50, [10])
-    told = capsys.readouterr().err
-    assert "explaining:  83%" in told
-    assert "60/60 [" in told
-    assert told.count("explaining: 100%") == 2  # no bar of the library's own
+    messages = capsys.readouterr().err
+    assert "explaining:  83%" in messages
+    assert "60/60 [" in messages
+    assert messages.count("explaining: 100%") == 2  # no bar of the library's own
 
 
 def test_searches_that_ended_early_are_noted_once(rows_here, monkeypatch, capsys):
@@ -230,8 +230,8 @@ def test_searches_that_ended_early_are_noted_once(rows_here, monkeypatch, capsys
     explainer.save("few.suffice")
     monkeypatch.setattr(streaming, "_FIRST_STEP", 3)
     assert explain("--batch 20 -o out.parquet", explainer="few") == 0
-    told = capsys.readouterr().err
+    messages = capsys.readouterr().err
     n_short = pl.read_parquet("out.parquet").filter(~pl.col("is_search_complete")).height
     assert n_short > 1
-    assert told.count("--max-sets") == 1
-    assert f"In {n_short} rows the search ended at the --max-sets of the explainer" in told
+    assert messages.count("--max-sets") == 1
+    assert f"In {n_short} rows the search ended at the --max-sets of the explainer" in messages

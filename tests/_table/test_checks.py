@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from suffice._table.checks import as_finite, check_finite, check_number, check_target
+from suffice._table.checks import as_finite, check_finite, check_number, read_outcomes
 from suffice.errors import InputTypeError, InputValueError
 
 NAN, INF = np.nan, np.inf
@@ -124,7 +124,7 @@ def test_nan_is_proposed_only_where_it_is_allowed(takes_missing, fix):
     ],
 )
 def test_labels_and_numbers_of_any_source_become_one_array(y, kind, values):
-    target = check_target(y, 3)
+    target = read_outcomes(y, 3)
     assert target.dtype.kind == kind
     assert target.tolist() == values
 
@@ -178,7 +178,7 @@ NOT_FINITE = "`y` holds NaN or inf (row 1): leave out the rows without a finite 
 )
 def test_a_target_of_the_wrong_kind_is_refused(y, error, message):
     with pytest.raises(error, match=re.escape(message)):
-        check_target(y, 3)
+        read_outcomes(y, 3)
 
 
 @pytest.mark.parametrize(
@@ -192,23 +192,23 @@ def test_a_target_of_the_wrong_kind_is_refused(y, error, message):
 )
 def test_an_error_about_the_outcomes_knows_its_row_and_value(y, error, row, value):
     with pytest.raises(error) as caught:
-        check_target(y, 3)
+        read_outcomes(y, 3)
     assert (caught.value.row, caught.value.column, caught.value.value) == (row, None, value)
 
 
 def test_a_missing_label_in_a_list_is_no_label():
     """NumPy turns ["a", nan] into the strings "a" and "nan", which was fitted as a class of its own."""
     with pytest.raises(ValueError, match="missing value"):
-        check_target(["a", float("nan")], 2)
+        read_outcomes(["a", float("nan")], 2)
 
 
 def test_a_column_vector_is_flattened_with_a_warning():
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
-        assert check_target(np.array([[1], [2]]), 2).tolist() == [1, 2]
+        assert read_outcomes(np.array([[1], [2]]), 2).tolist() == [1, 2]
 
 
 def test_no_rows_have_no_outcomes():
-    assert len(check_target([], 0)) == 0
+    assert len(read_outcomes([], 0)) == 0
 
 
 @pytest.mark.parametrize("y", [np.array([1, 2]), np.array([True, False]), np.array(["1.5", "2"]), np.array([1, 2.5])])

@@ -7,7 +7,6 @@ import decimal
 import itertools
 import math
 import re
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -21,9 +20,7 @@ from hypothesis import strategies as st
 from suffice._table.table import (
     DATE_PARTS,
     Table,
-    as_frame,
     is_missing,
-    make_frame,
     match_columns,
     numbered_names,
     read_columns,
@@ -399,6 +396,13 @@ def test_booleans_are_numbers_too(read):
     np.testing.assert_array_equal(read({"a": [True, None, False]}).numbers(0), [1, NAN, 0])
 
 
+@pytest.mark.parametrize("dtype", [pa.int64(), pa.uint64()])
+def test_whole_numbers_beyond_those_of_float64_are_rounded(dtype):
+    """Arrow refused to cast them: "must hold numbers, got something else"."""
+    X = pa.table({"a": pa.array([2**60 + 1, None, 3], dtype)})
+    np.testing.assert_array_equal(read_columns(X).numbers(0), [2.0**60, NAN, 3])
+
+
 def test_objects_that_are_booleans_or_missing_are_numbers_too():
     np.testing.assert_array_equal(read_columns(of_pandas([True, pd.NA], dtype=object)).numbers(0), [1, NAN])
 
@@ -622,16 +626,6 @@ def test_numbers_beside_text_stay_numbers():
     assert read_columns({"a": ["x", NAN]}).labels(0)[0] == ("x",)
 
 
-@pytest.mark.parametrize("X", [COLUMNS, np.ones((1, 1)), [[1]], ((1,),), pd.Series([1]), pl.Series([1]), 3, None, "a"])
-def test_what_is_no_frame_is_none(X):
-    assert as_frame(X) is None
-
-
-def test_a_lazy_frame_is_to_be_collected_first():
-    with pytest.raises(TypeError, match=re.escape("`X` is a lazy frame: collect it first, X.collect().")):
-        read_columns(pl.LazyFrame({"a": [1]}))
-
-
 # --- columns of the training table in another table ------------------------------------------------------------------
 
 
@@ -682,40 +676,3 @@ def test_a_column_that_was_not_there_is_refused_unless_it_is_to_be_ignored():
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         match_columns(["wind", "temp", "hour"], ["hour", "temp"], "error")
     assert match_columns(["wind", "temp", "hour"], ["hour", "temp"], "ignore") == [2, 1]
-
-
-# --- frames of the kind that came in ---------------------------------------------------------------------------------
-
-FRAMES = {None: pd.DataFrame, "pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
-
-
-@pytest.mark.parametrize(("library", "kind"), FRAMES.items())
-def test_a_frame_is_of_the_library_that_is_asked_for(library, kind):
-    columns = {"a": [1, 2.5, 3], "b": ["x", None, "y"], "c": [["p"], [], ["p", "q"]], "d": np.arange(6.0)[::2]}
-    frame = make_frame(columns, library)
-    assert isinstance(frame, kind)
-    table = read_columns(frame)
-    assert table.names == ("a", "b", "c", "d")
-    assert table.numbers(0).tolist() == [1, 2.5, 3]
-    assert table.labels(1)[0] == ("x", "y")
-    assert table.labels(1)[1].tolist() == [0, -1, 1]
-    assert [list(variables) for variables in frame["c"].to_numpy().tolist()] == columns["c"]
-    assert table.numbers(3).tolist() == [0, 2, 4]
-
-
-@pytest.mark.parametrize(("library", "kind"), FRAMES.items())
-def test_a_frame_may_be_empty(library, kind):
-    frame = make_frame({"a": [], "b": np.empty(0)}, library)
-    assert isinstance(frame, kind)
-    assert frame.shape == (0, 2)
-    assert isinstance(make_frame({}, library), kind)
-
-
-def test_a_frame_of_polars_takes_numbers_of_several_kinds():
-    assert make_frame({"a": [1, 2.5, None]}, "polars")["a"].to_list() == [1.0, 2.5, None]
-
-
-def test_a_frame_without_a_library_needs_pandas(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="`to_frame` needs pandas: pip install pandas"):
-        make_frame({"a": [1]}, None)

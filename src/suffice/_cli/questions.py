@@ -18,20 +18,13 @@ from suffice._cli.printing import note
 from suffice._io.explainer_file import text_columns
 from suffice._io.files import TableFile, open_table
 from suffice._io.outcome_column import is_known, outcomes_of
-from suffice._io.result_table import LINE_COLUMNS, columns_of
+from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
 from suffice.errors import InputError
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanations
 
 N_MANY = 1000  # from this number of rows on, a terminal is told that the work has begun
 N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time
-_TYPES: dict[str, Any] = {
-    "bool": pl.Boolean,
-    "float": pl.Float64,
-    "int": pl.Int64,
-    "list of str": pl.List(pl.String),
-    "str": pl.String,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +41,15 @@ class ExplainedRows:
         Columns of the file that go into the result.
     n_more : int
         The number of rows of the file that are not explained because of a limit.
-    outcome_type : polars.DataType, default=None
-        The type of the column of outcomes; None takes the type of the values.
+    outcome_type : {"bool", "int", "float", "str", "bytes"}
+        The type of the column of outcomes.
     """
 
     explanations: Explanations
     positions: list[int]
     kept: pl.DataFrame
     n_more: int
-    outcome_type: Any = None
+    outcome_type: ValueType
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Yield everything that is known about each row.
@@ -77,58 +70,17 @@ class ExplainedRows:
         Returns
         -------
         polars.DataFrame
-            One line for each row, with the column `row`, the columns kept, and `LINE_COLUMNS`.
+            One line for each row, with the column `row`, the columns kept, and `RESULT_COLUMNS`.
         """
-        check_kept(self.kept.columns)
-        columns = columns_of(self.explanations)
-        types = {"outcome": self.outcome_type, "prediction": type_of_predictions(self.explanations.about["classes"])}
-        return pl.DataFrame(
-            [
-                pl.Series("row", self.positions, dtype=pl.Int64),
-                *self.kept.get_columns(),
-                *(
-                    _series(name, columns[name], types.get(name) or _TYPES.get(kind))
-                    for name, kind in LINE_COLUMNS.items()
-                ),
-            ]
+        check_kept(self.kept.columns, "--id", with_row=True)
+        frame: pl.DataFrame = result_frame(
+            self.explanations,
+            "polars",
+            positions=self.positions,
+            kept=dict(zip(self.kept.columns, self.kept.get_columns(), strict=True)),
+            outcome_type=self.outcome_type,
         )
-
-
-def _series(name: str, values: list[Any], dtype: Any) -> pl.Series:
-    if dtype != pl.List:
-        return pl.Series(name, values, dtype=dtype)
-    # polars takes 10 microseconds for each list: as much as all other columns together, and few lists differ.
-    place_of = {held: i for i, held in enumerate(dict.fromkeys(map(tuple, values)))}
-    return pl.Series(name, [list(held) for held in place_of], dtype=dtype).gather([place_of[tuple(v)] for v in values])
-
-
-def check_kept(columns: Sequence[str]) -> None:
-    """Refuse columns of the file that have the name of a column of the result.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The columns of the file that go into the result.
-    """
-    taken = [name for name in columns if name == "row" or name in LINE_COLUMNS]
-    if taken:
-        raise ValueError(f"--id: {taken[0]!r} is also the name of a column of the result, so rename it.")
-
-
-def type_of_predictions(classes: Sequence[Any] | None) -> Any:
-    """Return the type of the column of predictions, which must not depend on the rows.
-
-    Parameters
-    ----------
-    classes : sequence of object or None
-        The labels; None for a regression.
-
-    Returns
-    -------
-    polars.DataType
-        The type.
-    """
-    return pl.Float64() if classes is None else pl.Series(list(classes)).dtype
+        return frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,18 +120,18 @@ class Question:
     options: dict[str, Any]
 
     @property
-    def outcome_type(self) -> Any:
-        """The type of the column of outcomes in a table of results, a polars.DataType."""
-        explainer = self.explainer
-        if explainer.task_ == "regression":
-            return type_of_predictions(None)
-        fitted_type = type_of_predictions(explainer.classes_.tolist())
-        file_type = fitted_type if self.target is None else self.table.schema[self.target]
+    def outcome_type(self) -> ValueType:
+        """The type of the column of outcomes in the result table, which must not depend on the rows."""
+        if self.explainer.task_ == "regression":
+            return "float"
+        if self.target is None:
+            return value_type_of(self.explainer.classes_)
+        file_type = self.table.schema[self.target]
         if file_type.is_integer():
-            return fitted_type if fitted_type.is_integer() else pl.Int64()
+            return "int"
         if file_type.is_float():
-            return pl.Float64()
-        return file_type if file_type == pl.Boolean else pl.String()
+            return "float"
+        return "bool" if file_type == pl.Boolean else "str"
 
     def read(self, first: int, end: int) -> pl.DataFrame:
         """Read rows of the file.

@@ -19,8 +19,9 @@ import polars as pl
 from suffice import __version__
 from suffice._cli.parts import Parts, folder_of, locked
 from suffice._cli.printing import note, working
-from suffice._cli.questions import ExplainedRows, Question, check_kept
+from suffice._cli.questions import ExplainedRows, Question
 from suffice._engine.progress import progress_bar
+from suffice._io.result_table import check_kept
 from suffice._io.sources import STDIO
 from suffice.errors import SearchSizeWarning
 from suffice.words import counted
@@ -78,7 +79,7 @@ def explain_in_parts(
         Whether to discard the parts of an earlier run.
     """
     if kind != "jsonl":
-        check_kept(question.kept)
+        check_kept(question.kept, "--id", with_row=True)
     question.check()
     fingerprint = make_fingerprint(question, kind, explainer_path, batch)
     with locked(folder_of(output), output) as folder:

@@ -14,7 +14,7 @@ from shop import command, expected
 from suffice import SufficientExplainer
 from suffice._cli.main import run
 from suffice._io.files import read_table
-from suffice._io.result_table import LINE_COLUMNS
+from suffice._io.result_table import RESULT_COLUMNS
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "feather"])
@@ -28,7 +28,7 @@ def test_the_table_has_a_line_for_each_row(name, target, suffix, here, capsys):
     assert captured.out == ""
     assert captured.err.splitlines()[-1] == f"{len(positions)} rows explained, written to out.{suffix}."
     table = read_table(f"out.{suffix}")
-    assert table.columns == ["row", "id", "member", *LINE_COLUMNS]
+    assert table.columns == ["row", "id", "member", *RESULT_COLUMNS]
     assert table["row"].to_list() == positions
     assert table["id"].to_list() == [f"c{i}" for i in positions]
     for line, explanation in zip(table.to_dicts(), explanations, strict=True):

@@ -163,9 +163,9 @@ def _read_training(table: str, target: str, drop: Sequence[str], input_format: s
 def _make_forest(task: str, y: pl.Series, sizes: dict[str, int | None], jobs: int | None, seed: int) -> tuple[Any, str]:
     """Make the default forest with other sizes, and say why it is for this task."""
     from suffice._engine.forest import decide_task, default_forest
-    from suffice._table.checks import check_target
+    from suffice._table.checks import read_outcomes
 
-    decided, reason = decide_task(task, None, check_target(y, len(y)))
+    decided, reason = decide_task(task, None, read_outcomes(y, len(y)))
     forest = default_forest(decided, len(y), jobs or -1, seed)
     return forest.set_params(**{name: value for name, value in sizes.items() if value is not None}), reason
 
