@@ -79,7 +79,7 @@ def explain(
     batch: Annotated[
         int,
         typer.Option(
-            "--batch", min=1, metavar="N", help="The rows of a part, which is kept if the run is stopped, with -o FILE."
+            "--batch", min=1, metavar="N", help="With -o FILE: rows per part. A stopped run keeps its finished parts."
         ),
     ] = BATCH,
     restart: Annotated[
@@ -88,8 +88,9 @@ def explain(
 ) -> None:
     """Show which few variables are enough to keep the outcome of each row, and within which bounds.
 
-    On a terminal the first rows are explained in words. A table or JSON lines are written part by part if there are
-    many rows: if the run is stopped, the same command continues with the remaining rows.
+    On a terminal the first rows are explained in words.
+
+    Many rows are written to a file part by part: if the run is stopped, the same command continues it.
     """
     from suffice._cli.questions import explain_whole, open_question
     from suffice._cli.streaming import explain_in_parts, is_in_parts
