@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 from hypothesis import settings
+from mixed_table import case, labels, table  # noqa: F401 (fixtures)
 
 from suffice import _core
 

@@ -1,4 +1,4 @@
-"""A table with a column of every kind, and its explanations on one machine, for the tests of the engines."""
+"""A table with a column of every kind, and its explanations on one machine, for the tests of batches and engines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
@@ -107,6 +108,21 @@ CASES = {
     "numbers": ("number", "regression"),
     "predicted numbers": (None, "regression"),
 }
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(table, request):
+    return make_case(table, *CASES[request.param])
+
+
+@pytest.fixture(scope="module")
+def labels(table):
+    return make_case(table, *CASES["labels"])
 
 
 def sorted_lines(lines):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from mixed_table import CASES, COLUMNS, as_arrow, expected_line, make_case, make_table, sorted_lines
+from mixed_table import COLUMNS, as_arrow, expected_line, make_case, sorted_lines
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
@@ -31,21 +31,6 @@ from suffice.errors import InputError
 OPTIONS = ExplainOptions()
 HELD_TYPES = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
 HELD_TYPES |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
 
 
 def request_of(explainer, target=None, keep="id", drop=(), **changes):
@@ -73,16 +58,16 @@ def test_a_batch_is_answered_as_the_whole_table_is(case, table, monkeypatch, n_r
 def test_an_arrow_table_is_answered_as_a_frame_is(case, table):
     """A narrow cast of account numbers beyond 2**53 was refused by Arrow: "must hold numbers, got something else"."""
     request = request_of(case.explainer, case.target)
-    found = list(request.explain(case.explainer, as_arrow(table), "the table"))
-    lines = [{"id": i, **line} for i, line in zip(table["id"].tolist(), found[0].to_pylist(), strict=True)]
-    assert len(found) == 1
+    results = list(request.explain(case.explainer, as_arrow(table), "the table"))
+    lines = [{"id": i, **line} for i, line in zip(table["id"].tolist(), results[0].to_pylist(), strict=True)]
+    assert len(results) == 1
     assert lines == case.lines
 
 
 def test_no_more_rows_than_n_rows_are_explained_at_a_time(labels, table, monkeypatch):
     monkeypatch.setattr(batches, "N_ROWS", 50)
-    found = request_of(labels.explainer, "label").explain(labels.explainer, table, "the table")
-    assert [batch.num_rows for batch in found] == [50, 50, 20]
+    results = request_of(labels.explainer, "label").explain(labels.explainer, table, "the table")
+    assert [batch.num_rows for batch in results] == [50, 50, 20]
 
 
 @pytest.mark.parametrize("dtype", [object, "datetime64[us]"])
@@ -90,8 +75,8 @@ def test_a_batch_may_have_no_date_at_all(labels, table, dtype):
     """A column of objects without a single date did not look like one of dates."""
     rows = table[:5].assign(when=pd.Series([None] * 5, dtype=dtype))
     expected = labels.explainer.explain(table[:5].assign(when=pd.NaT)[COLUMNS], rows["label"], sets="minimal")
-    found = explain_batch(labels.explainer, rows, request_of(labels.explainer, "label", keep=()))
-    assert as_lines(found) == [expected_line(explanation) for explanation in expected]
+    result = explain_batch(labels.explainer, rows, request_of(labels.explainer, "label", keep=()))
+    assert as_lines(result) == [expected_line(explanation) for explanation in expected]
 
 
 def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
@@ -100,11 +85,12 @@ def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
     for y in ([1.0, 0.0, 1.0], [1, 0, 1], [True, False, True]):
         rows = X[:3].assign(y=y)
         request = BatchRequest.of(explainer, [("amount", "number"), ("count", "number"), ("y", None)], "y", (), OPTIONS)
-        found = explain_batch(explainer, rows, request)
-        assert found["outcome"].tolist() == [True, False, True]
-        assert found["outcome"].dtype == found["prediction"].dtype == pd.BooleanDtype()
+        result = explain_batch(explainer, rows, request)
+        assert result["outcome"].tolist() == [True, False, True]
+        assert result["outcome"].dtype == result["prediction"].dtype == pd.BooleanDtype()
         assert all(
-            rule is pd.NA or rule.endswith(f"THEN {y}") for rule, y in zip(found["rule"], found["outcome"], strict=True)
+            rule is pd.NA or rule.endswith(f"THEN {y}")
+            for rule, y in zip(result["rule"], result["outcome"], strict=True)
         )
 
 
@@ -113,21 +99,21 @@ def test_decimal_numbers_are_numbers(table):
     decimals = as_arrow(table)
     cast = decimals["number"].cast(pa.decimal128(10, 2))
     decimals = decimals.set_column(decimals.schema.get_field_index("number"), "number", cast)
-    found = next(request_of(case.explainer, "number").explain(case.explainer, decimals, "the table"))
-    assert found["outcome"].to_pylist() == [line["outcome"] for line in case.lines]
+    result = next(request_of(case.explainer, "number").explain(case.explainer, decimals, "the table"))
+    assert result["outcome"].to_pylist() == [line["outcome"] for line in case.lines]
 
 
 def test_an_explainer_without_names_takes_the_columns_in_their_order(table):
     X = table[["amount", "account"]].astype(float).fillna(0.0)
     explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X.to_numpy(), table["label"])
     rows = X.set_axis(["b", "a"], axis=1).assign(id=range(len(X)))
-    kinds = [("b", "number"), ("id", "number"), ("a", "number")]
-    request = BatchRequest.of(explainer, kinds, None, "id", OPTIONS)
-    found = explain_batch(explainer, rows[["b", "id", "a"]], request)
+    held_types = [("b", "number"), ("id", "number"), ("a", "number")]
+    request = BatchRequest.of(explainer, held_types, None, "id", OPTIONS)
+    result = explain_batch(explainer, rows[["b", "id", "a"]], request)
     expected = explainer.explain(X.to_numpy(), sets="minimal")
-    assert as_lines(found) == [{"id": i, **expected_line(explanation)} for i, explanation in enumerate(expected)]
+    assert as_lines(result) == [{"id": i, **expected_line(explanation)} for i, explanation in enumerate(expected)]
     with pytest.raises(ValueError, match=r"has the columns \['b'\] besides .* was fitted on 2 columns without names"):
-        BatchRequest.of(explainer, kinds[:2], None, "id", OPTIONS)
+        BatchRequest.of(explainer, held_types[:2], None, "id", OPTIONS)
 
 
 # --- types ----------------------------------------------------------------------------------------------------------
@@ -151,13 +137,13 @@ def test_outcomes_have_the_kind_of_the_classes(classes, kind):
     X = np.arange(40.0)[:, None]
     explainer = SufficientExplainer(RandomForestClassifier(3, random_state=0), task="classification")
     explainer.fit(X, np.repeat(classes, 20))
-    kinds = batch_types(explainer)
-    assert list(kinds) == list(RESULT_COLUMNS)
-    assert kinds["outcome"] == kinds["prediction"] == kind
-    found = explain_batch(
+    held_types = batch_types(explainer)
+    assert list(held_types) == list(RESULT_COLUMNS)
+    assert held_types["outcome"] == held_types["prediction"] == kind
+    result = explain_batch(
         explainer, pd.DataFrame({"x": [3.0]}), BatchRequest.of(explainer, [("x", "number")], None, (), OPTIONS)
     )
-    assert found["outcome"].tolist() == classes[:1]
+    assert result["outcome"].tolist() == classes[:1]
 
 
 # --- faults ---------------------------------------------------------------------------------------------------------
@@ -227,19 +213,19 @@ def test_a_fault_that_is_not_in_the_rows_is_told_with_them(labels, table, monkey
 
 
 def test_a_plan_tells_which_columns_are_read(labels):
-    kinds = [(name, kind) for name, kind in HELD_TYPES.items() if name != "number"]
-    request = BatchRequest.of(labels.explainer, kinds, "label", ["id", "city", "id"], OPTIONS)
+    held_types = [(name, kind) for name, kind in HELD_TYPES.items() if name != "number"]
+    request = BatchRequest.of(labels.explainer, held_types, "label", ["id", "city", "id"], OPTIONS)
     assert request.keep == ("id", "city")
     assert request.columns == tuple(COLUMNS)
     assert request.needed == ("id", "city", "label", *(name for name in COLUMNS if name != "city"))
 
 
 def test_extra_columns_are_for_the_explainer_to_judge(labels):
-    kinds = list(HELD_TYPES.items())
+    held_types = list(HELD_TYPES.items())
     with pytest.raises(ValueError, match=r"unexpected \['number'\]. With extra_columns='ignore' they are left out"):
-        BatchRequest.of(labels.explainer, kinds, "label", "id", OPTIONS)
+        BatchRequest.of(labels.explainer, held_types, "label", "id", OPTIONS)
     tolerant = from_bytes(to_bytes(labels.explainer)).set_params(extra_columns="ignore")
-    assert "number" not in BatchRequest.of(tolerant, kinds, "label", "id", OPTIONS).needed
+    assert "number" not in BatchRequest.of(tolerant, held_types, "label", "id", OPTIONS).needed
 
 
 WRONG_REQUESTS = [
@@ -271,33 +257,33 @@ def test_what_cannot_be_done_is_refused_before_a_row_is_read(labels, changes, ki
     ],
 )
 def test_a_column_of_another_kind_is_refused(labels, column, kind, message):
-    kinds = {name: HELD_TYPES[name] for name in COLUMNS}
-    BatchRequest.of(labels.explainer, list({**kinds, column: None}.items()), None, (), OPTIONS)
+    held_types = {name: HELD_TYPES[name] for name in COLUMNS}
+    BatchRequest.of(labels.explainer, list({**held_types, column: None}.items()), None, (), OPTIONS)
     with pytest.raises(TypeError, match=re.escape(message)):
-        BatchRequest.of(labels.explainer, list({**kinds, column: kind}.items()), None, (), OPTIONS)
+        BatchRequest.of(labels.explainer, list({**held_types, column: kind}.items()), None, (), OPTIONS)
 
 
 def test_two_columns_of_one_name_are_refused(labels):
-    kinds = [(name, HELD_TYPES[name]) for name in [*COLUMNS, "city"]]
+    held_types = [(name, HELD_TYPES[name]) for name in [*COLUMNS, "city"]]
     with pytest.raises(ValueError, match="two columns named 'city'; rename one"):
-        BatchRequest.of(labels.explainer, kinds, None, (), OPTIONS)
+        BatchRequest.of(labels.explainer, held_types, None, (), OPTIONS)
 
 
 def test_a_kept_column_must_not_have_the_name_of_one_of_the_result(labels):
-    kinds = [*((name, HELD_TYPES[name]) for name in COLUMNS), ("rule", "text")]
+    held_types = [*((name, HELD_TYPES[name]) for name in COLUMNS), ("rule", "text")]
     with pytest.raises(ValueError, match="`keep`: 'rule' is also the name of a column of the result, so rename it"):
-        BatchRequest.of(labels.explainer, kinds, None, "rule", OPTIONS)
+        BatchRequest.of(labels.explainer, held_types, None, "rule", OPTIONS)
 
 
 def test_outcomes_that_only_the_model_knows_must_be_given(table):
     X = table[["amount"]].fillna(0.0)
     explainer = SufficientExplainer.for_model(lambda X: X["amount"] > 0, X, random_state=0)
-    kinds = [("amount", "number"), ("said", "boolean")]
+    held_types = [("amount", "number"), ("answer", "boolean")]
     with pytest.raises(ValueError, match=r"do not have the model .* put its outputs for the rows into a column"):
-        BatchRequest.of(explainer, kinds[:1], None, (), OPTIONS)
-    request = BatchRequest.of(explainer, kinds, "said", (), OPTIONS)
-    found = explain_batch(explainer, X.assign(said=X["amount"] > 0), request)
-    assert as_lines(found) == [expected_line(explanation) for explanation in explainer.explain(X, sets="minimal")]
+        BatchRequest.of(explainer, held_types[:1], None, (), OPTIONS)
+    request = BatchRequest.of(explainer, held_types, "answer", (), OPTIONS)
+    result = explain_batch(explainer, X.assign(answer=X["amount"] > 0), request)
+    assert as_lines(result) == [expected_line(explanation) for explanation in explainer.explain(X, sets="minimal")]
 
 
 # --- explainers -----------------------------------------------------------------------------------------------------
@@ -343,10 +329,10 @@ def test_a_process_loads_an_explainer_once(labels, monkeypatch):
         return load_in_worker(content[-32:], lambda: content, 1)
 
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(load, range(3)))
+        explainers = list(pool.map(load, range(3)))
     assert len(n_loads) == 1
-    assert len({id(explainer) for explainer in found}) == 3  # their caches are not made for threads
-    assert len({id(explainer._projected.forest.core) for explainer in found}) == 1
+    assert len({id(explainer) for explainer in explainers}) == 3  # their caches are not made for threads
+    assert len({id(explainer._projected.forest.core) for explainer in explainers}) == 1
     mine = load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1)
     assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1) is mine
     assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 2)._projected.n_threads == 2

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from mixed_table import COLUMNS, as_arrow, expected_line, make_case, make_table
+from mixed_table import COLUMNS, as_arrow, expected_line, make_case
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
@@ -29,11 +29,6 @@ from suffice.explanation import Explanation
 
 TASKS = {"classification": "label", "regression": "number"}
 TYPES = ["bool", "int", "float", "str", "bytes", "list of str"]
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
 
 
 @pytest.fixture(scope="module", params=TASKS)

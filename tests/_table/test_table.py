@@ -102,9 +102,9 @@ def assert_reads(table, columns, kinds):
             assert numbers.dtype == np.float64
         if kinds[name] == "date":
             for part in DATE_PARTS:
-                found = table.date_part(i, part)
-                np.testing.assert_array_equal(found, [expected_part(value, part) for value in values])
-                assert found.dtype == np.float64
+                parts = table.date_part(i, part)
+                np.testing.assert_array_equal(parts, [expected_part(value, part) for value in values])
+                assert parts.dtype == np.float64
 
 
 # --- the same table, from every library ------------------------------------------------------------------------------
@@ -644,8 +644,8 @@ def test_columns_are_chosen_in_an_order_of_your_own(read, positions):
 
 @pytest.mark.parametrize("names", list(itertools.permutations(["a", "b", "c"])))
 def test_columns_match_by_name_in_any_order(names):
-    found = match_columns(names, ["a", "b", "c"], "error")
-    assert [names[i] for i in found] == ["a", "b", "c"]
+    positions = match_columns(names, ["a", "b", "c"], "error")
+    assert [names[i] for i in positions] == ["a", "b", "c"]
     extended = ["z", *names, "y"]
     assert [extended[i] for i in match_columns(extended, ["a", "b", "c"], "ignore")] == ["a", "b", "c"]
 
