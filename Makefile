@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(wildcard src/suffice/_core/*) CMakeLists.txt pyproject.toml
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
-PY_DOCUMENTED := $(wildcard src/suffice/*.py src/suffice/app/*.py)
+PY_DOCUMENTED := $(wildcard src/suffice/*.py src/suffice/app/*.py experiments/data/*.py)
 
 .PHONY: demo test lint format bench bench-scale experiments experiments-quick clean
 

@@ -16,6 +16,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from experiments.data.loaders import (
+    load_attrition,
+    load_bike,
+    load_california,
+    load_compas,
+    load_diabetes,
+    load_flights,
+    load_nhanes,
+)
+from experiments.data.synthetic import make_switch
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
@@ -24,16 +34,6 @@ from sklearn.model_selection import train_test_split
 from benchmarks.run import head
 from benchmarks.switch import least_leaf
 from suffice import FidelityWarning, SufficientExplainer
-from suffice.datasets import (
-    load_attrition,
-    load_bike,
-    load_california,
-    load_compas,
-    load_diabetes,
-    load_flights,
-    load_nhanes,
-    make_switch,
-)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import time
 import warnings
 
 import pandas as pd
+from experiments.data.synthetic import make_switch
 
 from benchmarks.run import head
 from benchmarks.switch import switch_forest
@@ -22,7 +23,6 @@ from suffice import SufficientExplainer
 from suffice import dask as suffice_dask
 from suffice import spark as suffice_spark
 from suffice.batches import N_ROWS, Plan, explain_batch, with_threads
-from suffice.datasets import make_switch
 from suffice.lines import columns_of, line_of
 
 N_ROUNDS = 3

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from experiments.data.synthetic import make_moons, make_switch
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from benchmarks.switch import least_leaf, switch_forest
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice.datasets import make_moons, make_switch
 
 N_ANCHORS = 5  # rows explained by anchor-exp: it takes seconds a row
 

@@ -21,12 +21,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from experiments.data.loaders import load_flights
+from experiments.data.synthetic import make_switch
 from sklearn.ensemble import RandomForestRegressor
 
 from benchmarks.run import best_times, head, status
 from benchmarks.switch import least_leaf
 from suffice import SufficientExplainer
-from suffice.datasets import load_flights, make_switch
 from suffice.encoding import Encoding
 from suffice.errors import FidelityWarning
 from suffice.forest import default_forest

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from experiments.data.synthetic import make_switch
 from sklearn.ensemble import RandomForestRegressor
-
-from suffice.datasets import make_switch
 
 
 def least_leaf(n_rows):

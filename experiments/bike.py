@@ -10,10 +10,10 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import train_test_split
 
+from experiments.data.loaders import load_bike
 from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import GlobalRulesRegressor, SufficientExplainer
-from suffice.datasets import load_bike
 
 SUPPORTS = (5, 10, 15, 20, 30, 40)
 PRECISIONS = (0.0, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96)

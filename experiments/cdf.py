@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
+from experiments.data.synthetic import make_switch
 from experiments.metrics import cdf_distances, switch_cdf
 from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
-from suffice.datasets import make_switch
 
 POINT, POINT_SET = {0: -0.13, 1: 1.29, 4: -1.31}, ["X1", "X2", "X5"]
 SETS = {"1235": ["X1", "X2", "X3", "X5"], "15": ["X1", "X5"]}

@@ -11,10 +11,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
+from experiments.data.loaders import load_diabetes
 from experiments.peers import fit_and_score
 from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice.datasets import load_diabetes
 
 # Name, share of test rows, and the paper's accuracies: G-SR, its coverage, RuleFit, SkopeRules, tree, forest.
 TABLES = {

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from experiments.data.loaders import load_lucas
+from experiments.data.lucas_network import lucas_sdp, make_lucas
 from experiments.runs import Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
-from suffice.datasets import load_lucas, lucas_sdp, make_lucas
 
 TRUE_OF_ROW = ("Smoking", "Yellow_Fingers", "Attention_Disorder", "Car_Accident", "Fatigue", "Coughing")
 RULE = ["Smoking", "Coughing"]

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
+from experiments.data.synthetic import MoonsData, make_moons
 from experiments.metrics import moons_detection
 from experiments.peers import run_anchors
 from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
-from suffice.datasets import MoonsData, make_moons
 
 N_FEW = 20  # noise columns of the table that Anchors can explain in reasonable time
 COLORS = ("#0072B2", "#E69F00")

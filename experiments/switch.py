@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
+from experiments.data.synthetic import SwitchData, make_switch
 from experiments.metrics import detection, switch_mean
 from experiments.runs import Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
-from suffice.datasets import SwitchData, make_switch
 
 FORESTS = {"suffice": 0.7, "suffice, max_features=1": 1.0, "suffice, default forest": None}
 

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
+from experiments.data.loaders import load_attrition, load_compas, load_nhanes
 from experiments.runs import Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
-from suffice.datasets import load_attrition, load_compas, load_nhanes
 
 NAMES = ("Compas", "Nhanesi", "Attrition")
 

@@ -54,7 +54,7 @@ PASSED_ON = {
     "global_rules": {"cards"},
 }
 # May be imported by any of those, import none of them.
-LEAVES = ["errors", "table", "checks", "progress", "wording", "writing", "markup", "models", "datasets"]
+LEAVES = ["errors", "table", "checks", "progress", "wording", "writing", "markup", "models"]
 # Take long to load, or are not always there.
 HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "pyarrow", "pyspark", "dask"]
 
