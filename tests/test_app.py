@@ -765,9 +765,10 @@ def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer,
     assert model.decision_path(row)[0] == covering[0]
     assert app.text("#decided").startswith(f"Row 3: rule {covering[0] + 1} decides; {len(covering) - 1} other")
     assert page.locator("#rules-decide li").count() == len(covering)
-    # A name in some of the rules, but not in more than the grid has room for.
-    n_with = {name: sum(name in line.text for line in model.rules_) for name in cancer.names}
-    word, n = next((name, n) for name, n in n_with.items() if 0 < n < min(10, len(model.rules_)))
+    # A word in some of the rules, but not in more than the grid has room for.
+    words = sorted({word for name in cancer.names for word in name.split()})
+    n_with = {word: sum(word in line.text for line in model.rules_) for word in words}
+    word, n = next((word, n) for word, n in n_with.items() if 0 < n < min(10, len(model.rules_)))
     page.fill("#rules-search", word)
     page.wait_for_function(
         """([word, n]) => {
