@@ -96,6 +96,8 @@ def _measure_anchors(
     done = [(int(row), anchor) for row, anchor in zip(rows, found.anchors, strict=False) if anchor is not None]
     outcome.notes += [f"{method}, {name}: {note}" for note in found.notes]
     outcome.figures[f"{method} {name} rows"] = len(done)
+    for key in (method, f"{method}, same rows", f"{variant}, same rows"):
+        outcome.figures |= {f"{key} {name} {what}": math.nan for what in COLUMNS}
     same = {row: ours[row] for row, _ in done if row in ours}
     if not same:
         return
@@ -147,18 +149,27 @@ def _lines() -> list[Line]:
     lines = []
     for name in NAMES:
         for variant, rival in RIVALS.items():
+            alone = () if variant == "SR" else ("full",)  # a quick run has one level
             for method in (variant, rival, f"{variant}, same rows", f"{rival}, same rows"):
+                needs = alone if method == variant else (*alone, "peers")
                 printed = PAPER["Anchors" if method.startswith("Anchors") else "SR", name]
                 for (what, (sign, digits)), paper in zip(COLUMNS.items(), printed, strict=True):
                     goal = (sign, f"{rival}, same rows {name} {what}") if method == f"{variant}, same rows" else None
                     key = f"{method} {name} {what}"
-                    lines.append(Line(f"{method}, {name}", WORDS[what], key, f"{round(paper, 2):g}", goal, digits))
+                    printed_as = f"{round(paper, 2):g}"
+                    lines.append(Line(f"{method}, {name}", WORDS[what], key, printed_as, goal, digits, needs))
             rows = f"the rows of {variant}, {name}"  # a name of their own: a table of their own
             lines += [
-                Line(rows, "without a sufficient set", f"{variant} {name} none"),
-                Line(rows, "of the rarer output", f"{variant} {name} rare"),
-                Line(rows, "those of them with a rule", f"{variant} {name} rare with"),
-                Line(rows, "explained by Anchors, for each seed", f"{rival} {name} rows", digits=0),
+                Line(rows, "without a sufficient set", f"{variant} {name} none", needs=alone),
+                Line(rows, "of the rarer output", f"{variant} {name} rare", needs=alone),
+                Line(rows, "those of them with a rule", f"{variant} {name} rare with", needs=alone),
+                Line(
+                    rows,
+                    "explained by Anchors, for each seed",
+                    f"{rival} {name} rows",
+                    digits=0,
+                    needs=(*alone, "peers"),
+                ),
             ]
     return lines
 

@@ -85,11 +85,13 @@ def _lines() -> list[Line]:
             Line(f"G-SR with its forest elsewhere, {name}", on_all, f"G-SR {name} whole"),
         ]
         for peer, paper in zip(PEERS, others, strict=True):
+            needs = () if peer in ("DT", "RF") else ("peers",)
             lines += [
-                Line(f"{peer}, {name}", on_covered, f"{peer} {name} covered"),
-                Line(f"{peer}, {name}", on_all, f"{peer} {name}", paper),
+                Line(f"{peer}, {name}", on_covered, f"{peer} {name} covered", needs=needs),
+                Line(f"{peer}, {name}", on_all, f"{peer} {name}", paper, needs=needs),
             ]
-        lines.append(Line(f"SkopeRules, imodels' vote, {name}", on_all, f"SkopeRules, vote {name}"))
+        vote = f"SkopeRules, vote {name}"
+        lines.append(Line(f"SkopeRules, imodels' vote, {name}", on_all, vote, needs=("peers",)))
         for compared, rows in (("as the paper compares", ""), ("on the rows that it covers", " covered")):
             lines += [
                 Line(

@@ -155,8 +155,8 @@ def _lines() -> list[Line]:
     return [
         *lines,
         Line(exact, "share of sets of up to 3 with an SDP within 0.02 of pi", "near pi"),
-        Line("SHAP", "columns above 0.01", "SHAP columns", "many", digits=1),
-        Line("SHAP", "second greatest to greatest", "SHAP second to first", digits=2),
+        Line("SHAP", "columns above 0.01", "SHAP columns", "many", digits=1, needs=("peers",)),
+        Line("SHAP", "second greatest to greatest", "SHAP second to first", digits=2, needs=("peers",)),
     ]
 
 

@@ -86,6 +86,7 @@ def write_page(page: Path, experiments: Sequence[Experiment], results: Path) -> 
 
 
 def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str) -> str:
+    experiment.check_figures(summary)
     figures = summary["figures"]
     n_seeds, minutes = summary["n_seeds"], summary["wall_seconds"] / 60
     told = [f"{n_seeds} seed{'s' * (n_seeds != 1)}, {minutes:.1f} minutes."]
@@ -96,7 +97,7 @@ def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str
     lines = [" ".join(told), ""]
     if experiment.draw is not None:
         lines += [f"![{experiment.title}]({figures_at}{experiment.name}.png)", ""]
-    lines += _tables(_shown(experiment.lines, summary), figures)
+    lines += _tables([line for line in experiment.lines if line.key in figures], figures)
     sentences = summary["data"].get("sentences", []) if summary["data"] else []
     if sentences:
         lines += ["", *(f"> {sentence}" + "\n>" * (i < len(sentences) - 1) for i, sentence in enumerate(sentences))]
@@ -104,12 +105,6 @@ def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str
         lines += ["", experiment.reading]
     lines += [f"\nNote: {note}" for note in _short(summary["notes"])]
     return "\n".join(lines) + "\n"
-
-
-def _shown(lines: Sequence[Line], summary: Mapping[str, Any]) -> list[Line]:
-    """Take the lines that have a figure, and those for which the paper has one while here there is none."""
-    is_whole = summary["peers"] == "run" and summary["scale"] == "full"
-    return [line for line in lines if line.key in summary["figures"] or (line.paper and is_whole)]
 
 
 def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
@@ -156,7 +151,7 @@ def _cell(line: Line, figures: Mapping[str, Any]) -> str:
 
 
 def _here(line: Line, figures: Mapping[str, Any]) -> str:
-    return format_figure(figures.get(line.key, {"mean": None, "spread": None}), line.digits)
+    return format_figure(figures[line.key], line.digits)
 
 
 def format_figure(figure: Mapping[str, Any], digits: int) -> str:

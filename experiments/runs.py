@@ -21,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from suffice.errors import FidelityWarning, SearchSizeWarning
+from suffice.errors import FidelityWarning, SearchSizeWarning, did_you_mean
 
 PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "imodels", "torch")
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
@@ -93,6 +93,8 @@ class Line:
         "<=", ">=" or "==" and a number, or the key of another figure whose mean is to be matched.
     digits : int, default=3
         The number of decimals.
+    needs : tuple of {"peers", "full"}, default=()
+        What a run must have for there to be such a figure: the other methods, the paper's sizes.
     """
 
     method: str
@@ -101,6 +103,7 @@ class Line:
     paper: str = ""
     goal: tuple[str, float | str] | None = None
     digits: int = 3
+    needs: tuple[Literal["peers", "full"], ...] = ()
 
     def is_reached(self, figures: Mapping[str, Mapping[str, Any]]) -> bool | None:
         """Tell whether the mean reaches the goal; None if there is no goal, or nothing to compare.
@@ -150,6 +153,37 @@ class Experiment:
     reading: str = ""
     n_seeds: tuple[int, int, int] = (5, 1, 1)
     version: int = 1
+
+    def __post_init__(self) -> None:
+        """Check that each goal compares with a number or with the figure of a line."""
+        keys = {line.key for line in self.lines}
+        for line in self.lines:
+            if line.goal is not None and isinstance(line.goal[1], str) and line.goal[1] not in keys:
+                raise ValueError(
+                    f"Experiment {self.name!r}: the goal of {line.key!r} compares with {line.goal[1]!r}, which is the "
+                    f"key of no line.{did_you_mean(line.goal[1], keys)}"
+                )
+
+    def check_figures(self, summary: Mapping[str, Any]) -> None:
+        """Check that a run has the figure of each line: a misspelt key would only make its line disappear.
+
+        Parameters
+        ----------
+        summary : mapping
+            The summary of the run. A figure that could not be measured is there with the mean None.
+
+        Raises
+        ------
+        ValueError
+            If a line that the run can fill names a figure that is not there.
+        """
+        has = {"peers": summary["peers"] == "run", "full": summary["scale"] == "full"}
+        for line in self.lines:
+            if line.key not in summary["figures"] and all(has[need] for need in line.needs):
+                raise ValueError(
+                    f"Experiment {self.name!r}: the line {line.method!r}, {line.label!r} shows the figure "
+                    f"{line.key!r}, which the run does not have.{did_you_mean(line.key, summary['figures'])}"
+                )
 
 
 @contextlib.contextmanager
@@ -201,6 +235,7 @@ def run_experiment(
             tell(f"{experiment.name}, seed {seed}: {time.perf_counter() - start:.1f} s")
         outcomes.append(json.loads(path.read_text()))
     summary = summarise(experiment, plan, outcomes)
+    experiment.check_figures(summary)
     write_json(folder / f"{experiment.name}.json", summary)
     if experiment.draw is not None:
         figure = experiment.draw(summary)

@@ -1,6 +1,7 @@
 """The page of the experiments: tables, goals, costs."""
 
 import dataclasses
+import math
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from experiments.cost import gather
 from experiments.page import format_figure, make_page, write_page
 from experiments.runs import Experiment, Line, Outcome, Plan, run_experiment, summarise
 from matplotlib.figure import Figure
-from toy_experiment import MADE, toy
+from toy_experiment import FIGURES, MADE, toy
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,11 +73,37 @@ def test_figures_that_methods_share_are_columns_and_the_longer_side_goes_down_th
     ]  # fmt: skip
 
 
-def test_what_the_paper_has_and_a_full_run_has_not_is_none():
+def test_a_figure_that_could_not_be_measured_is_none():
     lines = [Line("a", "x", "a x", "5"), Line("a", "y", "a y")]
-    assert lines_of_page(lines, {})[2:] == ["| a | x | none | 5 |  |"]
-    assert lines_of_page(lines, {}, peers="left out on request") == []
-    assert lines_of_page(lines, {}, scale="quick") == []
+    assert lines_of_page(lines, {"a x": math.nan, "a y": 1.0})[2:] == [
+        "| a | x | none | 5 |  |",
+        "| a | y | 1.000 |  |  |",
+    ]
+
+
+@pytest.mark.parametrize("need", ["peers", "full"])
+def test_a_line_is_left_out_where_its_figure_cannot_be_had(need):
+    partial = {"peers": {"peers": "left out on request"}, "full": {"scale": "quick"}}
+    lines = [Line("a", "x", "a x", "5"), Line("b", "y", "b y", needs=(need,))]
+    assert lines_of_page(lines, {"a x": 1.0}, **partial[need])[2:] == ["| a | x | 1.000 | 5 |  |"]
+    with pytest.raises(ValueError, match="shows the figure 'b y', which the run does not have"):
+        lines_of_page(lines, {"a x": 1.0})
+
+
+def test_a_misspelt_key_of_a_figure_is_an_error():
+    """The line was left out of the page, and nobody saw it."""
+    message = r"Experiment 'toy': the line 'ours', 'size' shows the figure 'sise', which .* Did you mean 'size'\?"
+    for partial in ({}, {"scale": "tiny"}, {"peers": "left out on request"}):
+        with pytest.raises(ValueError, match=message):
+            lines_of_page([Line("ours", "size", "sise")], {"size": 1.0}, **partial)
+
+
+def test_a_misspelt_key_of_a_goal_is_an_error():
+    lines = [Line("ours", "size", "size", goal=("<=", "their sise")), Line("theirs", "size", "their size")]
+    with pytest.raises(
+        ValueError, match=r"the goal of 'size' compares with 'their sise', .* Did you mean 'their size'"
+    ):
+        lines_of_page(lines, {"size": 1.0, "their size": 1.0})
 
 
 def test_the_page_has_its_figures_beside_it(tmp_path):
@@ -93,7 +120,7 @@ def test_the_page_has_its_figures_beside_it(tmp_path):
 
 
 def test_the_page_tells_since_when_there_are_figures():
-    outcome = {"figures": {}, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0}
+    outcome = {"figures": FIGURES, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0}
     old, new = (
         summarise(toy(None), Plan("full"), [{**outcome, "made": {**MADE, "date": date}}])
         for date in ("2026-01-01", "2026-02-03")
@@ -121,7 +148,7 @@ def test_figures_are_written_with_their_spread(figure, text):
 
 def test_costs_are_medians_over_seeds():
     seconds = {"mean": 2.0, "median": 0.5, "spread": None, "values": [0.5, 0.5, 5.0]}
-    summary = summarise(toy(None), Plan("full"), [{"figures": {}, "seconds": {}, "notes": [], "data": {},
+    summary = summarise(toy(None), Plan("full"), [{"figures": FIGURES, "seconds": {}, "notes": [], "data": {},
                                                    "wall_seconds": 1.0, "made": MADE}])  # fmt: skip
     page = make_page([toy(None)], {"toy": {**summary, "seconds": {"suffice": seconds}}})
     assert "| `toy` | suffice | 500 |" in page

@@ -24,7 +24,12 @@ def test_finished_seeds_are_not_run_again(tmp_path):
 
     def run(plan, seed):
         seeds.append(seed)
-        return Outcome({"share": seed / 2, "size": np.float64(1)}, {"ours": 0.25}, ["a note"], {"x": np.arange(2)})
+        return Outcome(
+            {"share": seed / 2, "size": np.float64(1), "their size": 1.0},
+            {"ours": 0.25},
+            ["a note"],
+            {"x": np.arange(2)},
+        )
 
     first = run_experiment(toy(run), Plan("quick"), tmp_path, lambda line: None)
     second = run_experiment(toy(run), Plan("full"), tmp_path, lambda line: None)
@@ -72,3 +77,9 @@ def test_goals_compare_with_the_paper_as_printed_and_with_other_methods_to_the_l
     assert size.is_reached({"size": {"mean": 2.0001}, "their size": {"mean": 2.0}}) is False
     assert size.is_reached({"size": {"mean": 2.0}, "their size": {"mean": 1.9}}) is False
     assert size.is_reached({"size": {"mean": 2.0}}) is None
+
+
+def test_a_run_without_the_figure_of_a_line_is_an_error(tmp_path):
+    """A misspelt key in a line of an experiment only made the line disappear."""
+    with pytest.raises(ValueError, match=r"shows the figure 'share', which .* Did you mean 'shares'"):
+        run_experiment(toy(lambda plan, seed: Outcome({"shares": 0.5})), Plan("tiny"), tmp_path, lambda line: None)
