@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_lines
+from mixed_table import COLUMNS, as_arrow, make_case, sorted_lines
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer, batches
@@ -22,21 +22,6 @@ from suffice.persistence import from_bytes, to_bytes
 OPTIONS = {"sets": "minimal", "rules": "minimal", "check": "rows", "volume": "rows"}
 KIND_OF = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
 KIND_OF |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
 
 
 def plan_of(explainer, target=None, keep="id", drop=(), **changes):

@@ -69,15 +69,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def here(folder, tmp_path, monkeypatch):
-    """The tables and models in a folder of the test's own."""
-    for path in folder.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def command(line, *more):
     """Run the command in this process."""
     return run([*line.split(), *more])

@@ -74,14 +74,6 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def here(folder, tmp_path, monkeypatch):
-    for path in folder.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
 def n_explained(monkeypatch):
     """The number of rows in each call of the explainer that had any."""
     explain, counts = SufficientExplainer.explain, []
