@@ -292,9 +292,9 @@ def measure_forest(problem: Problem, choice: Forest, seed: int) -> tuple[float, 
             size = len(explanation.best_set.variables)
             figures.append((rule.sdp, is_kept[row], precision, held_out, size, rule.coverage))
     sdp, kept, precision, held_out, size, coverage = mean_of_known(figures) if figures else [math.nan] * 6
-    score, found = explainer.score(B, y_test), len(figures) / N_EXPLAINED
+    score, share = explainer.score(B, y_test), len(figures) / N_EXPLAINED
     width = math.nan if problem.is_class else np.diff(explainer.interval(B[:N_EXPLAINED])).mean() / y_test.std()
-    return score, sdp, kept, precision, held_out, found, size, coverage, width, ms
+    return score, sdp, kept, precision, held_out, share, size, coverage, width, ms
 
 
 def forest(data: str | None, only: list[str], each: bool) -> None:

@@ -87,9 +87,9 @@ def run(n_rows, rules):
             "Spark, 2 executors": lambda: by_spark.toArrow().to_pandas(),
             "Dask, 2 processes": lambda: client.compute(by_dask).result(),
         }
-        found = {name: job().sort_values("id", ignore_index=True) for name, job in jobs.items()}  # and warm up
-        expected = found["directly, 2 threads"]
-        for name, frame in found.items():
+        frames = {name: job().sort_values("id", ignore_index=True) for name, job in jobs.items()}  # and warm up
+        expected = frames["directly, 2 threads"]
+        for name, frame in frames.items():
             for column in ("id", "sdp", "rule", "support", "size", "outcome"):
                 pd.testing.assert_series_equal(
                     frame[column].astype(expected[column].dtype),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from experiments.metrics import rule_figures
-from experiments.peers import run_anchors
+from experiments.peers import AnchorsSettings, run_anchors
 from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from experiments.tables import NAMES, ModelOnTable, load_model
 
@@ -67,9 +67,9 @@ def _measure_ours(
     if variant == "SR":
         outcome.seconds[f"suffice, with rule, {name}"] = (time.perf_counter() - start) / len(rows)
     rules = {int(row): rule for row, rule in zip(rows, explanations.rules, strict=True) if rule is not None}
-    said = table.said[rows]
-    rarer = min(set(said.tolist()), key=lambda label: np.count_nonzero(said == label))
-    rare = [int(row) for row in rows[said == rarer]]
+    predicted = table.predicted[rows]
+    rarer = min(set(predicted.tolist()), key=lambda label: np.count_nonzero(predicted == label))
+    rare = [int(row) for row in rows[predicted == rarer]]
     outcome.figures[f"{variant} {name} none"] = 1 - len(rules) / len(rows)
     outcome.figures[f"{variant} {name} rare"] = len(rare) / len(rows)
     outcome.figures[f"{variant} {name} rare with"] = float(np.mean([row in rules for row in rare]))
@@ -88,21 +88,25 @@ def _measure_anchors(
     """Measure the anchors of as many rows as the time allows, and our rules of the same rows."""
     method = RIVALS[variant]
     rows = np.random.default_rng(seed).permutation(rows)[: plan.pick(60, 4, 1)]
-    X_test = table.test.to_numpy()
-    found = run_anchors(
-        table.model, table.train.to_numpy(), X_test[rows], X_test, seed=seed, threshold=LEVELS[variant],
-        total_seconds=plan.pick(40, 4, 2), row_seconds=plan.pick(40, 4, 2),
-    )  # fmt: skip
-    done = [(int(row), anchor) for row, anchor in zip(rows, found.anchors, strict=False) if anchor is not None]
-    outcome.notes += [f"{method}, {name}: {note}" for note in found.notes]
+    X_test, seconds = table.test.to_numpy(), plan.pick(40, 4, 2)
+    explained = run_anchors(
+        table.model,
+        table.train.to_numpy(),
+        X_test[rows],
+        X_test,
+        seed=seed,
+        settings=AnchorsSettings(LEVELS[variant], total_seconds=seconds, row_seconds=seconds),
+    )
+    done = [(int(row), anchor) for row, anchor in zip(rows, explained.anchors, strict=False) if anchor is not None]
+    outcome.notes += [f"{method}, {name}: {note}" for note in explained.notes]
     outcome.figures[f"{method} {name} rows"] = len(done)
     for key in (method, f"{method}, same rows", f"{variant}, same rows"):
         outcome.figures |= {f"{key} {name} {what}": math.nan for what in COLUMNS}
     same = {row: ours[row] for row, _ in done if row in ours}
     if not same:
         return
-    outcome.seconds[f"{method}, {name}"] = float(np.mean(found.seconds))
-    covers = [anchor.covers(found.bins) for _, anchor in done]
+    outcome.seconds[f"{method}, {name}"] = float(np.mean(explained.seconds))
+    covers = [anchor.covers(explained.bins) for _, anchor in done]
     sizes, begun = [len(anchor.columns) for _, anchor in done], [row for row, _ in done]
     _add(outcome, f"{method} {name}", covers, sizes, begun, table)
     # Rows without a sufficient set are hard for Anchors too: the comparison leaves them out on both sides.
@@ -118,7 +122,7 @@ def _add(outcome: Outcome, key: str, covers: Any, sizes: Any, rows: Any, table: 
     for i, row in enumerate(rows):
         covers[i] = covers[i].copy()
         covers[i][row] = False
-        same.append(table.said == table.said[row])
+        same.append(table.predicted == table.predicted[row])
     outcome.figures |= {f"{key} {what}": value for what, value in rule_figures(covers, sizes, same).items()}
     outcome.data[f"sizes {key}"] = sorted(Counter(sizes).items())
 

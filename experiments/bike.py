@@ -55,28 +55,28 @@ def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]
     for support in SUPPORTS:
         for precision in PRECISIONS:
             params = {"min_support": support, "min_precision": precision}
-            said = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, **params).predict(X_held)
-            is_covered = ~np.isnan(said)
+            predicted = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, **params).predict(X_held)
+            is_covered = ~np.isnan(predicted)
             if is_covered.mean() >= LEAST_COVERAGE:
-                error = mean_absolute_error(y_held[is_covered], said[is_covered])
+                error = mean_absolute_error(y_held[is_covered], predicted[is_covered])
                 if error < best:
                     best, chosen = error, params
     return chosen
 
 
 def _measure(outcome: Outcome, variant: str, explainer: Any, model: Any, X: Any, y: Any) -> None:
-    predicted, said = explainer.predict(X), model.predict(X)
-    is_covered = ~np.isnan(said)
+    of_forest, of_rules = explainer.predict(X), model.predict(X)
+    is_covered = ~np.isnan(of_rules)
     truth = y.to_numpy()[is_covered]
-    whole = np.where(is_covered, said, predicted)
+    whole = np.where(is_covered, of_rules, of_forest)
     figures = {
-        "RF MAE": mean_absolute_error(y, predicted),
-        "RF R2": r2_score(y, predicted),
+        "RF MAE": mean_absolute_error(y, of_forest),
+        "RF R2": r2_score(y, of_forest),
         "coverage": float(is_covered.mean()),
-        "MAE": mean_absolute_error(truth, said[is_covered]),
-        "R2": r2_score(truth, said[is_covered]),
-        "RF MAE covered": mean_absolute_error(truth, predicted[is_covered]),
-        "RF R2 covered": r2_score(truth, predicted[is_covered]),
+        "MAE": mean_absolute_error(truth, of_rules[is_covered]),
+        "R2": r2_score(truth, of_rules[is_covered]),
+        "RF MAE covered": mean_absolute_error(truth, of_forest[is_covered]),
+        "RF R2 covered": r2_score(truth, of_forest[is_covered]),
         "rules": len(model.rules_),
         "size": float(np.mean([len(line.rule.conditions) for line in model.rules_])),
         "MAE whole": mean_absolute_error(y, whole),

@@ -41,8 +41,8 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: 
     start = time.perf_counter()
     model = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
     outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
-    is_covered, said = model.covered(X_test), model.predict(X_test)
-    is_right = np.array([a == b for a, b in zip(said, y_test, strict=True)])
+    is_covered, predicted = model.covered(X_test), model.predict(X_test)
+    is_right = np.array([a == b for a, b in zip(predicted, y_test, strict=True)])
     of_forest = model.explainer_.predict(X_test) == y_test.to_numpy()
     outcome.figures |= {
         f"G-SR {name}": float(is_right[is_covered].mean()),

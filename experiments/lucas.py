@@ -66,14 +66,14 @@ def _estimate(
     exact_lxi = {name: sum(name in S for S in minimal) / len(minimal) for name in X.columns}
     small = [i for i, S in enumerate(sets) if len(S) <= 3]
     estimates, exact = np.array([explainer.sdp(row, sets[i], [True])[0] for i in small]), exact[small]
-    found = {frozenset(s.variables) for s in explanation.sufficient_sets}
+    sufficient = {frozenset(s.variables) for s in explanation.sufficient_sets}
     figures = {
         "rule SDP": float(explainer.sdp(row, RULE, [True])[0]),
-        "rule found": float(frozenset(RULE) in found),
+        "rule found": float(frozenset(RULE) in sufficient),
         "SDP error mean": float(np.abs(estimates - exact).mean()),
         "SDP error max": float(np.abs(estimates - exact).max()),
-        "sets": len(found),
-        "sets agree": len(found & minimal) / len(found | minimal) if found | minimal else 1.0,
+        "sets": len(sufficient),
+        "sets agree": len(sufficient & minimal) / len(sufficient | minimal) if sufficient | minimal else 1.0,
         **{f"LXI {name}": explanation.importance[name] for name in LXI_SHOWN},
     }
     outcome.figures |= {f"{key}{name}": value for name, value in figures.items()}

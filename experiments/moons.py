@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from experiments.data.synthetic import MoonsData, make_moons
 from experiments.metrics import moons_detection
-from experiments.peers import run_anchors
+from experiments.peers import AnchorsSettings, run_anchors
 from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
@@ -55,9 +55,9 @@ def run(plan: Plan, seed: int) -> Outcome:
     return outcome
 
 
-def _detect(outcome: Outcome, key: str, found: Any) -> None:
-    tpr, fdr = moons_detection(found)
-    size = float(np.mean([len(S) for S in found]))
+def _detect(outcome: Outcome, key: str, sets: Any) -> None:
+    tpr, fdr = moons_detection(sets)
+    size = float(np.mean([len(S) for S in sets]))
     outcome.figures |= {f"{key} size": size, f"{key} TPR": tpr, f"{key} FDR": fdr}
 
 
@@ -107,24 +107,22 @@ def _run_anchors(
     for key, columns, batch_size, seconds in runs:
         X_train, X = train.X[columns].to_numpy(), rows[columns].to_numpy()
         model = RandomForestClassifier(**{**explainer.forest_.get_params(), "n_jobs": 1}).fit(X_train, train.y)
-        found = run_anchors(
+        explained = run_anchors(
             model,
             X_train,
             X[:n_rows],
             X[:1],
             seed=seed,
-            batch_size=batch_size,
-            total_seconds=seconds,
-            row_seconds=seconds,
+            settings=AnchorsSettings(batch_size=batch_size, total_seconds=seconds, row_seconds=seconds),
         )
-        outcome.notes += [f"{len(columns)} columns: {note}" for note in found.notes]
-        done = {i: anchor for i, anchor in enumerate(found.anchors) if anchor is not None}
+        outcome.notes += [f"{len(columns)} columns: {note}" for note in explained.notes]
+        done = {i: anchor for i, anchor in enumerate(explained.anchors) if anchor is not None}
         outcome.figures[f"Anchors, {key} rows"] = len(done)
         for method in ("Anchors", "SR"):
             outcome.figures |= {f"{method}, {key} {figure}": np.nan for figure in ("size", "TPR", "FDR")}
         if done:
             _detect(outcome, f"Anchors, {key}", [{columns[c] for c in anchor.columns} for anchor in done.values()])
-            outcome.seconds[f"Anchors, {len(columns)} columns"] = float(np.mean(found.seconds))
+            outcome.seconds[f"Anchors, {len(columns)} columns"] = float(np.mean(explained.seconds))
             ours = SufficientExplainer(model, pi=0.95).fit(train.X[columns], train.y)
             explanations = ours.explain(rows[columns].iloc[list(done)], sets="minimal", rules=None)
             _detect(outcome, f"SR, {key}", [e.best_set.variables for e in explanations])

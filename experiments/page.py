@@ -89,12 +89,12 @@ def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str
     experiment.check_figures(summary)
     figures = summary["figures"]
     n_seeds, minutes = summary["n_seeds"], summary["wall_seconds"] / 60
-    told = [f"{n_seeds} seed{'s' * (n_seeds != 1)}, {minutes:.1f} minutes."]
+    remarks = [f"{n_seeds} seed{'s' * (n_seeds != 1)}, {minutes:.1f} minutes."]
     if summary["scale"] != "full":
-        told.append(f"A {summary['scale']} run: fewer rows and seeds than the setting says.")
+        remarks.append(f"A {summary['scale']} run: fewer rows and seeds than the setting says.")
     if summary["peers"] != "run":
-        told.append("The other methods were left out on request.")
-    lines = [" ".join(told), ""]
+        remarks.append("The other methods were left out on request.")
+    lines = [" ".join(remarks), ""]
     if experiment.draw is not None:
         lines += [f"![{experiment.title}]({figures_at}{experiment.name}.png)", ""]
     lines += _tables([line for line in experiment.lines if line.key in figures], figures)
@@ -146,8 +146,8 @@ def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _cell(line: Line, figures: Mapping[str, Any]) -> str:
     goal = _goal(line, figures)
-    told = [_here(line, figures), f"paper: {line.paper}" if line.paper else "", f"goal {goal}" if goal else ""]
-    return "<br>".join(part for part in told if part)
+    parts = [_here(line, figures), f"paper: {line.paper}" if line.paper else "", f"goal {goal}" if goal else ""]
+    return "<br>".join(part for part in parts if part)
 
 
 def _here(line: Line, figures: Mapping[str, Any]) -> str:
@@ -181,8 +181,8 @@ def _goal(line: Line, figures: Mapping[str, Any]) -> str:
         return ""
     sign, than = line.goal
     value = figures[than]["mean"] if isinstance(than, str) else than
-    told = f"{value:.{line.digits}f}" if isinstance(than, str) else f"{value:g}"
-    return f"{sign} {told}: {'reached' if reached else '**missed**'}"
+    bound = f"{value:.{line.digits}f}" if isinstance(than, str) else f"{value:g}"
+    return f"{sign} {bound}: {'reached' if reached else '**missed**'}"
 
 
 def _short(notes: Sequence[str], most: int = 6) -> list[str]:
@@ -214,12 +214,12 @@ def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[s
 
 def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]]) -> str:
     rows = gather({e.name: summaries[e.name] for e in experiments})
-    told = (
+    note = (
         "Wall milliseconds for each explained row, medians over seeds, without fitting the forest (INVASE: with its "
         "training; rule models: fitting, for each training row). `suffice` uses both cores; the models that LIME and "
         "Anchors ask, and INVASE, use one. The machine had other work at times. The paper gives none.\n"
     )
-    lines = ["## Cost\n", told, "| experiment | method | ms a row |", "| --- | --- | --- |"]
+    lines = ["## Cost\n", note, "| experiment | method | ms a row |", "| --- | --- | --- |"]
     for row in rows:
         if row["median"]:
             rounded = float(f"{1000 * row['median']:.3g}")
@@ -229,12 +229,12 @@ def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str
 
 def read_summaries(folder: Path) -> dict[str, dict[str, Any]]:
     """Read the summaries that are in a folder."""
-    found = {}
+    summaries = {}
     for path in sorted(folder.glob("*.json")):
         summary = json.loads(path.read_text())
         if "figures" in summary:
-            found[summary["experiment"]] = summary
-    return found
+            summaries[summary["experiment"]] = summary
+    return summaries
 
 
 def main() -> None:

@@ -294,17 +294,17 @@ def aggregate(figures: Sequence[Mapping[str, float | None]]) -> dict[str, dict[s
     dict
         For each figure its mean, median, spread (None of a single value), and values.
     """
-    found: dict[str, dict[str, Any]] = {}
+    aggregated: dict[str, dict[str, Any]] = {}
     for key in dict.fromkeys(key for one in figures for key in one):
         values = [one[key] for one in figures if one.get(key) is not None]
         values = [float(v) for v in values if not math.isnan(float(v))]
-        found[key] = {
+        aggregated[key] = {
             "mean": statistics.fmean(values) if values else None,
             "median": statistics.median(values) if values else None,
             "spread": statistics.stdev(values) if len(values) > 1 else None,
             "values": values,
         }
-    return found
+    return aggregated
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:

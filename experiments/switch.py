@@ -52,8 +52,8 @@ def run(plan: Plan, seed: int) -> Outcome:
         start = time.perf_counter()
         explanations = explainer.explain(test.X, sets="minimal", rules=None)
         outcome.seconds[key] = (time.perf_counter() - start) / len(test.X)
-        found = [e.best_set.variables for e in explanations]
-        _measure(outcome, key, found, test, explainer)
+        sets = [e.best_set.variables for e in explanations]
+        _measure(outcome, key, sets, test, explainer)
         outcome.figures[f"{key} none"] = float(np.mean([not e.is_sufficient for e in explanations]))
         outcome.figures[f"{key} R2"] = explainer.score(test.X, test.y)
         if max_features == 0.7:
@@ -63,17 +63,17 @@ def run(plan: Plan, seed: int) -> Outcome:
     return outcome
 
 
-def _measure(outcome: Outcome, key: str, found: Any, test: SwitchData, explainer: SufficientExplainer) -> None:
+def _measure(outcome: Outcome, key: str, sets: Any, test: SwitchData, explainer: SufficientExplainer) -> None:
     """Add TPR, FDR and P-MSE: exact, and as the forest estimates it."""
-    tpr, fdr = detection(found, test.true_sets)
+    tpr, fdr = detection(sets, test.true_sets)
     names = list(test.X.columns)
     X, mean = test.X.to_numpy(), test.mean.to_numpy()
-    exact = [switch_mean(x, {names.index(v) for v in S}) for x, S in zip(X, found, strict=True)]
-    estimated = explainer.predict(test.X, [sorted(S) for S in found])
+    exact = [switch_mean(x, {names.index(v) for v in S}) for x, S in zip(X, sets, strict=True)]
+    estimated = explainer.predict(test.X, [sorted(S) for S in sets])
     outcome.figures |= {
         f"{key} TPR": tpr,
         f"{key} FDR": fdr,
-        f"{key} size": float(np.mean([len(S) for S in found])),
+        f"{key} size": float(np.mean([len(S) for S in sets])),
         f"{key} P-MSE": float(np.mean((np.array(exact) - mean) ** 2)),
         f"{key} P-MSE forest": float(np.mean((estimated - explainer.predict(test.X)) ** 2)),
     }
@@ -105,8 +105,8 @@ def _run_peers(
     invase = Invase(n_epochs=plan.pick(150, 5, 2), seed=seed).fit(X_train, train.y.to_numpy())
     selected = invase.select(X)
     outcome.seconds["INVASE"] = (time.perf_counter() - start) / len(X)
-    found = [{names[j] for j in np.flatnonzero(row)} for row in selected]
-    _measure(outcome, "INVASE", found, test, explainer)
+    sets = [{names[j] for j in np.flatnonzero(row)} for row in selected]
+    _measure(outcome, "INVASE", sets, test, explainer)
     residual = test.y.to_numpy() - invase.predict(X)
     outcome.figures["INVASE R2"] = float(1 - np.mean(residual**2) / np.var(test.y))
     outcome.figures["INVASE P-MSE own"] = float(np.mean((invase.predict(X) - invase.predict(X, selected)) ** 2))

@@ -27,14 +27,14 @@ class ModelOnTable:
         The forest that is explained.
     train, test : pandas.DataFrame
         Three quarters of the rows, and the rest.
-    said : ndarray of shape (n_test,)
-        What the model says of the test rows.
+    predicted : ndarray of shape (n_test,)
+        The model's predictions for the test rows.
     """
 
     model: Any
     train: Any
     test: Any
-    said: Any
+    predicted: Any
 
     def explainer(self, seed: int, **params: Any) -> SufficientExplainer:
         """Fit an explainer on the model's outputs for the training rows."""
