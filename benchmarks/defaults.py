@@ -26,13 +26,13 @@ from experiments.data.loaders import (
     load_nhanes,
 )
 from experiments.data.synthetic import make_switch
+from experiments.switch import least_leaf
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from benchmarks.run import head
-from benchmarks.switch import least_leaf
 from suffice import FidelityWarning, SufficientExplainer
 
 
@@ -251,7 +251,7 @@ class Forest:
         return f"{self.trees:3d} trees, leaf {self.leaf or 'max(5, paper)'}, features {features}"
 
     def options(self, n_rows: int) -> dict[str, Any]:
-        paper = max(1, least_leaf(n_rows))
+        paper = least_leaf(n_rows)
         leaf = {None: max(5, paper), "paper": paper}.get(self.leaf, self.leaf)
         features = {} if self.max_features is None else {"max_features": self.max_features}
         return {"n_estimators": self.trees, "min_samples_leaf": leaf, **features}

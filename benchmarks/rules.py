@@ -6,11 +6,12 @@ import time
 
 import numpy as np
 from experiments.data.synthetic import make_moons, make_switch
+from experiments.switch import least_leaf
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from benchmarks.switch import least_leaf, switch_forest
+from benchmarks.switch import switch_forest
 from suffice import GlobalRulesClassifier, SufficientExplainer
 
 N_ANCHORS = 5  # rows explained by anchor-exp: it takes seconds a row
@@ -47,7 +48,7 @@ def bound_on(column, rule):
 
 
 def share_of_good_fresh_rows(explainer, explanations, rows, fresh, n_rules=200):
-    """Of fresh rows inside the first rules, the share at which the SDP for the rule's outcome is at least pi."""
+    """The share of fresh rows inside the first rules whose SDP for the rule's outcome is at least pi."""
     n_inside = n_good = 0
     intervals = explainer.interval(rows)
     for i, e in enumerate(explanations[:n_rules]):

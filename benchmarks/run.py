@@ -88,7 +88,7 @@ def detection():
 def memory_of(action):
     """Peak growth of this process's memory during an action, in bytes (Linux)."""
     gc.collect()
-    ctypes.CDLL("libc.so.6").malloc_trim(0)  # what was freed before must not hide what is taken now
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # memory that was freed before must not hide new memory
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = status("VmRSS")
     result = action()

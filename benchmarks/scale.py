@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 from experiments.data.loaders import load_flights
 from experiments.data.synthetic import make_switch
+from experiments.switch import least_leaf
 from sklearn.ensemble import RandomForestRegressor
 
 from benchmarks.run import best_times, head, status
-from benchmarks.switch import least_leaf
 from suffice import SufficientExplainer
 from suffice.encoding import Encoding
 from suffice.errors import FidelityWarning
@@ -40,7 +40,7 @@ N_EXPLAINED = 10_000
 
 
 def run_job(name, *arguments):
-    """Run a job in a process of its own, and give its figures."""
+    """Run a job in a process of its own, and return its figures."""
     command = [sys.executable, "-m", "benchmarks.scale", "--job", name, *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
 
@@ -50,7 +50,7 @@ def peak():
 
 
 def reset_peak():
-    """Forget what was taken before, but for what is still held; tell how much that is."""
+    """Reset the peak of memory to what is held now, and return that."""
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
@@ -222,7 +222,7 @@ def reference_loss(n_rows, n_kept):
     explanations = some.explain(rows, sets="minimal", rules=None, progress=False)
     sets = [list(e.best_set.variables) for e in expected]
     sdp = [e.best_set.sdp for e in expected]
-    # Of the same intervals: theirs differ a little, too.
+    # The SDPs of the same intervals: those of the sample differ a little.
     radius = [some.cdf(rows[i : i + 1], S, e.interval)[0] for i, (S, e) in enumerate(zip(sets, expected, strict=True))]
     below = [
         some.cdf(rows[i : i + 1], S, [np.nextafter(e.interval[0], -np.inf)])[0, 0]

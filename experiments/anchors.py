@@ -60,7 +60,7 @@ def run(plan: Plan, seed: int) -> Outcome:
 def _measure_ours(
     outcome: Outcome, table: ModelOnTable, name: str, variant: str, level: float, rows: Any, seed: int
 ) -> dict[int, Any]:
-    """Give the rule of each row that has one."""
+    """Explain rows by Sufficient Rules; return the rule of each row that has one."""
     explainer = table.explainer(seed, pi=level)
     start = time.perf_counter()
     explanations = explainer.explain(table.test.iloc[rows], sets="minimal")
@@ -117,7 +117,7 @@ def _measure_anchors(
 
 
 def _add(outcome: Outcome, key: str, covers: Any, sizes: Any, rows: Any, table: ModelOnTable) -> None:
-    """Leave the explained row itself out of the unseen rows."""
+    """Add the figures of some rules, measured on the test rows other than the explained one."""
     same = []
     for i, row in enumerate(rows):
         covers[i] = covers[i].copy()
@@ -189,7 +189,7 @@ EXPERIMENT = Experiment(
         "and accuracy, the share of covered rows with the same prediction. Both methods have the level 0.9, the "
         "paper's pi in this section, and then both 0.95; Anchors' delta is the paper's 0.05. Anchors explains as "
         "many rows of a sample of 60 as fit into 40 s for each table, level and seed, `suffice` 1000; goals compare "
-        "the two on the rows that both explain. Anchors is told which columns are indicators, and cuts the others "
+        "the two on the rows that both explain. Anchors knows which columns are indicators, and cuts the others "
         "at their quartiles, its default. The paper prints variances of sizes (its own counts for Nhanesi give 0.65 "
         "and 3.92): their roots stand here."
     ),
@@ -203,8 +203,8 @@ EXPERIMENT = Experiment(
         "that both explain. On Attrition the rarer output is so rare that none of its rows has a sufficient set: "
         "our figures there are about the other one.\n\n"
         "Why goals are missed: a Sufficient Rule keeps its level at every row of its box, an anchor on the mean of "
-        "it. At the same level ours asks for more, and is right more often; where one output has nearly all rows, "
-        "an anchor of the level 0.95 needs next to nothing, and ours still a set that lifts each row above it. Why "
+        "it. At the same level ours has to satisfy more, and is right more often; where one output has nearly all "
+        "rows, an anchor of the level 0.95 needs next to nothing, and ours still a set that lifts each row above it. Why "
         "our coverage is below the paper's on Compas and Attrition was not found out.\n\n"
         "Chosen after looking, on a quarter of the training rows of seed 0: the leaves of the model, and the "
         "explainer. With trees of depth 14, the other reading of the paper, fewer rows had a sufficient set, and "

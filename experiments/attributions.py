@@ -15,7 +15,7 @@ TRUE = ("X1", "X2", "Z1")
 
 
 def run(plan: Plan, seed: int) -> Outcome:
-    """Compute LXI and SHAP values of test rows, and look at one with Z1 > 0 whose X2 alone tells the moon."""
+    """Compute LXI and SHAP values of test rows, and pick one with Z1 > 0 whose X2 alone determines the moon."""
     outcome = Outcome()
     explainer, _, test = moons_model(plan, seed)
     rows = test.X[: plan.pick(1000, 200, 30)]
@@ -76,7 +76,7 @@ EXPERIMENT = Experiment(
     title="LXI and SHAP on the two moons",
     setting=(
         "The forest of the experiment above, 1000 test rows, minimal sets; SHAP values of the second class, their "
-        "absolute values. The row has Z1 > 0 and lies at the top of the upper moon, where X2 tells the moon whatever "
+        "absolute values. The row has Z1 > 0 and lies at the top of the upper moon, where X2 decides the moon whatever "
         "X1 is."
     ),
     lines=[

@@ -48,7 +48,7 @@ def run(plan: Plan, seed: int) -> Outcome:
 
 
 def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]:
-    """Choose which rules stay by a tenth of the training rows, on the rules of the others: test rows are not seen."""
+    """Choose the thresholds of the rules on a held-out tenth of the training rows; no test row is used."""
     X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.1, random_state=seed)
     explanations = SufficientExplainer(forest).fit(X_fit, y_fit).explain(X_fit, y_fit, sets="minimal")
     best, chosen = np.inf, {"min_support": SUPPORTS[0], "min_precision": PRECISIONS[0]}
@@ -148,7 +148,7 @@ EXPERIMENT = Experiment(
     setting=(
         "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left "
         "out), 75 % for training; forest of 20 trees of depth 14, all columns tried at each split. The paper does "
-        "not tell the least leaf here: t_n rows, as in its other experiments, and one row. `GlobalRulesRegressor` "
+        "not state the least leaf here: t_n rows, as in its other experiments, and one row. `GlobalRulesRegressor` "
         "has its defaults or, first, a least support and a least precision of rules that are chosen on a tenth of "
         "the training rows, by the rules of the others: those with the least MAE that cover 78 % there. MAE and R2 "
         "of the rules are on the rows that they cover, as in the paper; the forest's on the same rows stand beside "

@@ -139,7 +139,7 @@ EXPERIMENT = Experiment(
         "The paper counts from 1 in S = [1, 2, 3, 5] and, it seems, from 0 in S = [0, 4]; these are X1, X2, X3, X5 "
         "and X1, X5. Its two figures for [0, 4] are read in the other order: m rows follow their own distribution "
         "function within about 0.87 / sqrt(m), so that a mean distance of 0.0098 would need nearly all of the 10 "
-        "000 rows in one cell. What unit its MAD has cannot be told: the area per unit of y, over [-14, 14], has "
+        "000 rows in one cell. The unit of its MAD is not stated: the area per unit of y, over [-14, 14], has "
         "the order of its figures, and stands beside them without a goal.\n\n"
         "With X1, X2, X5 known the truth is a step where X5 <= 0, in half of the rows. An estimate that does not "
         "jump at that very place is off there by one half at least, so that MKS stays above 0.25 however many rows "

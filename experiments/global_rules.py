@@ -111,7 +111,7 @@ EXPERIMENT = Experiment(
     setting=(
         "18 trees of depth 15 with scikit-learn's max_features, a square root, pi = 0.9, rules of a precision of at "
         "least 0.9 on training rows: the settings of the authors' notebook. Breast Cancer: 20 % for testing, as "
-        "there. Diabetes: the paper does not tell its file; the one with 2000 rows, half for testing, fits its "
+        "there. Diabetes: the paper does not name its file; the one with 2000 rows, half for testing, fits its "
         "figures for trees and forests, but holds 744 different rows only; the original 768 rows, 20 % for testing, "
         "are the honest figure. The others have their own defaults (imodels, scikit-learn)."
     ),

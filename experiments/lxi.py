@@ -81,8 +81,8 @@ EXPERIMENT = Experiment(
     title="LXI and SHAP on rows of the switch model with X5 > 0",
     setting=(
         "The forest of the experiment above; 1000 test rows with X5 > 0. The truth is 1 for X3, X4, X5 and 0 for "
-        "the others. LXI over minimal sets (M-SE) and over all sufficient sets (A-SE); the paper does not tell "
-        "which it took."
+        "the others. LXI over minimal sets (M-SE) and over all sufficient sets (A-SE); the paper does not "
+        "state which it took."
     ),
     lines=[
         *[Line("LXI, minimal sets", n, f"LXI minimal {n}", str(t)) for n, t in zip(_names(), TRUE, strict=True)],

@@ -1,4 +1,4 @@
-"""What experiments measure: variables found, distances of distributions, figures of rules; exact values of models."""
+"""The metrics: variables found, distances of distributions, figures of rules, and exact values of models."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def moons_detection(sets: Sequence[Collection[str]]) -> tuple[float, float]:
 
 
 def _condition(x: Floats, S: Collection[int]) -> tuple[float, float]:
-    """Give the mean of each unknown column given x_S, and the covariance of two different ones."""
+    """Return the mean of each unknown column given x_S, and the covariance of two different ones."""
     known = sum(x[i] for i in S)
     denominator = OWN + COMMON * len(S)
     return COMMON * known / denominator, COMMON - COMMON**2 * len(S) / denominator

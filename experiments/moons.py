@@ -62,7 +62,7 @@ def _detect(outcome: Outcome, key: str, sets: Any) -> None:
 
 
 def _neighbours(outcome: Outcome, explainer: SufficientExplainer, train: MoonsData, test: MoonsData) -> None:
-    """Explain a row at the outer end of a moon, where X1 or X2 alone tells the moon, and a copy moved by 0.05."""
+    """Explain a row at the outer end of a moon, where X1 or X2 alone determines the moon, and a copy moved by 0.05."""
     candidates = test.X[(test.X["Z1"] > 0.5) & (test.moon == 1)]
     target = ((candidates["X1"] - 1.7) ** 2 + (candidates["X2"] + 0.3) ** 2).to_numpy()
     row = candidates.iloc[[int(np.argmin(target))]]
@@ -102,7 +102,7 @@ def _run_anchors(
     """Let Anchors explain rows of the whole table, and of one with fewer noise columns."""
     n_rows, few = plan.pick(20, 2, 1), [name for name in rows.columns if name[0] == "X" or int(name[1:]) <= N_FEW]
     runs = [("few", few, 100, plan.pick(60, 10, 3))]
-    if seed == 0:  # hardly a row is done within minutes: once is enough
+    if seed == 0:  # hardly any row is finished within minutes, so one seed is enough
         runs.append(("all", list(rows.columns), 10, plan.pick(300, 6, 3)))
     for key, columns, batch_size, seconds in runs:
         X_train, X = train.X[columns].to_numpy(), rows[columns].to_numpy()

@@ -17,13 +17,13 @@ HEAD = """# The paper's experiments
 `make experiments` runs the experiments of the paper and the methods that it compares with, and writes this page;
 `make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. The
 data files are read from the folder named by `SUFFICE_DATA`; without it the small run leaves out what needs them.
-`python -m experiments --help` tells more. Each experiment is one file in `experiments/` and writes one JSON file and,
-where there is something to see, one figure into `build/experiments/`.
+`python -m experiments --help` lists the options. Each experiment is one file in `experiments/` and writes one JSON file
+and, where there is something to see, one figure into `build/experiments/`.
 
 Here: mean ± standard deviation over seeds (other samples, other splits, other forests). *Goal*: what was to be reached,
-and whether the mean does. Of one seed there is no spread, and a goal reached by it may be luck. `suffice` has its
-defaults or the paper's settings. Where the paper is silent, the choice is told; where its figure cannot be right, that
-is told too. Some choices were made after figures had been seen: these are told under "Chosen after looking".
+and whether the mean does. A single seed has no spread, and a goal that it reaches may be luck. `suffice` has its
+defaults or the paper's settings. Where the paper is silent, the page states the choice; where a figure of the paper
+cannot be right, the page says so. Choices made after figures had been seen are listed under "Chosen after looking".
 """
 
 
@@ -58,7 +58,7 @@ def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping
 
 
 def _made(all_made: Sequence[Mapping[str, Any]]) -> str:
-    """Tell of the last run, and since when there are figures."""
+    """Describe the last run, and the time span of the figures."""
     since, made = (choose(all_made, key=lambda made: made["date"]) for choose in (min, max))
     when = made["date"] if since["date"] == made["date"] else f"{since['date']} to {made['date']}"
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
@@ -108,7 +108,7 @@ def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str
 
 
 def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
-    """Set methods against figures where at least two methods have the same figure; list what is left."""
+    """Make a table of methods by figures where at least two methods share a figure; list the other lines."""
     methods_of: dict[str, list[str]] = {}
     for line in lines:
         methods_of.setdefault(line.label, []).append(line.method)
@@ -129,7 +129,7 @@ def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
 
 
 def _take_connected(shared: dict[str, list[str]]) -> tuple[list[str], set[str]]:
-    """Take out the first figure, and with it all that some of its methods have, and so on."""
+    """Take out the first figure and all figures that are connected with it by methods they share."""
     first = next(iter(shared))
     labels, methods = [first], set(shared.pop(first))
     while more := [label for label in shared if methods.intersection(shared[label])]:

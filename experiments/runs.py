@@ -1,6 +1,6 @@
 """How experiments are run: sizes, seeds, the cache of finished seeds, means and spreads, JSON.
 
-What is measured is told by the experiments; what a figure means on the page, by `page`.
+The experiments say what is measured; `page` writes the figures.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What one seed of an experiment gives.
+    """The results of one seed of an experiment.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Outcome:
     seconds : dict of str to float
         Wall seconds per explained row of each method, on all cores.
     notes : list of str
-        What went otherwise than planned.
+        Deviations from the plan.
     data : dict of str to object
         What the drawing needs, as plain values; that of the first seed is drawn.
     """
@@ -84,11 +84,11 @@ class Line:
     Parameters
     ----------
     method, label : str
-        Whose figure it is, and which.
+        The method, and the name of its figure.
     key : str
-        Its name among the figures.
+        The key of the figure in `Outcome.figures`.
     paper : str, default=""
-        What the paper has.
+        The figure in the paper.
     goal : tuple of (str, float or str), default=None
         "<=", ">=" or "==" and a number, or the key of another figure whose mean is to be matched.
     digits : int, default=3
@@ -106,7 +106,7 @@ class Line:
     needs: tuple[Literal["peers", "full"], ...] = ()
 
     def is_reached(self, figures: Mapping[str, Mapping[str, Any]]) -> bool | None:
-        """Tell whether the mean reaches the goal; None if there is no goal, or nothing to compare.
+        """Check whether the mean reaches the goal; None if there is no goal, or nothing to compare.
 
         With a number, which is the paper's and rounded, the mean is compared as it is printed.
         """
@@ -188,7 +188,7 @@ class Experiment:
 
 @contextlib.contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Put a name before the package's warnings, since a note must tell which table it is about."""
+    """Put a name before the package's warnings, so that notes name the table they are about."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
@@ -199,7 +199,7 @@ def naming(name: str) -> Iterator[None]:
 def run_experiment(
     experiment: Experiment, plan: Plan, folder: Path, tell: Callable[[str], None], most_seeds: int | None = None
 ) -> dict[str, Any]:
-    """Run the seeds that are not there yet, and write the summary of all as JSON and as a figure.
+    """Run the seeds that have no result yet, and write the summary of all as JSON and as a figure.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def aggregate(figures: Sequence[Mapping[str, float | None]]) -> dict[str, dict[s
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    """Write plain values, whole or not at all."""
+    """Write plain values to a file that is replaced only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(_plain(values), indent=1) + "\n")
@@ -326,7 +326,7 @@ def _plain(value: Any) -> Any:
 
 
 def about_this_run() -> dict[str, Any]:
-    """Tell when and with what figures are made."""
+    """Return the date, the machine and the versions of the packages."""
     versions = {}
     for package in PACKAGES:
         try:

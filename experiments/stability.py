@@ -186,11 +186,11 @@ EXPERIMENT = Experiment(
     setting=(
         "The models of the experiment above; 100 test rows with 50 copies each; normal noise of variance epsilon on "
         "the values as they are, on indicators and whole numbers too. A copy keeps the outcome of its row, as the "
-        "paper says its noise does not change predictions; how often that is so is told. Rows without a rule are "
+        "paper says its noise does not change predictions; the table shows how often. Rows without a rule are "
         "left out; a copy without one counts as one more rule. Two rules, ours or Anchors', are the same if they "
         "hold the same variables and cover the same training rows. Anchors explains as many of 4 such rows with 10 "
         "copies each as fit into 30 s for each table, with noise 0.1 and without, so that it can have 11 rules "
-        "where the paper's had 51; ours on the same rows and copies stand beside it. It is told which columns are "
+        "where the paper's had 51; ours on the same rows and copies stand beside it. It knows which columns are "
         "indicators, with the noise on them rounded away."
     ),
     lines=_lines(),

@@ -18,7 +18,7 @@ FORESTS = {"suffice": 0.7, "suffice, max_features=1": 1.0, "suffice, default for
 
 
 def least_leaf(n_rows: int) -> int:
-    """Give the paper's t_n, the least number of rows in a leaf."""
+    """Compute the paper's t_n, the least number of rows in a leaf."""
     return max(1, math.floor(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250))
 
 
@@ -33,7 +33,7 @@ def switch_data(plan: Plan, seed: int, n_test: int) -> tuple[SwitchData, SwitchD
 
 
 def switch_explainer(train: SwitchData, seed: int, max_features: float | None = 0.7) -> SufficientExplainer:
-    """Fit the paper's forest, 20 trees with leaves of at least t_n rows; or, for None, the library's own of 100."""
+    """Fit the paper's forest, 20 trees with leaves of at least t_n rows; or, for None, the library's default forest."""
     forest = None
     if max_features is not None:
         leaf = least_leaf(len(train.X))
@@ -133,8 +133,8 @@ EXPERIMENT = Experiment(
         "10 000 training rows, 100 columns, 20 trees, leaves of at least t_n rows, pi = 0.9, alpha = 0.1; 1000 test "
         "rows. P-MSE is taken with the exact conditional means of the model, each row with the set found for it; "
         "the second P-MSE puts the forest and the projected forest in their place, which is the paper's likely way. "
-        "The paper does not tell `max_features`: 0.7, the library's default, comes first; the last of ours is the "
-        "library's default forest, of 100 trees. SHAP is path-dependent TreeSHAP; SHAP and LIME are given K = 3. "
+        "The paper does not state `max_features`: 0.7, the library's default, comes first; the last of ours is the "
+        "library's default forest, of 100 trees. SHAP is path-dependent TreeSHAP; SHAP and LIME know K = 3. "
         "INVASE: three hidden layers, the authors' price of 0.1 on columns; 6000 batches of 250 rows at a rate of "
         "0.001, where the authors have 10 000 of 1000 rows at 0.0001, which for five seeds would take hours here."
     ),
@@ -153,8 +153,8 @@ EXPERIMENT = Experiment(
     ],
     run=run,
     reading=(
-        "P-MSE is made by few rows: about one in a hundred lies so near X5 = 0 that the forest takes it for one of the "
-        "other side. Its set is then that of the other side, and its squared error about 10. Where sets are larger "
+        "Few rows make up the P-MSE: about one in a hundred lies so near X5 = 0 that the forest takes it for one of "
+        "the other side. Its set is then that of the other side, and its squared error about 10. Where sets are larger "
         "than the truth, the three true variables stay just below pi. More trees help with both. INVASE selects the "
         "same columns for all rows: the five that ever matter, and 7 to 13 of noise."
         "\n\nChosen after looking at test rows of seed 0: the line of the default forest, and the size of INVASE's "

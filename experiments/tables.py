@@ -49,14 +49,14 @@ def load_model(name: str, plan: Plan, seed: int) -> ModelOnTable:
         X, y = (load_compas if name == "Compas" else load_attrition)(plan.data, encoded=True)
     X, y = X.astype(np.float64), y.astype(int)
     train, test, y_train, _ = train_test_split(X, y, test_size=0.25, random_state=seed)
-    # Arrays, as Anchors asks about arrays; one thread, as it asks about few rows at a time.
+    # Fitted on arrays, since Anchors passes arrays; one thread, since it passes few rows at a time.
     model = RandomForestClassifier(20, min_samples_leaf=least_leaf(len(train)), random_state=seed, n_jobs=1)
     model.fit(train.to_numpy(), y_train)
     return ModelOnTable(_OnArrays(model), train, test, model.predict(test.to_numpy()))
 
 
 class _OnArrays:
-    """Asks a model that was fitted on arrays about frames too."""
+    """Lets a model that was fitted on arrays predict frames too."""
 
     _estimator_type = "classifier"
 

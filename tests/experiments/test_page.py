@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from experiments.__main__ import EXPERIMENTS
 from experiments.cost import gather
-from experiments.page import format_figure, make_page, write_page
+from experiments.page import HEAD, format_figure, make_page, write_page
 from experiments.runs import Experiment, Line, Outcome, Plan, run_experiment, summarise
 from matplotlib.figure import Figure
 from toy_experiment import FIGURES, MADE, toy
@@ -158,3 +158,5 @@ def test_costs_are_medians_over_seeds():
 def test_the_committed_page_names_every_experiment():
     page = (ROOT / "docs" / "reproduce.md").read_text()
     assert [e.title for e in EXPERIMENTS if f"## {e.title}\n" not in page] == []
+    assert page.startswith(HEAD)
+    assert [e.name for e in EXPERIMENTS if e.setting not in page or e.reading not in page] == []
