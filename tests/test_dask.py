@@ -12,28 +12,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from mixed_table import CASES, COLUMNS, make_case, make_table, sorted_lines
+from mixed_table import COLUMNS, sorted_lines
 
 from suffice import dask as suffice_dask
 
 dask = pytest.importorskip("dask", reason="There is no Dask: pip install 'suffice[dask]'.")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_lines
+from mixed_table import COLUMNS, as_arrow, sorted_lines
 
 from suffice import SufficientExplainer
 from suffice import spark as suffice_spark
@@ -59,21 +59,6 @@ def session():
         logs = Path(pyspark.__file__).parent / "work" / session.sparkContext.applicationId
         session.stop()
         shutil.rmtree(logs, ignore_errors=True)
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
 
 
 def given(session, table, case, n_parts=3):
