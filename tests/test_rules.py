@@ -328,18 +328,18 @@ def test_missing_values_of_any_kind_of_column_are_missing(column):
             ValueError,
             "Column 'hour' of `X` must have 2 values, got shape (1,).",
         ),
-        ({"hour": ["noon"]}, None, TypeError, "Column 'hour' of `X` must hold numbers, got the text 'noon'."),
+        ({"hour": ["noon"]}, None, TypeError, "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0)."),
         (
             pd.DataFrame({"hour": ["noon"]}),
             None,
             TypeError,
-            "Column 'hour' of `X` must hold numbers, got the text 'noon'.",
+            "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0).",
         ),
         (
             pl.DataFrame({"hour": ["noon"]}),
             None,
             TypeError,
-            "Column 'hour' of `X` must hold numbers, got the text 'noon'.",
+            "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0).",
         ),
     ],
 )

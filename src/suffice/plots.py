@@ -47,7 +47,7 @@ from suffice._show.drawing import (
     set_title,
     shorten,
 )
-from suffice._table.checks import as_finite, check_number, check_target
+from suffice._table.checks import as_finite, check_number, read_outcomes
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind
 from suffice.explanations import Explanations
@@ -512,7 +512,7 @@ def coverage_precision(
         covers, outcomes = model._cover_matrix(), model._outcomes
     else:
         table = model._check_table(X)
-        outcomes = check_target(y, table.n_rows) if is_class else as_finite(check_target(y, table.n_rows))
+        outcomes = read_outcomes(y, table.n_rows) if is_class else as_finite(read_outcomes(y, table.n_rows))
         covers = np.array([line.rule.covers(table) for line in model.rules_], dtype=bool).reshape(-1, table.n_rows)
     ax = make_axes(ax, 7.8, 4.6)
     used = np.flatnonzero(covers.any(axis=1))

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 
 from suffice import FidelityWarning, SufficientExplainer
 from suffice._engine.forest import decide_task, default_forest
-from suffice._table.checks import check_target
+from suffice._table.checks import read_outcomes
 
 X, LABELS = make_classification(n_samples=200, n_features=5, random_state=0)
 _, NUMBERS = make_regression(n_samples=200, n_features=5, random_state=0)
@@ -61,7 +61,7 @@ def outcomes_for(kind):
     ],
 )
 def test_the_outcomes_decide_the_task(y, task):
-    decided, reason = decide_task("auto", None, check_target(y, len(y)))
+    decided, reason = decide_task("auto", None, read_outcomes(y, len(y)))
     assert decided == task
     assert reason.startswith(f"{task}: the outcomes are ")
 
