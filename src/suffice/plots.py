@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,9 +37,10 @@ from suffice._show.drawing import (
     set_title,
     shorten,
 )
-from suffice._table.checks import as_finite, check_number, check_target
+from suffice._table.checks import check_number
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, Explanations, SetsKind, SufficientSet, check_sets_kind, rank_importance
+from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
+from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.stability import Stability, rule_stability
 from suffice.words import counted, format_number, format_percent, format_probability, format_value
@@ -357,7 +357,9 @@ def cdf(
     else:
         at = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
     known_outcome = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
-    outcome, low, high = _outcome_and_interval(explainer, X_row, known_outcome)
+    outcomes = explainer.outcomes(X_row, known_outcome)
+    assert outcomes.intervals is not None
+    outcome, (low, high) = float(outcomes.values[0]), outcomes.intervals[0]
     sdp = explainer.sdp(X_row, S, known_outcome)[0]
 
     ax = make_axes(ax, 7.2, 4.4)
@@ -378,15 +380,6 @@ def cdf(
     set_legend(ax)
     set_title(ax, f"SDP {format_probability(sdp)}: the share of the blue distribution in the interval")
     return keep_spines(ax, "left", "bottom")
-
-
-def _outcome_and_interval(
-    explainer: SufficientExplainer, X_row: Any, y: NDArray[np.float64] | None
-) -> tuple[float, float, float]:
-    """Return the outcome of a row and the ends of the interval in which it is kept."""
-    values, intervals = explainer._outcomes(X_row, explainer._check_table(X_row), y)
-    assert intervals is not None
-    return float(values[0]), float(intervals[0, 0]), float(intervals[0, 1])
 
 
 def stability(
@@ -474,12 +467,9 @@ def coverage_precision(
         Where it was drawn. Precision is the accuracy or, for a regression, ``1 - MSE / var(y)`` with the variance of
         the training outcomes.
     """
-    check_is_fitted(model, "rules_")
-    if (X is None) != (y is None):
-        raise ValueError("Give `X` and `y` together, or neither for the training rows.")
+    measured = model.evaluate(X, y)
     is_class = isinstance(model, GlobalRulesClassifier)
     ax = make_axes(ax, 7.8, 4.6)
-    measured = _measure(model, X, y)
     used = np.flatnonzero(measured.covers.any(axis=1))
     if not len(used):
         return say(ax, "No rule covers any of these rows." if model.rules_ else "The model has no rules.")
@@ -498,7 +488,7 @@ def coverage_precision(
     ax.set_xlabel("coverage: % of the rows")
     ax.set_ylabel("precision: accuracy" if is_class else "precision: 1 - MSE / variance")
     set_legend(ax)
-    n_rows = measured.covers.shape[1]
+    n_rows = len(measured.outcomes)
     set_title(ax, f"{counted(len(used), 'rule')} on {n_rows} {'training ' if X is None else ''}rows")
     return keep_spines(ax, "left", "bottom")
 
@@ -556,8 +546,7 @@ def _importances(
     """Give the variables, the LXI of each row, and which rows have a sufficient set."""
     check_sets_kind(sets)
     if isinstance(explanations, Explanations):
-        names, matrix = explanations.variable_names, explanations._importance(sets)
-        return names, matrix, np.diff(explanations._found.offset) > 0
+        return explanations.variable_names, explanations.importance_matrix(sets), explanations.has_set
     rows = [explanations] if isinstance(explanations, Explanation) else list(explanations)
     if not rows or not all(isinstance(row, Explanation) for row in rows):
         raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
@@ -600,45 +589,6 @@ def _frontier(coverage: Floats, precision: Floats) -> NDArray[np.intp]:
     is_better = np.append(True, precision[by_coverage][1:] > best[:-1])
     frontier: NDArray[np.intp] = by_coverage[is_better][::-1]
     return frontier
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """Rules on some rows: which they cover, and coverage and precision of each and of the first ones together."""
-
-    covers: NDArray[np.bool_]
-    coverage: Floats
-    precision: Floats
-    coverage_of_first: Floats
-    precision_of_first: Floats
-
-
-def _measure(model: Any, X: Any, y: Any) -> _Measured:
-    if X is None:
-        covers, outcomes = model._cover_matrix(), model._outcomes
-    else:
-        table = model._check_table(X)
-        labels = check_target(y, table.n_rows)
-        outcomes = labels if isinstance(model, GlobalRulesClassifier) else as_finite(labels)
-        covers = np.array([line.rule.covers(table) for line in model.rules_], dtype=bool).reshape(-1, table.n_rows)
-    outputs = model._outputs()
-    precision = [
-        1 - model._losses(output, outcomes[c]).mean() if c.any() else np.nan
-        for output, c in zip(outputs, covers, strict=True)
-    ]
-    is_covered = covers.any(axis=0)
-    decided = np.argmax(covers[:, is_covered], axis=0) if is_covered.any() else np.zeros(0, dtype=np.intp)
-    losses = model._losses(outputs[decided], outcomes[is_covered])
-    n_decided = np.cumsum(np.bincount(decided, minlength=len(covers)))
-    lost = np.cumsum(np.bincount(decided, weights=losses, minlength=len(covers)))
-    some = n_decided > 0
-    return _Measured(
-        covers,
-        covers.mean(axis=1),
-        np.array(precision),
-        n_decided[some] / len(outcomes),
-        1 - lost[some] / n_decided[some],
-    )
 
 
 def _check_n_variables(n_variables: int) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._show.picture import kept_text
-from suffice.explanation import Explanation, Explanations
+from suffice.explanation import Explanation
+from suffice.explanations import Explanations
 from suffice.words import format_value, join
 
 if TYPE_CHECKING:
