@@ -22,7 +22,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice._cli.results import training_rows
+from suffice._io.explainer_file import training_rows
 from suffice.app.pages.editors import NO_CHANGE, read_edits, read_value, shown_values
 from suffice.app.pages.lookalikes import covered_rows, distances, look_alikes
 from suffice.app.pages.rule_list import find_rules, rules_json

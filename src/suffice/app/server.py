@@ -14,9 +14,10 @@ from dash import MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, htm
 from flask import Response, abort, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from suffice._cli.results import _text_columns, load_model
-from suffice._io.files import cannot_read, read_table
+from suffice._io.explainer_file import load_explainer_file, text_columns
+from suffice._io.files import read_table
 from suffice._io.saved import MARK
+from suffice._io.sources import cannot_read
 from suffice._show.markup import read_template
 from suffice.app.pages import many_rows, one_row, rule_list, start
 from suffice.app.pages.start import Waiting, WaitingTables, demo_workspace, fit_workspace
@@ -338,10 +339,10 @@ def open_files(
         return Desk(), WaitingTables()
     name = Path(first).name
     if _is_saved(first):
-        explainer: SufficientExplainer = load_model(first)
+        explainer: SufficientExplainer = load_explainer_file(first)
         if table is None:
             return Desk(Workspace.of(explainer, name=f"training rows of {name}")), WaitingTables()
-        frame = read_table(table, text_columns=_text_columns(explainer))
+        frame = read_table(table, text_columns=text_columns(explainer))
         return Desk(Workspace.of(explainer, frame, name=Path(table).name)), WaitingTables()
     if table is not None:
         raise ValueError(f"{first!r} is not a saved explainer: give one table, or an explainer and a table.")

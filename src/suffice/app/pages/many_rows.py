@@ -12,7 +12,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._io.files import write_table
+from suffice._io.output import write_table
 from suffice._io.result_table import result_frame
 from suffice.app.pages.one_row import rows_response
 from suffice.app.parts import charts

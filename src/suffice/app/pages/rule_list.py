@@ -10,7 +10,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._cli.results import training_rows
+from suffice._io.explainer_file import training_rows
 from suffice._show.cards import condition_text
 from suffice.app.pages.many_rows import TICK, progress
 from suffice.app.parts import charts

@@ -12,7 +12,8 @@ import dash_mantine_components as dmc
 import polars as pl
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._cli.results import _text_columns, outcomes_of
+from suffice._io.explainer_file import text_columns
+from suffice._io.outcome_column import outcomes_of
 from suffice._table.table import read_columns
 from suffice.app.pages.many_rows import TICK, progress
 from suffice.app.parts import pieces as parts
@@ -253,7 +254,7 @@ def _receive(desk: Desk, waiting: WaitingTables, content: str | None, name: str 
         return (no_update,) * 5
     model = desk.first
     try:
-        found, notes = read_upload(content, name or "", _text_columns(model.explainer) if model else ())
+        found, notes = read_upload(content, name or "", text_columns(model.explainer) if model else ())
         if isinstance(found, SufficientExplainer):
             workspace = Workspace.of(found, name=f"training rows of {name}")
             return no_update, no_update, None, f"/{View(data=desk.add(workspace)).to_search()}", None

@@ -19,10 +19,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from suffice._cli.results import training_rows
 from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
 from suffice._engine.rule_search import RuleFinder
 from suffice._engine.search import choose_candidates
+from suffice._io.explainer_file import training_rows
 from suffice._table.encoding import Column
 from suffice._table.table import Table, match_columns, read_columns
 from suffice.app.state.view import View
