@@ -53,7 +53,7 @@ def explain(line, rows="rows.parquet", explainer="buys"):
     return run(["explain", f"{explainer}.suffice", rows, *line.split()])
 
 
-def stop_after(n_parts, monkeypatch, error=RuntimeError):
+def stop_after(n_parts, monkeypatch, error):
     """Let the run crash when it has written some parts."""
     write = Parts.write
 
@@ -68,8 +68,8 @@ def stop_after(n_parts, monkeypatch, error=RuntimeError):
 
 
 def crash_after(n_parts, line, monkeypatch, **of):
-    for _ in stop_after(n_parts, monkeypatch):
-        with pytest.raises(RuntimeError):
+    for _ in stop_after(n_parts, monkeypatch, RuntimeError("stopped by the test")):
+        with pytest.raises(RuntimeError, match="stopped by the test"):
             explain(line, **of)
 
 

@@ -54,12 +54,12 @@ def test_a_run_killed_while_it_joined_the_parts(rows_here, monkeypatch, n_explai
         left.append(set(os.listdir(self.folder)) & begun)
         for name in begun:
             (self.folder / name).write_bytes(b"half")
-        raise RuntimeError
+        raise RuntimeError("stopped by the test")
 
     with monkeypatch.context() as patch:
         patch.setattr(Parts, "join", crash)
         for _ in range(2):
-            with pytest.raises(RuntimeError):
+            with pytest.raises(RuntimeError, match="stopped by the test"):
                 explain("-o out.parquet --batch 20")
     assert left == [set(), set()]
     assert n_explained == [20, 20, 20]
