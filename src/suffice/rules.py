@@ -354,6 +354,13 @@ class Rule:
                 raise ValueError(f"`interval` must be (low, high) with low <= high, got {(low, high)}.")
             object.__setattr__(self, "interval", (low, high))
 
+    @property
+    def conclusion(self) -> str:
+        """What follows "THEN" in its sentence: the class, or the interval of the target."""
+        if self.interval is None:
+            return str(self.outcome)
+        return f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
+
     def covers(self, X: Any, column_names: Sequence[str] | None = None) -> NDArray[np.bool_]:
         """Tell which rows satisfy the rule.
 
@@ -476,11 +483,8 @@ class Rule:
 
     def __str__(self) -> str:
         """Return the rule as a sentence."""
-        kept = str(self.outcome)
-        if self.interval is not None:
-            kept = f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
-        asked = " AND ".join(str(condition) for condition in self.conditions)
-        sentence = f"IF {asked} THEN {kept}" if asked else f"ALWAYS {kept}"
+        bounds = " AND ".join(str(condition) for condition in self.conditions)
+        sentence = f"IF {bounds} THEN {self.conclusion}" if bounds else f"ALWAYS {self.conclusion}"
         return f"{sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
 
     def _repr_html_(self) -> str:
