@@ -13,6 +13,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from suffice._cli import results
 from suffice._io.files import write_table
+from suffice._show.picture import Summary, summarize
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import choose_rows, grid, page_response, table_columns
 from suffice.app.parts.progress import TICK, progress
@@ -116,6 +117,7 @@ def _results_panels() -> html.Div:
     return html.Div(
         [
             html.Div(id="many-tiles", className="tiles wide"),
+            html.Div(id="many-cautions", className="wide"),
             pieces.panel(
                 "Mean importance", html.Div(id="many-importance"), note="LXI, over rows with a sufficient set"
             ),
@@ -182,6 +184,7 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
     )(lambda events, form: _work(desk, jobs, form))
     app.callback(
         Output("many-tiles", "children"),
+        Output("many-cautions", "children"),
         Output("many-importance", "children"),
         Output("heatmap", "figure"),
         Output("groups", "rowData"),
@@ -253,22 +256,30 @@ def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> Exp
 def _results(jobs: Jobs, is_hidden: bool, scheme: str | None, name: str | None) -> tuple[Any, ...]:
     job = jobs.get(name)
     if is_hidden or job is None or job.result is None:
-        return (no_update,) * 4
+        return (no_update,) * 5
     explained: ExplainedRows = job.result
-    importance = pieces.importance_bars(explained.explanations.mean_importance(), 15)
-    return _tiles(explained), importance, _heatmap(explained, scheme or "light"), explained.groups()
+    explanations = explained.explanations
+    summary = summarize(explanations)
+    return (
+        _tiles(summary, explanations.pi),
+        [pieces.message("care", caution) for caution in summary.cautions],
+        pieces.importance_bars(explanations.mean_importance(), 15),
+        _heatmap(explained, scheme or "light"),
+        explained.groups(),
+    )
 
 
-def _tiles(explained: ExplainedRows) -> list[html.Div]:
-    explanations = list(explained.explanations)
-    n = len(explanations)
-    sizes = [len(one.best_set.variables) for one in explanations if one.is_sufficient]
-    n_agree = sum(one.forest_agrees for one in explanations)
+def _tiles(summary: Summary, pi: float) -> list[html.Div]:
+    n, n_sufficient = summary.n_rows, summary.n_sufficient
+    n_variables = sum(size * n_rows for size, n_rows in summary.sizes.items())
+    agreement = format_percent(1 - summary.n_disagree / n)
     return [
-        pieces.tile("rows explained", str(n), f"π = {explained.explanations.pi:g}"),
-        pieces.tile("with a sufficient set", f"{format_percent(len(sizes) / n)} %", f"{len(sizes)} of {n}"),
-        pieces.tile("mean size of the best set", f"{np.mean(sizes):.1f}" if sizes else "-", "variables"),
-        pieces.tile("the forest agrees", f"{format_percent(n_agree / n)} %", "with the explained outcome"),
+        pieces.tile("rows explained", str(n), f"π = {pi:g}"),
+        pieces.tile("with a sufficient set", f"{format_percent(n_sufficient / n)} %", f"{n_sufficient} of {n}"),
+        pieces.tile(
+            "mean size of the best set", f"{n_variables / n_sufficient:.1f}" if n_sufficient else "-", "variables"
+        ),
+        pieces.tile("the forest agrees", f"{agreement} %", "with the explained outcome"),
     ]
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from dash import html
 from numpy.typing import NDArray
 
-from suffice._show.axis import condition_text
+from suffice._show.picture import RulePicture, importance_shares, kept_text
 from suffice.explanation import Explanation
-from suffice.rules import Rule
-from suffice.words import counted, format_number, format_percent, format_probability
+from suffice.words import format_probability
 
 
 def panel(
@@ -105,17 +104,17 @@ def importance_bars(importance: Mapping[str, float], most: int) -> Any:
     component
         The bars, the largest first.
     """
-    ranked = sorted(((n, v) for n, v in importance.items() if v > 0), key=lambda item: -item[1])
-    if not ranked:
+    shares = importance_shares(importance)
+    if not shares:
         return html.Div("No variable is in a sufficient set.", className="note")
     cells: list[Any] = []
-    for name, value in ranked[:most]:
+    for share in shares[:most]:
         cells += [
-            html.Span(name, className="label"),
-            bar(value, "importance"),
-            html.Span(f"{value:.2f}", className="number"),
+            html.Span(share.name, className="label"),
+            bar(share.value, "importance"),
+            html.Span(share.text, className="number"),
         ]
-    more = [html.Div(f"and {len(ranked) - most} more", className="note more")] if len(ranked) > most else []
+    more = [html.Div(f"and {len(shares) - most} more", className="note more")] if len(shares) > most else []
     return html.Div([*cells, *more], className="bars")
 
 
@@ -132,73 +131,57 @@ def outcome_text(explanation: Explanation) -> list[Any]:
     list of component
         The number or class in large type, and the interval within which a number counts as kept.
     """
+    outcome = html.Span(explanation.outcome_text, className="large", id="outcome")
     if explanation.interval is None:
-        return [html.Span(str(explanation.outcome), className="large", id="outcome")]
-    low, high = (format_number(end) for end in explanation.interval)
-    return [
-        html.Span(format_number(float(f"{explanation.outcome:.4g}")), className="large", id="outcome"),
-        html.Span(f"kept within [{low}, {high}]", className="kept", id="interval"),
-    ]
+        return [outcome]
+    return [outcome, html.Span(kept_text(explanation.interval_text), className="kept", id="interval")]
 
 
-def rule_sentence(rule: Rule) -> html.Div:
+def rule_sentence(picture: RulePicture) -> html.Div:
     """Write a rule as a sentence.
 
     Parameters
     ----------
-    rule : Rule
-        The rule.
+    picture : RulePicture
+        What the rule shows.
 
     Returns
     -------
     dash.html.Div
-        The sentence, as the library writes it, but with short numbers.
+        The sentence with short numbers; the full one is its tooltip.
     """
-    outcome = str(rule.outcome)
-    if rule.interval is not None:
-        outcome = f"{rule.target} in [{format_number(rule.interval[0])}, {format_number(rule.interval[1])}]"
-    words: list[Any] = [html.B("IF ")] if rule.conditions else [html.B("ALWAYS ")]
-    for i, condition in enumerate(rule.conditions):
-        words += [html.B(" AND ")] * (i > 0) + [html.Span(condition_text(condition))]
-    words += ([html.B(" THEN ")] if rule.conditions else []) + [html.Span(outcome, className="then")]
-    return html.Div(words, className="sentence", title=str(rule), id="sentence")
+    words: list[Any] = []
+    for word in picture.sentence:
+        words += [html.B(word.text) if word.is_key else html.Span(word.text), " "]
+    words[-2].className = "then"
+    return html.Div(words[:-1], className="sentence", title=picture.text, id="sentence")
 
 
-def figures(rule: Rule, pi: float) -> html.Div:
+def figures(picture: RulePicture) -> html.Div:
     """Show the SDP, the coverage and the precision of a rule.
 
     Parameters
     ----------
-    rule : Rule
-        The rule.
-    pi : float
-        The probability that its set had to reach.
+    picture : RulePicture
+        What the rule shows.
 
     Returns
     -------
     dash.html.Div
         Three bars and a note.
     """
-    cells = [
-        ("SDP", rule.sdp, format_probability(rule.sdp), pi),
-        ("coverage", rule.coverage, f"{format_percent(rule.coverage)} %", None),
-        (
-            "precision",
-            rule.precision or 0.0,
-            "-" if rule.precision is None else format_probability(rule.precision),
-            None,
-        ),
-    ]
     drawn = [
         html.Div(
-            [html.Span(name, className="key"), bar(share, "", tick), html.Span(text, className="number")],
+            [
+                html.Span(share.name, className="key"),
+                bar(share.value, "", share.tick),
+                html.Span(share.text, className="number"),
+            ],
             className="figure",
         )
-        for name, share, text, tick in cells
+        for share in (picture.sdp, picture.coverage, picture.precision)
     ]
-    proof = "proven to be the largest such box" if rule.optimal else "the largest box found; a larger one may exist"
-    rows = counted(rule.support, "training row")
-    return html.Div([html.Div(drawn, className="figures"), html.Div(f"{rows}; {proof}.", className="note under")])
+    return html.Div([html.Div(drawn, className="figures"), html.Div(picture.proof, className="note under")])
 
 
 def class_bars(

@@ -10,6 +10,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import html, no_update
 
+from suffice._show.picture import READ_WITH_CARE, cautions, picture_rule
 from suffice.app.pages.one_row.lookalikes import covered_rows, line_columns, look_alikes
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.drawings import draw_rule
@@ -139,7 +140,8 @@ def explained(workspace: Workspace, view: View) -> Answer:
     drawn = draw_rule(columns, workspace.training[0], row, rule)
     body: list[Any]
     if rule is not None:
-        body = [pieces.rule_sentence(rule), drawn, pieces.figures(rule, explanation.pi)]
+        picture = picture_rule(rule, pi=explanation.pi)
+        body = [pieces.rule_sentence(picture), drawn, pieces.figures(picture)]
     elif explanation.is_sufficient:
         body = [html.Div("No variable needs to be known: the outcome is kept for all values.", className="sentence")]
     else:
@@ -168,9 +170,9 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
     if changes:
         head.append(html.Div("; ".join(changes), className="edits", id="edits"))
-    care = _care(explanation)
-    if care:
-        head.append(pieces.message("care", care))
+    reasons = cautions(explanation)
+    if reasons:
+        head.append(pieces.message("care", html.B(READ_WITH_CARE), " ".join(reasons)))
     observed = workspace.observed_at([view.row])
     if observed is not None and not view.edits and not view.is_of_observed:
         text = format_number(observed[0]) if isinstance(observed[0], float) else str(observed[0])
@@ -186,16 +188,6 @@ def _lead(explanation: Explanation) -> list[Any]:
     if not best.variables:
         return [f"It is kept for all values, with probability {format_probability(best.sdp)}. {others}"]
     return ["To keep it, ", html.B(names), f" {verb} enough, with probability {format_probability(best.sdp)}. {others}"]
-
-
-def _care(explanation: Explanation) -> str:
-    if not explanation.is_outcome_in_interval:
-        return "The outcome lies outside the interval: the explanation is of the interval."
-    if not explanation.forest_agrees:
-        said = explanation.prediction
-        told = said if explanation.interval is None else format_number(said)
-        return f"The forest says {told} here: read this with care."
-    return ""
 
 
 def _not_sufficient(explanation: Explanation) -> html.Div:
