@@ -15,9 +15,9 @@ if os.environ.get("CI"):
 @pytest.fixture(params=_core.kernel_names())
 def kernels(request):
     """Run the test with every build of the hot loops that this processor can run."""
-    _core.use_kernels(request.param)
+    _core.use_kernels(name=request.param)
     yield request.param
-    _core.use_kernels(_core.kernel_names()[0])
+    _core.use_kernels(name=_core.kernel_names()[0])
 
 
 @pytest.fixture(scope="session")

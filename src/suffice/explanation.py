@@ -560,7 +560,7 @@ class Explanations(Sequence[Explanation]):
         Parameters
         ----------
         path : str or path
-            Where to write it; a file that is there is replaced.
+            Where to write it. A file that is there is replaced as a whole, or stays if something goes wrong.
         title : str, default=None
             What stands at the top; None names the target.
 
@@ -569,9 +569,16 @@ class Explanations(Sequence[Explanation]):
         Path
             The file.
         """
-        from suffice._show.report import write_report
+        from suffice._io.writing import replacing
+        from suffice._show.report import make_report
 
-        return write_report(self, path, title=title)
+        target = Path(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"The folder of the report does not exist: {str(target.parent)!r}.")
+        page = make_report(self, title=title)
+        with replacing(target) as written:
+            written.write_text(page, encoding="utf-8", newline="\n")
+        return target
 
     def plot(self, kind: Literal["importance", "heatmap", "rule"] = "importance", **options: Any) -> Any:
         """Draw the explanations with matplotlib.

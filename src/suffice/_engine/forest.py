@@ -413,7 +413,7 @@ class FittedForest:
         FittedForest
             The forest with the bootstrap rows of each tree.
         """
-        core = _core.Forest(X, y_rank, y_values)
+        core = _core.Forest(X=X, y_rank=y_rank, y_values=y_values)
         values = []
         for tree in list_trees(estimator):
             if tree.rows.max() >= len(X):
@@ -422,7 +422,13 @@ class FittedForest:
                 raise ValueError(_FAULTY_SPLIT)
             try:
                 core.add_tree(
-                    tree.left, tree.right, tree.column, tree.threshold, tree.missing_left, tree.n_rows, tree.rows
+                    left=tree.left,
+                    right=tree.right,
+                    column=tree.column,
+                    threshold=tree.threshold,
+                    missing_go_to_left=tree.missing_left,
+                    n_rows=tree.n_rows,
+                    rows=tree.rows,
                 )
             except _core.OtherTableError:
                 raise ValueError(_OTHER_TABLE) from None
@@ -456,7 +462,7 @@ class FittedForest:
         total = np.zeros((len(X), self.values[0].shape[1]))
         for begin in range(0, len(X), N_AT_ONCE):
             part = slice(begin, begin + N_AT_ONCE)
-            leaves = _core.leaves(self.core, X[part], self.n_threads)
+            leaves = _core.leaves(forest=self.core, X=X[part], n_threads=self.n_threads)
             for t, value in enumerate(self.values):
                 total[part] += value[leaves[:, t]]
         return total / len(self.values)
@@ -477,7 +483,7 @@ class FittedForest:
             is_out[t, tree.rows] = False
         for begin in range(0, len(self.X), N_AT_ONCE):
             part = slice(begin, begin + N_AT_ONCE)
-            leaves = _core.leaves(self.core, self.X[part], self.n_threads)
+            leaves = _core.leaves(forest=self.core, X=self.X[part], n_threads=self.n_threads)
             for t, value in enumerate(self.values):
                 total[part] += np.where(is_out[t, part, None], value[leaves[:, t]], 0.0)
         n_trees = is_out.sum(axis=0)

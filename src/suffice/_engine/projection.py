@@ -102,7 +102,11 @@ class ProjectedForest:
         sdp = np.empty(len(X))
         for rows, projection, masks in self._projections(sets):
             sdp[rows] = _core.sdp(
-                projection, X[rows], masks, lo[rows], hi[rows], self.min_node_size, self.n_threads, None
+                projection=projection,
+                rows=_core.Rows(X=X[rows], lo=lo[rows], hi=hi[rows]),
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=self.n_threads,
             )
         return sdp
 
@@ -123,7 +127,14 @@ class ProjectedForest:
         """
 
         def reduce(projection: _core.Projection, X: Table, masks: NDArray[np.uint64]) -> Floats:
-            return _core.mean(self.forest.core, projection, X, masks, self.min_node_size, self.n_threads)
+            return _core.mean(
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=self.n_threads,
+            )
 
         return self._reduce(reduce, X, sets, width=1)[:, 0]
 
@@ -147,7 +158,13 @@ class ProjectedForest:
 
         def reduce(projection: _core.Projection | None, X: Table, masks: NDArray[np.uint64] | None) -> Floats:
             return _core.cumulative_shares(
-                self.forest.core, projection, X, masks, self.min_node_size, self.n_threads, end
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=self.n_threads,
+                end=end,
             )
 
         return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(end))
@@ -171,7 +188,15 @@ class ProjectedForest:
         """
 
         def reduce(projection: _core.Projection | None, X: Table, masks: NDArray[np.uint64] | None) -> Floats:
-            return _core.quantiles(self.forest.core, projection, X, masks, self.min_node_size, self.n_threads, levels)
+            return _core.quantiles(
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=self.n_threads,
+                levels=levels,
+            )
 
         return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(levels))
 
@@ -212,4 +237,6 @@ class ProjectedForest:
         return self._last[1]
 
     def _project(self, sets: list[VariableSet]) -> _core.Projection:
-        return _core.Projection(self.forest.core, self.variables.number_columns(sets), len(sets))
+        return _core.Projection(
+            forest=self.forest.core, variable_of=self.variables.number_columns(sets), n_variables=len(sets)
+        )

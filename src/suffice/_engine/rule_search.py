@@ -23,8 +23,6 @@ CHECKS = ("rows", "everywhere")
 VOLUMES = ("rows", "lebesgue")
 # Cells of training rows that are kept for further rows with the same set.
 CACHE_MIB = 256
-# Regions that one proof of "everywhere" may look at.
-MAX_REGIONS = 500_000
 
 
 @dataclass(frozen=True)
@@ -124,17 +122,16 @@ class RuleFinder:
             tell = None if progress is None else partial(_tell_sum, progress, n_done)
             n_done += len(rows)
             found = _core.find_rules(
-                cells,
-                X[rows],
-                lo[rows],
-                hi[rows],
-                pi,
-                options.check == "everywhere",
-                options.volume == "lebesgue",
-                options.max_nodes,
-                MAX_REGIONS,
-                self.projected.n_threads,
-                tell,
+                cells=cells,
+                rows=_core.Rows(X=X[rows], lo=lo[rows], hi=hi[rows]),
+                options=_core.RuleOptions(
+                    pi=pi,
+                    everywhere=options.check == "everywhere",
+                    by_volume=options.volume == "lebesgue",
+                    max_nodes=options.max_nodes,
+                ),
+                n_threads=self.projected.n_threads,
+                progress=tell,
             )
             for j, row in enumerate(rows):
                 if found["exists"][j]:
@@ -149,7 +146,10 @@ class RuleFinder:
         if S not in self._cells:
             columns = np.array(self._columns(S), dtype=np.int32)
             self._cells[S] = _core.SetCells(
-                self.projected.forest.core, columns, self.projected.min_node_size, self.projected.n_threads
+                forest=self.projected.forest.core,
+                columns=columns,
+                min_node_size=self.projected.min_node_size,
+                n_threads=self.projected.n_threads,
             )
             while len(self._cells) > 1 and sum(c.n_bytes for c in self._cells.values()) > CACHE_MIB * 2**20:
                 self._cells.popitem(last=False)

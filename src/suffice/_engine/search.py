@@ -250,21 +250,22 @@ def find_sufficient_sets(
     largest = n if max_size is None else min(max_size, n)
     if min_size > n:
         raise ValueError(f"`min_size` is {min_size}, but there are only {n} candidates.")
-    offset, masks, sdps, best_masks, best_sdps, is_complete = _core.search(
-        projected.on_candidates,
-        X,
-        lo,
-        hi,
-        pi,
-        projected.min_node_size,
-        min_size,
-        largest,
-        minimal_only,
-        NO_LIMIT if max_sets is None else max_sets,
-        projected.n_threads,
-        progress,
+    options = _core.SearchOptions(
+        pi=pi,
+        min_node_size=projected.min_node_size,
+        min_size=min_size,
+        max_size=largest,
+        minimal_only=minimal_only,
+        max_sets=NO_LIMIT if max_sets is None else max_sets,
     )
-    complete = is_complete.astype(np.bool_)
+    result = _core.search(
+        projection=projected.on_candidates,
+        rows=_core.Rows(X=X, lo=lo, hi=hi),
+        options=options,
+        n_threads=projected.n_threads,
+        progress=progress,
+    )
+    complete = result["is_complete"]
     if not complete.all():
         n_sets = sum(math.comb(n, size) for size in range(min_size, largest + 1))
         warnings.warn(
@@ -274,4 +275,4 @@ def find_sufficient_sets(
             SearchSizeWarning,
             stacklevel=3,
         )
-    return FoundSets(projected.candidates, offset, masks, sdps, best_masks, best_sdps, complete)
+    return FoundSets(projected.candidates, **result)
