@@ -43,3 +43,8 @@ def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer,
     page.wait_for_selector("#pane-row:not([hidden]) #outcome")
     page.click("#scheme-toggle")
     page.wait_for_selector("html[data-mantine-color-scheme='dark']")
+
+
+def test_the_json_of_rules_holds_all_of_them(mixed):
+    rules = find_rules(mixed, View(), 200, Job("", 200))
+    assert [line["if"] for line in json.loads(rules_json(rules))] == [line.text for line in rules.rules_]

@@ -1,3 +1,4 @@
+import threading
 import time
 
 import pytest
@@ -25,3 +26,19 @@ def test_a_job_can_be_cancelled_and_keeps_the_message_of_its_error():
     assert jobs.get(worse).message == "Something is wrong with the program: KeyError."
     with pytest.raises(Cancelled):
         jobs.get(name).step(1)
+
+
+def test_only_finished_jobs_are_dropped():
+    jobs, gate = Jobs(), threading.Event()
+    waiting = jobs.start(Job(""), lambda job: gate.wait(10))
+    names = [jobs.start(Job(""), lambda job: "result") for _ in range(N_JOBS)]
+    deadline = time.monotonic() + 10
+    while "running" in {jobs.get(name).state for name in names if jobs.get(name)} and time.monotonic() < deadline:
+        time.sleep(0.02)
+    last = jobs.start(Job(""), lambda job: None)
+    assert jobs.get(waiting).state == "running"
+    assert jobs.get(names[0]) is None
+    assert jobs.get(names[-1]).result == "result"
+    assert jobs.get(last) is not None
+    assert jobs.get(None) is None
+    gate.set()

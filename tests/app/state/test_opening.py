@@ -1,6 +1,8 @@
+import polars as pl
 import pytest
+from app_client import traffic_table
 
-from suffice.app.state.opening import open_files
+from suffice.app.state.opening import fit_workspace, open_files
 
 
 def test_files_are_opened_for_what_they_are(mixed, tmp_path):
@@ -22,3 +24,24 @@ def test_files_are_opened_for_what_they_are(mixed, tmp_path):
         open_files(str(tmp_path / "none.suffice"))
     with pytest.raises(ValueError, match="--demo"):
         open_files(table, demo=True)
+
+
+def test_a_table_is_fitted_without_rows_and_columns_that_are_left_out():
+    frame = traffic_table(200).with_columns(
+        traffic=pl.when(pl.int_range(200) < 50).then(None).otherwise(pl.col("traffic"))
+    )
+    space = fit_workspace(frame, "traffic", ["temp", "traffic"], True, "name")
+    assert space.names == ("hour", "sky", "holiday")
+    assert space.frame.height == len(space.observed) == 150
+    assert space.name == "name"
+    with pytest.raises(ValueError, match="The column 'x' is empty: there is no outcome"):
+        fit_workspace(frame.with_columns(x=pl.lit(None, pl.Float64)), "x", [], True, "")
+    with pytest.raises(ValueError, match="no column besides the target"):
+        fit_workspace(frame.select("hour", "traffic"), "traffic", ["hour"], True, "")
+
+
+def test_dates_are_left_out_unless_they_are_wanted():
+    days = pl.date_range(pl.date(2023, 1, 1), pl.date(2023, 4, 10), eager=True)
+    frame = pl.DataFrame({"day": days, "x": range(100), "y": [i % 2 for i in range(100)]})
+    assert fit_workspace(frame, "y", [], False, "").names == ("x",)
+    assert fit_workspace(frame, "y", [], True, "").names == ("day", "x")

@@ -1,4 +1,8 @@
-from suffice.app.pages.one_row.editors import NO_CHANGE, read_edits, read_value, shown_values
+import numpy as np
+import polars as pl
+
+from suffice.app.pages.one_row.editors import NO_CHANGE, editors, read_edits, read_value, shown_values
+from suffice.app.state.opening import fit_workspace
 from suffice.app.state.view import View
 
 
@@ -15,3 +19,18 @@ def test_what_inputs_show_reads_back(mixed):
     assert shown_values(mixed, view.with_(edits=edits))[:2] == [7, 1.25]
     assert read_value(mixed, 0, "-") is NO_CHANGE
     assert read_value(mixed, 2, "99") is NO_CHANGE
+
+
+def test_a_date_is_shown_as_text():
+    days = pl.date_range(pl.date(2023, 1, 1), pl.date(2023, 12, 31), eager=True)
+    frame = pl.DataFrame({"day": days, "x": np.arange(365) % 7}).with_columns(kind=days.dt.weekday() > 5)
+    space = fit_workspace(frame, "kind", [], True, "days")
+    assert shown_values(space, View(row=2)) == ["2023-01-03", 2]
+    assert read_value(space, 0, "2023-02-01") == "2023-02-01"
+
+
+def test_candidates_come_first_and_the_others_are_folded(cancer):
+    *first, folded = editors(cancer, View())
+    names = [editor.children[0].children for editor in first]
+    assert names == list(cancer.explainer.candidates_)
+    assert folded.children[0].children == f"{30 - len(names)} variables outside the search"
