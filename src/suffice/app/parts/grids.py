@@ -140,7 +140,9 @@ def choose_rows(
         if one.get("colId") == "row" or (str(one.get("colId"))[1:].isdigit() and int(one["colId"][1:]) < len(names))
     ]
     if by:
-        lazy = lazy.sort([n for n, _ in by], descending=[d for _, d in by], nulls_last=True, maintain_order=True)
+        lazy = lazy.sort(
+            [_column(n) for n, _ in by], descending=[d for _, d in by], nulls_last=True, maintain_order=True
+        )
     return lazy[index].to_numpy().astype(np.intp)
 
 

@@ -29,15 +29,15 @@ def test_a_search_that_ended_early_is_said(answer_with):
 
 
 def test_nothing_is_said_of_a_complete_search_that_agrees(answer_with):
-    answer = answer_with(View(row=7), is_search_complete=True, forest_agrees=True)
+    answer = answer_with(View(row=7), is_search_complete=True)
     assert with_class(answer.outcome, "care") == []
 
 
 def test_both_reasons_for_care_are_given(answer_with):
-    answer = answer_with(View(row=7), is_search_complete=False, forest_agrees=False, prediction="calm")
+    answer = answer_with(View(row=7), is_search_complete=False, prediction="neither")
     text = all_text(with_class(answer.outcome, "care"))
     assert "Read with care." in text
-    assert "The forest says calm here." in text
+    assert "The forest says neither here." in text
     assert NOT_COMPLETE in text
 
 
