@@ -42,7 +42,7 @@ _GROUP_COLUMNS = (
     {"field": "share", "headerName": "share", "cellRenderer": "Share", "width": 140},
     {"field": "sdp", "headerName": "mean SDP", "width": 100, "type": "rightAligned"},
     {"field": "outcomes", "headerName": "outcomes", "width": 190},
-    {"field": "rows", "headerName": "rows", "width": 190},
+    {"field": "rows", "headerName": "rows", "width": 220},
 )
 
 # --- layout -----------------------------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figu
     figure = _figure(scheme, 340, xaxis=_axis(plane.columns[0]), yaxis=_axis(plane.columns[1]))
     _add_points(figure, plane, outcome, scheme)
     if rule is not None:
-        _add_boxes(figure, plane, rule, orange)
+        _add_boxes(figure, plane, rule, scheme)
     if not np.isnan(plane.row).any():
         figure.add_scatter(
             x=[plane.row[0]],
@@ -217,8 +217,9 @@ def _add_points(figure: go.Figure, plane: Plane, outcome: str, scheme: str) -> N
         )
 
 
-def _add_boxes(figure: go.Figure, plane: Plane, rule: Rule, colour: str) -> None:
+def _add_boxes(figure: go.Figure, plane: Plane, rule: Rule, scheme: str) -> None:
     """Draw where the conditions of a rule hold; say so if they hold for missing values only."""
+    colour, panel = COLOURS[scheme][3], COLOURS[scheme][-1]
     conditions = {condition.name: condition for condition in rule.conditions}
     sides, unseen = [], []
     for column, values in zip(plane.columns, plane.points.T, strict=True):
@@ -240,13 +241,14 @@ def _add_boxes(figure: go.Figure, plane: Plane, rule: Rule, colour: str) -> None
         )
     if unseen:
         figure.add_annotation(
-            text=f"No point drawn here is in the box: {plain(' AND '.join(unseen))}",
+            text=f"The rows of this rule cannot be drawn: {plain(' AND '.join(unseen))}",
             x=0.5,
             y=1,
             xref="paper",
             yref="paper",
             yanchor="top",
             showarrow=False,
+            bgcolor=panel,
         )
 
 
