@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.explanation import Explanation, Explanations
+from suffice.explanation import Explanation
+from suffice.explanations import Explanations
 from suffice.rules import Rule
 
 # What a column holds. "outcome" stands for the kind of the outcomes: numbers, or labels of some kind.

@@ -35,3 +35,26 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(written, path)
     finally:
         written.unlink(missing_ok=True)
+
+
+def write_text(target: str | os.PathLike[str], text: str) -> Path:
+    """Write a text file so that it is there completely or not at all.
+
+    Parameters
+    ----------
+    target : path
+        The path of the file; its folder must exist.
+    text : str
+        The text, which is written as UTF-8.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    path = Path(target)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder of the file does not exist: {str(path.parent)!r}.")
+    with replacing(path) as written:
+        written.write_text(text, encoding="utf-8", newline="\n")
+    return path

@@ -30,7 +30,8 @@ from suffice._show.picture import (
     summarize,
     write_sentence,
 )
-from suffice.explanation import Explanation, Explanations
+from suffice.explanation import Explanation
+from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Rule
 from suffice.words import counted, format_percent, format_probability

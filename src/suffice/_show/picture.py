@@ -7,13 +7,15 @@ and the app only draw these values. The words of ``str(explanation)`` are those 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, Explanations, SufficientSet, rank_importance
+from suffice.explanation import N_LISTED, Explanation, SufficientSet, rank_importance
+from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition, Rule
 from suffice.words import counted, format_percent, format_probability, join
@@ -193,14 +195,14 @@ class Summary:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What to take care of, one sentence each."""
-        said = []
+        sentences = []
         if self.n_disagree:
             rows = counted(self.n_disagree, "row")
-            said.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
+            sentences.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
         if self.n_incomplete:
             rows = counted(self.n_incomplete, "row")
-            said.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
-        return tuple(said)
+            sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
+        return tuple(sentences)
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -458,7 +460,7 @@ def sets_texts(n_sets: int) -> tuple[str, str, str]:
 
 
 def best_set_texts(is_sufficient: bool, pi: float) -> tuple[str, str]:
-    """Write what is said of the best set of a row without a rule.
+    """Write the texts around the best set of a row without a rule.
 
     Parameters
     ----------
@@ -530,12 +532,13 @@ def summarize(explanations: Explanations) -> Summary:
     Summary
         The counts.
     """
-    sizes: dict[int, int] = {}
-    n_disagree = 0
-    for explanation in explanations:
-        n_disagree += not explanation.forest_agrees
-        if explanation.is_sufficient:
-            size = len(explanation.best_set.variables)
-            sizes[size] = sizes.get(size, 0) + 1
-    n_incomplete = len(explanations) - sum(explanations.is_search_complete)
-    return Summary(len(explanations), sum(sizes.values()), n_disagree, n_incomplete, dict(sorted(sizes.items())))
+    has_set = explanations.has_set
+    best_sets = zip(explanations.best_sets, has_set.tolist(), strict=True)
+    sizes = Counter(len(best.variables) for best, is_sufficient in best_sets if is_sufficient)
+    return Summary(
+        n_rows=len(explanations),
+        n_sufficient=int(has_set.sum()),
+        n_disagree=int((~explanations.forest_agrees).sum()),
+        n_incomplete=len(explanations) - sum(explanations.is_search_complete),
+        sizes=dict(sorted(sizes.items())),
+    )

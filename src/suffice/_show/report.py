@@ -20,7 +20,7 @@ from suffice._show.cards import about_facts, fidelity_bars, importance_bars, siz
 from suffice._show.markup import Html, bar, element, facts, part, read_template
 from suffice._show.picture import Summary, importance_shares, summarize
 from suffice._show.report_data import report_data
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 from suffice.words import counted, format_percent, format_probability, format_value
 
 MAX_IMPORTANCES = 15

@@ -39,7 +39,8 @@ from suffice._show.picture import (
     sets_texts,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, Explanations, rank_importance
+from suffice.explanation import N_LISTED, Explanation, rank_importance
+from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition
 from suffice.words import format_number, format_probability
