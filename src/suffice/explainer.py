@@ -20,7 +20,7 @@ from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.rule_search import ExplainOptions, FoundBox, find_boxes
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
-from suffice._table.checks import check_target, read_input
+from suffice._table.checks import read_outcomes, read_input
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import VariableSet
 from suffice.conditional import ConditionalForest
@@ -194,7 +194,7 @@ class SufficientExplainer(ConditionalForest):
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
         table = read_input(self, X, reset=True, min_rows=2)
         target = str(getattr(y, "name", None) or "y")
-        self.fitted_ = fit(table, check_target(y, table.n_rows), target, self.forest, settings)
+        self.fitted_ = fit(table, read_outcomes(y, table.n_rows), target, self.forest, settings)
         return self
 
     @classmethod
