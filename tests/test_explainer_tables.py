@@ -323,9 +323,11 @@ def test_a_split_between_known_and_missing_categories_is_no_condition():
         y = X["weather"].isna() * 3 + X["hour"].fillna(1) + rng.normal(size=70)
         explainer = explainer_for("regression", ExtraTreesRegressor, leaf=4, pi=0.6).fit(X, y)
         for check in ("rows", "everywhere"):
-            for rule in explainer.rule(X, ["weather"], check=check):
-                assert rule is None or rule.covers(X).sum() == rule.support
-                assert rule is None or not any(c.is_trivial for c in rule.conditions)
+            rules = [rule for rule in explainer.rule(X, ["weather"], check=check) if rule is not None]
+            assert len(rules) > 50
+            for rule in rules:
+                assert rule.covers(X).sum() == rule.support
+                assert not any(c.is_trivial for c in rule.conditions)
 
 
 @pytest.mark.parametrize(
@@ -333,16 +335,12 @@ def test_a_split_between_known_and_missing_categories_is_no_condition():
     [pd.cut(np.tile([0.1, 0.9], 100), 2), pd.Categorical(pd.to_datetime(["2024-01-01", "2024-01-02"] * 100))],
     ids=["intervals", "dates"],
 )
-def test_categories_that_are_no_labels_are_explained_or_refused_at_fit(labels):
+def test_categories_that_are_no_labels_are_explained(labels):
     """They were taken at fit, and an error when the first rule was made."""
     X = pd.DataFrame({"a": labels, "b": np.random.default_rng(0).normal(size=200)})
-    try:
-        explainer = explainer_for().fit(X, np.where(X["a"].cat.codes > 0, "high", "low"))
-    except TypeError as error:
-        assert "Column 'a' of `X`" in str(error)  # noqa: PT017 (to be explained is right as well)
-    else:
-        [rule] = explainer.rule(X.iloc[:1], ["a"])
-        assert rule.covers(X).sum() == rule.support == 100
+    explainer = explainer_for().fit(X, np.where(X["a"].cat.codes > 0, "high", "low"))
+    [rule] = explainer.rule(X.iloc[:1], ["a"])
+    assert rule.covers(X).sum() == rule.support == 100
 
 
 # --- other columns, other categories ---------------------------------------------------------------------------------
@@ -645,7 +643,7 @@ def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
         assert not explanation.forest_agrees
         assert explanation.outcome == label
         assert explanation.prediction == prediction
-        first = f"The outcome is {label}. (The forest says {prediction} here: read this explanation with care.)"
+        first = f"The outcome is {label}. Read with care. The forest says {prediction} here."
         assert str(explanation).startswith(first)
         assert explanation.to_dict()["forest_agrees"] is False
     for explanation in of_classes.explain(X):
@@ -661,8 +659,8 @@ def test_an_explanation_of_a_number_tells_if_the_forest_says_otherwise():
     for explanation, prediction in zip(explainer.explain(X, said + 5.5), said, strict=True):
         assert not explanation.forest_agrees
         assert explanation.prediction == prediction
-        assert "(The forest says " in str(explanation).splitlines()[0]
+        assert "Read with care. The forest says " in str(explanation).splitlines()[0]
     assert all(explanation.forest_agrees for explanation in explainer.explain(X, said + 4.5))
     outside = explainer_for("regression").fit(as_pandas(), COUNT).explain(X, said + 1e6)
     assert not any(explanation.forest_agrees for explanation in outside)
-    assert all("It lies outside the interval" in str(explanation) for explanation in outside)
+    assert all("Read with care. The outcome lies outside the interval" in str(explanation) for explanation in outside)

@@ -549,7 +549,7 @@ def test_rules_are_equal_by_value():
     assert len({rule(HOUR), rule(Condition("hour", 5.5)), rule(TEMP)}) == 2
     assert rule(HOUR) != rule(HOUR, sdp=0.95)
     assert rule(HOUR) != rule(Condition("hour", 5.5, low_closed=True))
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'sdp'"):
         rule(HOUR).sdp = 1.0
 
 
@@ -608,7 +608,7 @@ def test_a_condition_reads_like_this(condition, text):
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("written", "text"),
     [
         (
             counted(HOUR, WORK, TEMP),
@@ -623,8 +623,9 @@ def test_a_condition_reads_like_this(condition, text):
         ),
     ],
 )
-def test_a_rule_reads_like_this(told, sentence):
-    assert str(told) == sentence
+def test_a_rule_reads_like_this(written, text):
+    assert str(written) == text
+    assert written.sentence == text.split("  (coverage")[0]
 
 
 @pytest.mark.parametrize(

@@ -32,15 +32,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def here(folder, tmp_path, monkeypatch):
-    """The tables and explainers in a folder of the test's own."""
-    for path in folder.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
 def rows_folder(tmp_path_factory):
     """A saved explainer for each kind of outcome, and tables."""

@@ -19,7 +19,7 @@ from suffice import (
     SufficientExplainer,
     SufficientSet,
 )
-from suffice._show.cards import bounds_text, condition_text, missing_text
+from suffice._show.axis import bounds_text, condition_text, missing_text
 from suffice._show.markup import element
 from suffice._table.encoding import Column
 from suffice.rules import Condition
@@ -305,7 +305,7 @@ def test_indicators_that_are_off_are_not_drawn():
         (
             Condition("a", labels=tuple("ABCDEFG"), excluded=True, missing=True),
             "a not in {A, B, C, D, E, F and 1 more} or missing",
-            "any value or missing",
+            "not in {A, B, C, D, E, F and 1 more} or missing",
         ),
     ],
 )
@@ -318,7 +318,7 @@ def test_missing_values_are_told_in_one_sentence():
     known, missing = Condition("a", 1.0), Condition("b", 1.0, missing=True)
     assert missing_text([known]) == "A missing value is not allowed."
     assert missing_text([known, known]) == "None of them may be missing."
-    assert missing_text([known, missing]) == "Missing values are allowed of b only."
+    assert missing_text([known, missing]) == "Missing values are allowed for b only."
     assert missing_text([Condition("a", missing=True, values=False)]) == ""
     assert missing_text([missing]) == "A missing value is allowed."
     assert missing_text([missing, missing]) == "Missing values are allowed."
@@ -351,7 +351,7 @@ def test_the_card_of_a_rule_without_conditions():
 
 
 def test_the_card_of_all_explanations(fitted):
-    _, explanations = fitted
+    explainer, explanations = fitted
     text = read(explanations).text
     n = sum(e.is_sufficient for e in explanations)
     assert f"Explanations of traffic 60 rows {n} of 60 with a sufficient set" in text
@@ -359,8 +359,12 @@ def test_the_card_of_all_explanations(fitted):
     assert "Mean importance (LXI)" in text
     n_single = sum(len(e.best_set.variables) == 1 for e in explanations if e.is_sufficient)
     assert f"rows by its size 1 variable {n_single} " in text
-    n_disagree = sum(not e.forest_agrees for e in explanations)
-    assert (f"does not agree with the outcome of {counted(n_disagree, 'row')}" in text) == (n_disagree > 0)
+    assert all(e.forest_agrees for e in explanations)
+    assert "does not agree with the outcome" not in text
+    rows = pd.DataFrame([dict(column for _, held in e.values for column in held) for e in explanations[:3]])
+    contradicted = ["calm" if e.outcome == "busy" else "busy" for e in explanations[:3]]
+    text = read(explainer.explain(rows, contradicted, progress=False)).text
+    assert "does not agree with the outcome of 3 rows" in text
 
 
 def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):

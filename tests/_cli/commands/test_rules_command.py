@@ -58,6 +58,7 @@ def test_fewer_rules(here, capsys):
         assert ("--simplify 0.01" in captured.err) == (len(rules) > 20 and "simplify" not in options)
         if "support" in options:
             assert all(rule["support"] >= 20 for rule in rules)
+    assert counts[0] > 20
     assert max(counts[1:]) < counts[0]
     assert counts[0] > 20
 

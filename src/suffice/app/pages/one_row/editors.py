@@ -1,0 +1,220 @@
+"""Inputs for the values of a row: numbers with sliders, lists of categories, dates as text; empty means missing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import html
+
+from suffice._table.encoding import Column
+from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
+from suffice.words import counted
+
+NO_CHANGE = object()  # the text is not a value yet: somebody is still typing
+
+
+def column_of(workspace: Workspace, i: int) -> Column:
+    """Return the encoded column of a column of the table.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    i : int
+        The position of the column.
+
+    Returns
+    -------
+    Column
+        The encoded column; for a date, its first part.
+    """
+    return next(
+        (column for column in workspace.columns if column.source == i),
+        Column(workspace.names[i], i),
+    )
+
+
+def shown_value(workspace: Workspace, i: int, value: Any) -> Any:
+    """Write a value as its input shows it.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    i : int
+        The position of the column.
+    value : object
+        The value; None if it is missing.
+
+    Returns
+    -------
+    object
+        A number, the position of a category as text, the text of a date; "" or None if it is missing.
+    """
+    column = column_of(workspace, i)
+    if column.part is not None:
+        return "" if value is None else str(value)
+    if column.kind == "category":
+        labels = _labels(column)
+        return str(labels.index(value)) if value in labels else None
+    return "" if value is None or isinstance(value, str) else value
+
+
+def read_value(workspace: Workspace, i: int, shown: Any) -> Any:
+    """Read what an input shows.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    i : int
+        The position of the column.
+    shown : object
+        What the input shows.
+
+    Returns
+    -------
+    object
+        The value; None if it is missing; NO_CHANGE if the text is not a value yet.
+    """
+    column = column_of(workspace, i)
+    if shown is None or shown == "":
+        return None
+    if column.part is not None:
+        return str(shown)
+    if column.kind == "category":
+        labels = _labels(column)
+        return labels[int(shown)] if str(shown).isdigit() and int(shown) < len(labels) else NO_CHANGE
+    try:
+        number = float(shown)
+    except (TypeError, ValueError):
+        return NO_CHANGE
+    if not math.isfinite(number):
+        return NO_CHANGE
+    return int(number) if number == int(number) and not isinstance(shown, float) else number
+
+
+def read_edits(workspace: Workspace, view: View, shown: list[Any]) -> dict[str, Any]:
+    """Read the values that differ from the row's own.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The row, and the edits so far.
+    shown : list of object
+        What the inputs show, in the order of the columns.
+
+    Returns
+    -------
+    dict of str to object
+        The edits.
+    """
+    own = workspace.values(view.row)
+    edits: dict[str, Any] = {}
+    for i, (name, value) in enumerate(zip(workspace.names, shown, strict=True)):
+        usual = shown_value(workspace, i, own[name])
+        if value == usual or (value in (None, "") and usual in (None, "")):
+            continue
+        read = read_value(workspace, i, value)
+        if read is NO_CHANGE:
+            if name in view.edits:
+                edits[name] = view.edits[name]
+        elif read != own[name]:
+            edits[name] = read
+    return edits
+
+
+def shown_values(workspace: Workspace, view: View) -> list[Any]:
+    """Write the values of a view as its inputs show them.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The row and its edits.
+
+    Returns
+    -------
+    list of object
+        In the order of the columns.
+    """
+    values = {**workspace.values(view.row), **view.edits}
+    return [shown_value(workspace, i, values[name]) for i, name in enumerate(workspace.names)]
+
+
+def editors(workspace: Workspace, view: View) -> list[Any]:
+    """Make the inputs for a row: first those of the candidates, then the others in a folded part.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The row and its edits.
+
+    Returns
+    -------
+    list of component
+        The inputs.
+    """
+    shown = shown_values(workspace, view)
+    order: list[int] = []
+    for name in workspace.explainer.candidates_:
+        for column in workspace.columns_of[name]:
+            if column.source not in order:
+                order.append(column.source)
+    others = [i for i in range(len(workspace.names)) if i not in order]
+    first = [_editor(workspace, i, shown[i], has_slider=True) for i in order]
+    if not others:
+        return first
+    rest = [_editor(workspace, i, shown[i], has_slider=False) for i in others]
+    text = f"{counted(len(others), 'variable')} outside the search"
+    return [*first, html.Details([html.Summary(text), html.Div(rest, className="editors")])]
+
+
+def _labels(column: Column) -> list[Any]:
+    return [label for labels in column.labels for label in labels]
+
+
+def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> html.Div:
+    column = column_of(workspace, i)
+    name = {"type": "value", "column": i}
+    label = html.Label(workspace.names[i], className="editor-name", title=workspace.names[i])
+    options: dict[str, Any] = {"size": "xs", "placeholder": "missing", "debounce": 150}
+    if column.part is not None:
+        return html.Div([label, dmc.TextInput(id=name, value=value, **options)], className="editor")
+    if column.kind == "category":
+        data = [{"value": str(j), "label": str(text)} for j, text in enumerate(_labels(column))]
+        del options["debounce"]
+        chosen = dmc.Select(
+            id=name, value=value, data=data, searchable=len(data) > 8, clearable=True, limit=200, **options
+        )
+        return html.Div([label, chosen], className="editor")
+    low, high = column.extent
+    step = 1.0 if column.kind == "whole" else _step(low, high)
+    number = dmc.NumberInput(id=name, value=value, step=step, hideControls=column.kind != "whole", **options)
+    if not has_slider or not low < high:
+        return html.Div([label, number], className="editor")
+    slider = dmc.Slider(
+        id={"type": "slide", "column": i},
+        value=float(value) if isinstance(value, int | float) else low,
+        min=low,
+        max=high,
+        step=step,
+        size="xs",
+        label=None,
+        thumbSize=14,
+        updatemode="mouseup",
+    )
+    return html.Div([label, number, slider], className="editor")
+
+
+def _step(low: float, high: float) -> float:
+    span = high - low
+    return float(f"1e{math.floor(math.log10(span / 50))}") if math.isfinite(span) and span > 0 else 1.0

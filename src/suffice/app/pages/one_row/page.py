@@ -1,0 +1,357 @@
+"""The page about one row: its layout and its callbacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
+
+from suffice.app.pages.one_row.answers import (
+    Answer,
+    alike,
+    boxes,
+    classes,
+    covered,
+    distribution,
+    explained,
+    list_sets,
+    when_shown,
+)
+from suffice.app.pages.one_row.changes import change
+from suffice.app.pages.one_row.editors import editors
+from suffice.app.pages.one_row.lookalikes import line_columns
+from suffice.app.parts import charts, pieces
+from suffice.app.parts.grids import grid, page_response, table_columns
+from suffice.app.state.desk import Desk
+from suffice.app.state.view import View
+from suffice.app.state.workspace import MAX_SEARCHED, Workspace
+
+_SET_COLUMNS = (
+    {
+        "field": "variables",
+        "headerName": "variables",
+        "cellRenderer": "Chips",
+        "cellDataType": False,
+        "flex": 1,
+        "minWidth": 150,
+        "wrapText": True,
+        "autoHeight": True,
+    },
+    {"field": "sdp", "headerName": "SDP", "cellRenderer": "Share", "width": 132},
+)
+
+# --- layout -----------------------------------------------------------------------------------------------------------
+
+
+def layout(workspace: Workspace, view: View) -> html.Div:
+    """Lay out the page.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The view that it shows first.
+
+    Returns
+    -------
+    dash.html.Div
+        The page.
+    """
+    answer = explained(workspace, view)
+    side = html.Aside(
+        [_choosing(workspace, view), _editing(workspace, view), _settings(workspace, view, answer.effect)]
+    )
+    main = html.Div(
+        [
+            html.Div(answer.care, id="row-message"),
+            html.Section(answer.outcome, id="outcome-card", className="panel wide outcome-card"),
+            _sets_panel(workspace, view),
+            pieces.panel(
+                "Importance",
+                html.Div(answer.importance, id="importance"),
+                note="LXI: share of the sets that contain a variable",
+            ),
+            pieces.panel(
+                "Rule", html.Div(answer.rule, id="rule"), note="of the chosen set, on the training data", wide=True
+            ),
+            *_figure_panels(workspace),
+            *_row_panels(workspace),
+        ],
+        className=answer.page_class,
+        id="row-main",
+    )
+    return html.Div([side, main, _browser(workspace), dcc.Store(id="shown", data=answer.view)], className="split")
+
+
+def _sets_panel(workspace: Workspace, view: View) -> html.Section:
+    lines, selected = list_sets(workspace, view)
+    sets = grid(
+        "sets",
+        _SET_COLUMNS,
+        250,
+        rowData=lines,
+        selectedRows=selected,
+        getRowId="params.data.key",
+        dashGridOptions={"rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True}},
+    )
+    return pieces.panel("Sufficient sets", sets, note="each alone is enough; click one", name="sets-panel")
+
+
+def _figure_panels(workspace: Workspace) -> list[html.Section]:
+    distribution_graph = dcc.Graph(
+        id="distribution", config=charts.CONFIG, style={"height": 300}, figure=charts.nothing("light", "", 300)
+    )
+    boxes_graph = dcc.Graph(
+        id="boxes", config=charts.CONFIG, style={"height": 340}, figure=charts.nothing("light", "", 340)
+    )
+    axes = html.Div([_axis("box-x", "x axis", workspace), _axis("box-y", "y axis", workspace)], className="axes")
+    return [
+        pieces.panel(
+            "Distribution of the outcome",
+            html.Div(id="classes") if not workspace.is_regression else distribution_graph,
+            note="given this set alone, and given all variables",
+        ),
+        pieces.panel("The rule on two variables", boxes_graph, extra=axes),
+    ]
+
+
+def _row_panels(workspace: Workspace) -> list[html.Section]:
+    compared = dmc.SegmentedControl(
+        id="alike-over",
+        data=[{"value": "set", "label": "in this set"}, {"value": "all", "label": "in all variables"}],
+        value="set",
+        size="xs",
+    )
+    return [
+        pieces.panel(
+            "Training rows that the rule covers",
+            html.Div(id="covered-note", className="note under"),
+            grid("covered", line_columns(workspace), 300, rowData=[]),
+            wide=True,
+        ),
+        pieces.panel(
+            "Similar rows with another outcome",
+            html.Div(id="alike-note", className="note under"),
+            grid("alike", line_columns(workspace, has_distance=True), 300, rowData=[]),
+            extra=compared,
+            wide=True,
+        ),
+    ]
+
+
+def _choosing(workspace: Workspace, view: View) -> html.Section:
+    n = workspace.frame.height
+    buttons = [
+        dmc.Button("←", id="previous", variant="default", size="xs", **{"aria-label": "Previous row"}),
+        dmc.NumberInput(
+            id="row",
+            value=view.row,
+            min=0,
+            max=n - 1,
+            size="xs",
+            debounce=250,
+            hideControls=True,
+            clampBehavior="strict",
+            allowDecimal=False,
+            **{"aria-label": "Row"},
+        ),
+        dmc.Button("→", id="next", variant="default", size="xs", **{"aria-label": "Next row"}),
+        dmc.Button("Random", id="random", variant="default", size="xs"),
+    ]
+    find = dmc.TextInput(
+        id="find",
+        value=view.find,
+        placeholder="Find rows: hour > 17 AND year = 2012",
+        size="xs",
+        debounce=400,
+        **{"aria-label": "Find rows"},
+    )
+    return pieces.panel(
+        "Row",
+        html.Div(buttons, className="row-buttons"),
+        find,
+        html.Div(id="find-note", className="note"),
+        extra=dmc.Button("Table", id="browse", variant="subtle", size="compact-xs"),
+    )
+
+
+def _editing(workspace: Workspace, view: View) -> html.Section:
+    return pieces.panel(
+        "Values",
+        html.Div(editors(workspace, view), className="editors", id="editors"),
+        extra=dmc.Button("Reset", id="reset", variant="subtle", size="compact-xs"),
+        note="edit any",
+        name="values",
+    )
+
+
+def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
+    explainer = workspace.explainer
+    most = max(2, min(MAX_SEARCHED, len(workspace.ranking)))
+    rows: list[Any] = [
+        pieces.slider_row(
+            "Probability pi", "pi", view.pi or explainer.pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"
+        ),
+        pieces.slider_row(
+            "Candidates",
+            "n-candidates",
+            view.n_candidates or len(explainer.candidates_),
+            1,
+            most,
+            1,
+            "variables that are searched",
+        ),
+    ]
+    if workspace.is_regression and explainer.radius is None:
+        note = "the outcome is kept within the forest's 1 - alpha interval"
+        rows.append(pieces.slider_row("Level alpha", "alpha", view.alpha or explainer.alpha, 0.02, 0.6, 0.02, note))
+    else:
+        rows.append(html.Div(dmc.Slider(id="alpha", value=explainer.alpha, min=0, max=1, step=0.01), hidden=True))
+        rows.append(html.Span(id="alpha-text", hidden=True))
+    choice = [{"value": "prediction", "label": "prediction"}, {"value": "observed", "label": "observed"}]
+    rows.append(
+        html.Div(
+            [
+                html.Div(html.Label("Outcome to explain"), className="setting-head"),
+                dmc.SegmentedControl(id="outcome-kind", data=choice, value=view.outcome, size="xs", fullWidth=True),
+            ],
+            className="setting",
+            hidden=workspace.observed is None,
+        )
+    )
+    rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))
+    return pieces.panel("Settings", *rows, html.Div(effect, id="effect", className="note effect"))
+
+
+def _axis(name: str, text: str, workspace: Workspace) -> dmc.Select:
+    names = [column.name for column in workspace.explainer._encoding.columns]
+    data = [{"value": str(i), "label": text} for i, text in enumerate(names)]
+    return dmc.Select(
+        id=name,
+        data=data,
+        size="xs",
+        searchable=True,
+        w=130,
+        placeholder=text,
+        **{"aria-label": text},
+        clearable=True,
+        limit=100,
+    )
+
+
+def _browser(workspace: Workspace) -> dmc.Modal:
+    table = grid(
+        "browser",
+        table_columns(workspace.frame),
+        480,
+        rowModelType="infinite",
+        getRowId="params.data.key",
+        dashGridOptions={"cacheBlockSize": 100, "maxBlocksInCache": 4},
+    )
+    text = html.Div("Filter and sort by the heads of the columns; click a row to explain it.", className="note")
+    return dmc.Modal([text, table], id="browser-modal", title="Choose a row", size="90%", zIndex=300)
+
+
+# --- callbacks --------------------------------------------------------------------------------------------------------
+
+
+def register(app: Dash, desk: Desk) -> None:
+    """Connect the callbacks of the page.
+
+    Parameters
+    ----------
+    app : dash.Dash
+        The app.
+    desk : Desk
+        The workspaces.
+    """
+    _connect_changes(app, desk)
+    _connect_answers(app, desk)
+    app.callback(
+        Output("browser", "getRowsResponse"),
+        Input("browser", "getRowsRequest"),
+        State("view", "data"),
+        prevent_initial_call=True,
+    )(lambda request, stored: _page_of_browser(desk, request, stored))
+
+
+def _page_of_browser(desk: Desk, request: dict[str, Any] | None, stored: dict[str, Any]) -> Any:
+    workspace = desk.get(View.from_store(stored).data)
+    return no_update if workspace is None or request is None else page_response(workspace, request)
+
+
+def _connect_changes(app: Dash, desk: Desk) -> None:
+    app.callback(
+        output=[
+            Output("view", "data"),
+            Output("row", "value"),
+            Output({"type": "value", "column": ALL}, "value"),
+            Output("pi", "value"),
+            Output("browser-modal", "opened"),
+            Output("find-note", "children"),
+        ],
+        inputs={
+            "inputs": {
+                "row": Input("row", "value"),
+                "clicks": [Input(name, "n_clicks") for name in ("previous", "next", "random", "reset", "browse")],
+                "clicked_row": Input("browser", "cellClicked"),
+                "find": Input("find", "value"),
+                "values": Input({"type": "value", "column": ALL}, "value"),
+                "pi": Input("pi", "value"),
+                "alpha": Input("alpha", "value"),
+                "n_candidates": Input("n-candidates", "value"),
+                "outcome": Input("outcome-kind", "value"),
+                "unseen": Input("unseen", "checked"),
+                "clicked_set": Input("sets", "cellClicked"),
+                "use_pi": Input({"type": "use-pi", "pi": ALL}, "n_clicks"),
+                "tab": Input("tabs", "value"),
+            },
+            "stored": State("view", "data"),
+        },
+        prevent_initial_call=True,
+    )(lambda inputs, stored: change(desk, stored, inputs))
+
+
+def _connect_answers(app: Dash, desk: Desk) -> None:
+    outputs = {
+        "outcome": Output("outcome-card", "children"),
+        "care": Output("row-message", "children"),
+        "importance": Output("importance", "children"),
+        "rule": Output("rule", "children"),
+        "effect": Output("effect", "children"),
+        "page_class": Output("row-main", "className"),
+        "view": Output("shown", "data"),
+    }
+    app.callback(output=outputs, inputs={"stored": Input("view", "data")}, prevent_initial_call=True)(
+        lambda stored: vars(when_shown(desk, stored, explained, Answer(*[no_update] * len(outputs))))
+    )
+    # These wait for the callback above: the explanation comes first, and grids and figures have scripts to load.
+    app.callback(
+        Output("sets", "rowData"), Output("sets", "selectedRows"), Input("shown", "data"), prevent_initial_call=True
+    )(lambda stored: when_shown(desk, stored, list_sets, (no_update, no_update)))
+    app.callback(
+        Output("boxes", "figure"),
+        Input("shown", "data"),
+        Input("box-x", "value"),
+        Input("box-y", "value"),
+        Input("scheme", "data"),
+    )(lambda stored, x, y, scheme: boxes(desk, stored, (x, y), scheme))
+    app.callback(
+        Output("covered", "rowData"),
+        Output("covered-note", "children"),
+        Output("covered", "columnDefs"),
+        Input("shown", "data"),
+    )(lambda stored: covered(desk, stored))
+    app.callback(
+        Output("alike", "rowData"),
+        Output("alike-note", "children"),
+        Output("alike", "columnDefs"),
+        Input("shown", "data"),
+        Input("alike-over", "value"),
+    )(lambda stored, over: alike(desk, stored, over))
+    app.callback(Output("distribution", "figure"), Input("shown", "data"), Input("scheme", "data"))(
+        lambda stored, scheme: distribution(desk, stored, scheme)
+    )
+    app.callback(Output("classes", "children"), Input("shown", "data"))(lambda stored: classes(desk, stored))
