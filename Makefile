@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
 SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
-PY_DOCUMENTED := $(shell find src/suffice -name "*.py")
+PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format bench bench-scale experiments experiments-quick clean
 

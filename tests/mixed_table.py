@@ -1,4 +1,4 @@
-"""A table with a column of every kind, and its explanations on one machine, for the tests of the engines."""
+"""A table with a column of every kind, and its explanations on one machine, for the tests of batches and engines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._io.result_table import line_of
 
 N_ROWS = 120
 COLUMNS = ["amount", "count", "account", "flag", "city", "colour", "grade", "when"]
@@ -54,9 +53,34 @@ def as_arrow(table):
     return pa.Table.from_pandas(plain, preserve_index=False)
 
 
+def expected_line(explanation):
+    """The line of a row in the result table, value by value from its explanation."""
+    rule = explanation.rule
+    is_regression = explanation.interval is not None
+    return {
+        "outcome": explanation.outcome,
+        "low": explanation.interval[0] if is_regression else None,
+        "high": explanation.interval[1] if is_regression else None,
+        "prediction": explanation.prediction,
+        "forest_agrees": explanation.forest_agrees,
+        "is_sufficient": explanation.is_sufficient,
+        "best_set": list(explanation.best_set.variables),
+        "size": len(explanation.best_set.variables),
+        "sdp": explanation.best_set.sdp,
+        "rule": None if rule is None else rule.sentence,
+        "rule_sql": None if rule is None else rule.to_sql(),
+        "support": None if rule is None else rule.support,
+        "coverage": None if rule is None else rule.coverage,
+        "precision": None if rule is None else rule.precision,
+        "optimal": None if rule is None else rule.optimal,
+        "n_sufficient_sets": len(explanation.sufficient_sets),
+        "is_search_complete": explanation.is_search_complete,
+    }
+
+
 @dataclass(frozen=True)
 class Case:
-    """An explainer, and what it says of the table at once."""
+    """An explainer, and the lines of the whole table explained at once."""
 
     explainer: SufficientExplainer
     target: str | None
@@ -64,7 +88,7 @@ class Case:
 
 
 def make_case(table, target, task):
-    """Fit on one half of the table's likes, and explain all of it, or what is predicted of it."""
+    """Fit on other rows like those of the table, and explain the outcomes of the table, or its predictions."""
     train = make_table(300, seed=1)
     forests = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
     forest = forests[task](15, min_samples_leaf=5, random_state=0)
@@ -73,7 +97,7 @@ def make_case(table, target, task):
     y = None if target is None else table[target]
     explanations = explainer.explain(table[COLUMNS], y, sets="minimal")
     ids = table["id"].tolist()
-    lines = [{"id": i, **line_of(explanation)} for i, explanation in zip(ids, explanations, strict=True)]
+    lines = [{"id": i, **expected_line(explanation)} for i, explanation in zip(ids, explanations, strict=True)]
     return Case(explainer, target, lines)
 
 

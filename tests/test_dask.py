@@ -12,28 +12,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from mixed_table import CASES, COLUMNS, make_case, make_table, sorted_lines
+from mixed_table import COLUMNS, sorted_lines
 
 from suffice import dask as suffice_dask
 
 dask = pytest.importorskip("dask", reason="There is no Dask: pip install 'suffice[dask]'.")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +33,7 @@ def client():
         yield client
 
 
-def given(table, case, n_parts=5):
+def rows_of(table, case, n_parts=5):
     """The columns that the explainer knows, the identifier and the target, with an empty partition among others."""
     frame = dd.from_pandas(table[["id", *COLUMNS, *([case.target] if case.target else [])]], npartitions=n_parts)
     return dd.concat([frame.partitions[:2], frame.partitions[2:3].loc[frame.divisions[-1] :], frame.partitions[2:]])
@@ -61,31 +46,31 @@ def as_lines(frame):
 def test_threads_give_the_answers_of_one_machine(table, case):
     frame = dd.from_pandas(table[["id", *COLUMNS, *([case.target] if case.target else [])]], npartitions=7)
     lines = suffice_dask.explain(case.explainer, frame, target=case.target, keep="id")
-    found = lines.compute(scheduler="threads")
-    assert as_lines(found) == case.lines
-    assert found.index.tolist() == table.index.tolist()
+    result = lines.compute(scheduler="threads")
+    assert as_lines(result) == case.lines
+    assert result.index.tolist() == table.index.tolist()
 
 
 def test_processes_give_the_answers_of_one_machine_in_types_known_before(table, case, client):
-    lines = suffice_dask.explain(case.explainer, given(table, case), target=case.target, keep=["id", "grade", "when"])
+    lines = suffice_dask.explain(case.explainer, rows_of(table, case), target=case.target, keep=["id", "grade", "when"])
     parts = client.gather(client.compute(lines.to_delayed()))
     assert len(parts) == 6
     assert 0 in [len(part) for part in parts]
     for part in parts:
         pd.testing.assert_series_equal(part.dtypes, lines.dtypes)
-    found = pd.concat(parts).sort_index()
-    assert as_lines(found.drop(columns=["grade", "when"])) == case.lines
-    pd.testing.assert_frame_equal(found[["id", "grade", "when"]], table[["id", "grade", "when"]])
+    result = pd.concat(parts).sort_index()
+    assert as_lines(result.drop(columns=["grade", "when"])) == case.lines
+    pd.testing.assert_frame_equal(result[["id", "grade", "when"]], table[["id", "grade", "when"]])
 
 
 def test_a_saved_explainer_may_be_given_by_its_path(table, labels, tmp_path):
     labels.explainer.save(tmp_path / "model.suffice")
-    lines = suffice_dask.explain(tmp_path / "model.suffice", given(table, labels), target="label", keep="id")
+    lines = suffice_dask.explain(tmp_path / "model.suffice", rows_of(table, labels), target="label", keep="id")
     assert as_lines(lines.compute(scheduler="threads")) == labels.lines
 
 
 def test_the_explainer_travels_once(table, labels):
-    lines = suffice_dask.explain(labels.explainer, given(table, labels, 20), target="label", keep="id")
+    lines = suffice_dask.explain(labels.explainer, rows_of(table, labels, 20), target="label", keep="id")
     graph = dict(lines.optimize().__dask_graph__())
     sizes = sorted(len(pickle.dumps(task)) for task in graph.values())
     assert len(graph) > 20
@@ -93,7 +78,7 @@ def test_the_explainer_travels_once(table, labels):
 
 
 def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, client):
-    lines = suffice_dask.explain(labels.explainer, given(table, labels, 10), target="label", keep="id")
+    lines = suffice_dask.explain(labels.explainer, rows_of(table, labels, 10), target="label", keep="id")
     client.compute(lines).result()
     digest = suffice_dask.read_explainer(labels.explainer)[1][-32:]
 
@@ -109,7 +94,7 @@ def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, cl
 
         return getattr(batches._of_thread, "key", None), threading.current_thread().name
 
-    assert all(digest in found for found in client.run(loaded).values())
+    assert all(digest in digests for digests in client.run(loaded).values())
     used = [client.submit(threads_used, workers=[worker], pure=False).result()[0] for worker in client.run(loaded)]
     assert used == [(digest, 1)] * 2
 
@@ -117,12 +102,12 @@ def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, cl
 def test_an_error_names_the_row(table, labels, client):
     rows = table.copy()
     rows.loc[77, "amount"] = np.inf
-    lines = suffice_dask.explain(labels.explainer, given(rows, labels), target="label", keep="id")
+    lines = suffice_dask.explain(labels.explainer, rows_of(rows, labels), target="label", keep="id")
     part = int(np.searchsorted([0, 24, 48, 48, 72, 96], 77, side="right")) - 1
-    told = f"Row 5 of partition {part} (index=77, id={2**60 + 77}): Column 'amount' of `X` holds infinity"
-    with pytest.raises(ValueError, match=re.escape(told)):
+    message = f"Row 5 of partition {part} (index=77, id={2**60 + 77}): Column 'amount' of `X` holds infinity"
+    with pytest.raises(ValueError, match=re.escape(message)):
         lines.compute(scheduler="threads")
-    with pytest.raises(ValueError, match=re.escape(told)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         client.compute(lines).result()
 
 
@@ -146,9 +131,9 @@ def test_options_reach_the_explainer(table, labels):
     frame = dd.from_pandas(table[:20][["id", *COLUMNS, "label"]], npartitions=2)
     expected = labels.explainer.explain(table[:20][COLUMNS], table["label"][:20], sets="all", rules=None)
     lines = suffice_dask.explain(labels.explainer, frame, target="label", keep="id", sets="all", rules=None)
-    found = lines.compute(scheduler="threads")
-    assert found["n_sufficient_sets"].tolist() == [len(explanation.sufficient_sets) for explanation in expected]
-    assert found["rule"].isna().all()
+    result = lines.compute(scheduler="threads")
+    assert result["n_sufficient_sets"].tolist() == [len(explanation.sufficient_sets) for explanation in expected]
+    assert result["rule"].isna().all()
 
 
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(table, labels, client, tmp_path):
@@ -163,7 +148,7 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(table, labels, client
             os.kill(os.getpid(), signal.SIGKILL)
         return part
 
-    frame = given(table, labels, 6)
+    frame = rows_of(table, labels, 6)
     lines = suffice_dask.explain(
         labels.explainer, frame.map_partitions(kill_once, meta=frame._meta), target="label", keep="id"
     )

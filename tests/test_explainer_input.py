@@ -192,7 +192,7 @@ def test_a_wrong_table_is_refused_at_fit(table, error, message):
         (with_value(1e300), ValueError, TOO_LARGE),
         (X[0], ValueError, "Expected 2D array, got 1D array instead"),
         (sparse.csr_matrix(X), TypeError, "Sparse data was passed for X, but dense data is required."),
-        ([[1, 2, 3, "four"]], TypeError, "Column 'x3' of `X` must hold numbers, got the text 'four'."),
+        ([[1, 2, 3, "four"]], TypeError, "Column 'x3' of `X` must hold numbers, got the text 'four' (row 0)."),
     ],
 )
 @pytest.mark.parametrize("call", ["explain", "sdp", "predict", "score", "predict_proba"])
@@ -301,9 +301,9 @@ def test_wrong_outcomes_are_refused_at_fit(y, task, error, message):
         (
             ["high", "low", "mid"],
             ValueError,
-            "`y` holds the label 'mid', which was not among the labels at fit: ['high', 'l",
+            "`y` holds the label 'mid' (row 2), which was not among the labels at fit: ['high', 'l",
         ),
-        ([1, 0, 1], ValueError, "`y` holds the label 1, which was not among the labels at fit: ['high', 'low']."),
+        ([1, 0, 1], ValueError, "`y` holds the label 1 (row 0), which was not among the labels at fit: ['high', "),
         (["high", "low"], ValueError, "`y` has 2 entries, `X` has 3 rows."),
         (["high", None, "low"], ValueError, "`y` has a missing value (row 1)"),
         ("high", ValueError, "y should be a 1d array"),

@@ -404,14 +404,16 @@ def test_a_frame_of_importance_has_a_line_for_each_row(explanations):
 
 
 def test_an_unknown_kind_of_frame_is_refused(explanations):
-    with pytest.raises(ValueError, match=r"`of` must be 'sets' or 'importance', got 'rows'."):
-        explanations.to_frame("rows")
+    message = re.escape("`of` must be one of ['sets', 'rows', 'importance'], got 'row'. Did you mean 'rows'?")
+    with pytest.raises(ValueError, match=message):
+        explanations.to_frame("row")
 
 
 def test_a_frame_without_pandas_names_the_fix(explanations, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"`to_frame` needs pandas: pip install pandas."):
-        explanations.to_frame()
+    for of in ("sets", "rows", "importance"):
+        with pytest.raises(ImportError, match=r"`to_frame` needs pandas: pip install pandas."):
+            explanations.to_frame(of)
 
 
 def test_a_dictionary_holds_settings_and_all_explanations(of_classes):

@@ -328,18 +328,18 @@ def test_missing_values_of_any_kind_of_column_are_missing(column):
             ValueError,
             "Column 'hour' of `X` must have 2 values, got shape (1,).",
         ),
-        ({"hour": ["noon"]}, None, TypeError, "Column 'hour' of `X` must hold numbers, got the text 'noon'."),
+        ({"hour": ["noon"]}, None, TypeError, "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0)."),
         (
             pd.DataFrame({"hour": ["noon"]}),
             None,
             TypeError,
-            "Column 'hour' of `X` must hold numbers, got the text 'noon'.",
+            "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0).",
         ),
         (
             pl.DataFrame({"hour": ["noon"]}),
             None,
             TypeError,
-            "Column 'hour' of `X` must hold numbers, got the text 'noon'.",
+            "Column 'hour' of `X` must hold numbers, got the text 'noon' (row 0).",
         ),
     ],
 )
@@ -549,7 +549,7 @@ def test_rules_are_equal_by_value():
     assert len({rule(HOUR), rule(Condition("hour", 5.5)), rule(TEMP)}) == 2
     assert rule(HOUR) != rule(HOUR, sdp=0.95)
     assert rule(HOUR) != rule(Condition("hour", 5.5, low_closed=True))
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'sdp'"):
         rule(HOUR).sdp = 1.0
 
 

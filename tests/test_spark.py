@@ -14,11 +14,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_lines
+from mixed_table import COLUMNS, as_arrow, expected_line, sorted_lines
 
 from suffice import SufficientExplainer
 from suffice import spark as suffice_spark
-from suffice._io.result_table import line_of
 
 pyspark = pytest.importorskip("pyspark", reason="There is no Spark: pip install 'suffice[spark]'.")
 
@@ -61,22 +60,7 @@ def session():
         shutil.rmtree(logs, ignore_errors=True)
 
 
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
-
-
-def given(session, table, case, n_parts=3):
+def rows_of(session, table, case, n_parts=3):
     """The columns that the explainer knows, the identifier and the target, in partitions by some other order."""
     rows = session.createDataFrame(as_arrow(table[["id", *COLUMNS, *([case.target] if case.target else [])]]))
     return rows.repartition(n_parts, "amount")
@@ -87,7 +71,7 @@ def as_lines(lines):
 
 
 def test_executors_give_the_answers_of_one_machine_in_types_known_before(session, table, case, tmp_path):
-    rows = given(session, table, case, 5)
+    rows = rows_of(session, table, case, 5)
     case.explainer.save(tmp_path / "model.suffice")
     explainer = case.explainer if case.target else str(tmp_path / "model.suffice")
     lines = suffice_spark.explain(explainer, rows, target=case.target, keep=["id", "when", "flag"])
@@ -97,10 +81,10 @@ def test_executors_give_the_answers_of_one_machine_in_types_known_before(session
         *(outcome, "double", "double", outcome, "boolean", "boolean", "array<string>", "bigint", "double", "string"),
         *("string", "bigint", "double", "double", "boolean", "bigint", "boolean"),
     ]
-    found = lines.toArrow()
-    assert found.schema.names == lines.columns
-    assert sorted_lines(found.drop_columns(["when", "flag"]).to_pylist()) == case.lines
-    kept = sorted_lines(found.select(["id", "when", "flag"]).to_pylist())
+    result = lines.toArrow()
+    assert result.schema.names == lines.columns
+    assert sorted_lines(result.drop_columns(["when", "flag"]).to_pylist()) == case.lines
+    kept = sorted_lines(result.select(["id", "when", "flag"]).to_pylist())
     assert [line["flag"] for line in kept] == as_arrow(table)["flag"].to_pylist()
     zone = ZoneInfo(session.conf.get("spark.sql.session.timeZone"))
     moments = [line["when"] and line["when"].astimezone(zone).replace(tzinfo=None) for line in kept]
@@ -108,14 +92,14 @@ def test_executors_give_the_answers_of_one_machine_in_types_known_before(session
 
 
 def test_an_empty_table_has_an_empty_result(session, table, labels):
-    rows = given(session, table, labels).where("false")
+    rows = rows_of(session, table, labels).where("false")
     lines = suffice_spark.explain(labels.explainer, rows, target="label", keep="id")
     assert lines.collect() == []
     assert lines.columns[:2] == ["id", "outcome"]
 
 
 def test_a_worker_loads_the_explainer_once_and_uses_one_thread(session, table, labels):
-    lines = suffice_spark.explain(labels.explainer, given(session, table, labels, 4), target="label", keep="id")
+    lines = suffice_spark.explain(labels.explainer, rows_of(session, table, labels, 4), target="label", keep="id")
     digest = suffice_spark.read_explainer(labels.explainer)[1][-32:]
 
     def look(batches):
@@ -124,10 +108,10 @@ def test_a_worker_loads_the_explainer_once_and_uses_one_thread(session, table, l
         from suffice._io import batches as in_worker
 
         list(batches)
-        found = in_worker._loaded.get(digest)
-        seen = hasattr(found, "seen")
-        if found is not None:
-            found.seen = True  # if it is loaded again, this is gone
+        explainer = in_worker._loaded.get(digest)
+        seen = hasattr(explainer, "seen")
+        if explainer is not None:
+            explainer.seen = True  # if it is loaded again, this is gone
             yield pa.RecordBatch.from_pylist([{"pid": os.getpid(), "seen": seen, "key": str(in_worker._of_thread.key)}])
 
     looked = session.range(0, 8, numPartitions=8).mapInArrow(look, "pid long, seen boolean, key string")
@@ -160,8 +144,8 @@ def test_names_may_hold_anything_and_options_reach_the_explainer(session):
     rows = session.createDataFrame(as_arrow(X.assign(**{"the.id": range(40)})))
     lines = suffice_spark.explain(explainer, rows, keep="the.id", sets="all", rules=None).collect()
     expected = explainer.explain(X, sets="all", rules=None)
-    found = [row.asDict() for row in sorted(lines, key=lambda row: row["the.id"])]
-    assert found == [{"the.id": i, **line_of(explanation)} for i, explanation in enumerate(expected)]
+    in_order = [row.asDict() for row in sorted(lines, key=lambda row: row["the.id"])]
+    assert in_order == [{"the.id": i, **expected_line(explanation)} for i, explanation in enumerate(expected)]
 
 
 def test_a_table_of_spark_connect_is_refused(labels):
@@ -175,8 +159,10 @@ def test_an_error_names_the_row(session, table, labels):
     rows.loc[77, "city"] = "Bonn"
     frame = session.createDataFrame(as_arrow(rows[["id", *COLUMNS, "label"]])).coalesce(1)
     lines = suffice_spark.explain(labels.explainer, frame, target="label", keep=["id", "label"])
-    told = f"Row 77 of partition 0 (id={2**60 + 77}, label='{table['label'][77]}'): Column 'city' of `X` holds 'Bonn',"
-    with pytest.raises(pyspark.errors.PythonException, match=re.escape(told)):
+    message = (
+        f"Row 77 of partition 0 (id={2**60 + 77}, label='{table['label'][77]}'): Column 'city' of `X` holds 'Bonn',"
+    )
+    with pytest.raises(pyspark.errors.PythonException, match=re.escape(message)):
         lines.collect()
 
 
@@ -196,7 +182,7 @@ def test_a_killed_executor_loses_nothing_and_doubles_nothing(session, table, lab
                 os.kill(parents[-1], signal.SIGKILL)
             yield batch
 
-    rows = given(session, table, labels, 4)
+    rows = rows_of(session, table, labels, 4)
     lines = suffice_spark.explain(labels.explainer, rows.mapInArrow(kill_once, rows.schema), target="label", keep="id")
     assert as_lines(lines) == labels.lines
     assert not Path(f"/proc/{marker.read_text()}").exists()

@@ -18,7 +18,7 @@ from suffice._engine.fitting import task_of_forest
 from suffice._engine.model_outputs import ask_model
 from suffice._engine.outcomes import Floats, Outcomes
 from suffice._engine.settings import SETTINGS, Settings
-from suffice._table.checks import check_target, read_input
+from suffice._table.checks import read_input, read_outcomes
 from suffice._table.variables import VariableSet
 
 
@@ -205,7 +205,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
             Accuracy (classification) or R2 (regression): `fidelity_` on other rows.
         """
         predictions = self.predict(X)
-        outcomes = check_target(y, len(predictions))
+        outcomes = read_outcomes(y, len(predictions))
         measure = accuracy_score if self.task_ == "classification" else r2_score
         return float(measure(outcomes, predictions))
 
@@ -320,9 +320,9 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
 
     def _outcome_values(self, X: Any, matrix: NDArray[np.float32], y: Any) -> NDArray[Any]:
         if y is not None:
-            return check_target(y, len(matrix))
+            return read_outcomes(y, len(matrix))
         if hasattr(self, "model_") and len(matrix):
-            return check_target(ask_model(self.model_, X, len(matrix), self.probability_of_), len(matrix))
+            return read_outcomes(ask_model(self.model_, X, len(matrix), self.probability_of_), len(matrix))
         return self.fitted_.predict(matrix)
 
     def _sets(self, S: Any, n_rows: int) -> list[VariableSet]:

@@ -1,6 +1,7 @@
-"""Explanations of the rows of a Dask table, found where the rows are.
+"""Explanations of the rows of a Dask table, computed where the rows are.
 
-The explainer is a value of the graph, as ``persistence`` saves it; what is asked of a batch is left to ``batches``.
+The explainer is a value of the graph, in the form in which it is saved; what is done with a batch is left to
+``_io.batches``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from suffice._io.batches import Kind, Plan, digest_of, explain_batch, load_in_worker, read_explainer
+from suffice._engine.rule_search import ExplainOptions
+from suffice._io.batches import (
+    BatchRequest,
+    HeldType,
+    digest_of,
+    explain_batch,
+    load_in_worker,
+    read_explainer,
+)
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import SetsKind
 
@@ -28,9 +37,9 @@ def explain(
 ) -> Any:
     """Explain each row of a Dask table.
 
-    Nothing runs before the result is asked for; then the scheduler of the moment runs it: that of the current
-    ``Client``, or threads. The answers are those of `SufficientExplainer.explain` for the whole table at once, however
-    it is partitioned. Of an explainer of more than 10 MiB Dask warns as of a "large graph": it is sent once.
+    Nothing runs before the result is used; then the current scheduler runs it: that of the current ``Client``, or
+    threads. The answers are those of `SufficientExplainer.explain` for the whole table at once, however it is
+    partitioned. If the explainer is larger than 10 MiB, Dask warns about a "large graph"; it is sent only once.
 
     Parameters
     ----------
@@ -68,42 +77,43 @@ def explain(
     (100, 'outcome')
     """
     from dask import delayed
+    from dask.dataframe.utils import make_meta
 
     known, content = read_explainer(explainer)
-    meta = frame._meta
-    plan = Plan.of(known, _kinds(meta), target, keep, sets=sets, rules=rules, check=check, volume=volume)
-    needed = frame[list(plan.needed)]
-    # A value of the graph, and not scattered: it outlives the workers that hold it.
+    empty = make_meta(frame)  # the columns and their types, without a row
+    request = BatchRequest.of(known, _held_types(empty), target, keep, ExplainOptions(sets, rules, check, volume))
+    needed = frame[list(request.needed)]
+    # The explainer is a value of the graph and is not scattered, so that it outlives the workers that hold it.
     return needed.map_partitions(
         _explain_partition,
         delayed(content, name=f"suffice-explainer-{digest_of(content).hex()}", traverse=False),
-        plan,
+        request,
         n_jobs,
-        meta=explain_batch(known, meta[list(plan.needed)], plan),
+        meta=explain_batch(known, empty[list(request.needed)], request),
     )
 
 
 def _explain_partition(
-    frame: Any, content: bytes, plan: Plan, n_jobs: int, partition_info: Mapping[str, Any] | None = None
+    frame: Any, content: bytes, request: BatchRequest, n_jobs: int, partition_info: Mapping[str, Any] | None = None
 ) -> Any:
     where = "its partition" if partition_info is None else f"partition {partition_info['number']}"
     explainer = load_in_worker(digest_of(content), lambda: content, n_jobs)
-    return explain_batch(explainer, frame, plan, where)
+    return explain_batch(explainer, frame, request, where)
 
 
-def _kinds(frame: Any) -> list[tuple[str, Kind]]:
+def _held_types(frame: Any) -> list[tuple[str, HeldType]]:
     import narwhals.stable.v2 as nw
 
-    kinds: list[tuple[str, Kind]] = []
+    held_types: list[tuple[str, HeldType]] = []
     for name, dtype in nw.from_native(frame).schema.items():
-        kind: Kind = "other"
+        held: HeldType = "other"
         if dtype.is_numeric():
-            kind = "number"
+            held = "number"
         elif dtype in (nw.Object, nw.Unknown, nw.Categorical, nw.Enum):
-            kind = None
+            held = None
         elif dtype in (nw.Date, nw.Datetime):
-            kind = "date"
+            held = "date"
         elif dtype in (nw.Boolean, nw.String):
-            kind = "boolean" if dtype == nw.Boolean else "text"
-        kinds.append((name, kind))
-    return kinds
+            held = "boolean" if dtype == nw.Boolean else "text"
+        held_types.append((name, held))
+    return held_types

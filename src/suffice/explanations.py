@@ -18,7 +18,8 @@ from suffice._engine.outcomes import Outcomes
 from suffice._engine.search import FoundSets
 from suffice._table.checks import check_word
 from suffice._table.encoding import Column
-from suffice._table.table import Table, make_frame
+from suffice._table.frames import make_frame
+from suffice._table.table import Table
 from suffice.explanation import N_LISTED, Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
 from suffice.rules import Rule
 from suffice.words import to_plain

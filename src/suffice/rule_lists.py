@@ -20,8 +20,9 @@ from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.rule_list import Bools, Floats, first_two, of_first_rules, shorten
-from suffice._table.checks import check_finite, check_number, check_target, read_input
-from suffice._table.table import Table, as_frame
+from suffice._table.checks import check_finite, check_number, read_input, read_outcomes
+from suffice._table.frames import as_frame
+from suffice._table.table import Table
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.explanations import Explanations
@@ -241,7 +242,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             covers, outcomes = self._training_covers(), self.training_outcomes_
         else:
             table = self._check_table(X)
-            outcomes = self._read_other_outcomes(check_target(y, table.n_rows))
+            outcomes = self._read_other_outcomes(read_outcomes(y, table.n_rows))
             covers = np.array([line.rule.covers(table) for line in self.rules_], dtype=bool)
             covers = covers.reshape(len(self.rules_), table.n_rows)
         outputs, n_rules = self.outputs_, len(self.rules_)
@@ -464,7 +465,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     def _check_training(self, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
         table = self._check_table(X, reset=True)
-        return table, self._read_outcomes(check_target(y, table.n_rows))
+        return table, self._read_outcomes(read_outcomes(y, table.n_rows))
 
     def _check_table(self, X: Any, reset: bool = False) -> Table:
         if not reset:

@@ -1,6 +1,6 @@
-"""Explanations of the rows of a Spark table, found where the rows are.
+"""Explanations of the rows of a Spark table, computed where the rows are.
 
-The explainer is broadcast, as ``persistence`` saves it; what is asked of a batch is left to ``batches``.
+The explainer is broadcast in the form in which it is saved; what is done with a batch is left to ``_io.batches``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,16 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from suffice._io.batches import Kind, Plan, digest_of, line_kinds, load_in_worker, read_explainer
+from suffice._engine.rule_search import ExplainOptions
+from suffice._io.batches import (
+    BatchRequest,
+    HeldType,
+    batch_types,
+    digest_of,
+    load_in_worker,
+    read_explainer,
+)
+from suffice._io.result_table import spark_types
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import SetsKind
 
@@ -28,9 +37,8 @@ def explain(
 ) -> Any:
     """Explain each row of a Spark table.
 
-    Nothing runs before the result is asked for. The answers are those of `SufficientExplainer.explain` for the whole
-    table at once, however it is partitioned. Their order is not, so name in `keep` the columns by which the rows are
-    told apart.
+    Nothing runs before the result is used. The answers are those of `SufficientExplainer.explain` for the whole table
+    at once, however it is partitioned. Their order may differ, so name in `keep` the columns that identify the rows.
 
     Parameters
     ----------
@@ -71,8 +79,8 @@ def explain(
             "itself, SparkSession.builder.master(...)."
         )
     known, content = read_explainer(explainer)
-    kinds = [(field.name, _kind(field.dataType)) for field in frame.schema.fields]
-    plan = Plan.of(known, kinds, target, keep, sets=sets, rules=rules, check=check, volume=volume)
+    held_types = [(field.name, _held_type(field.dataType)) for field in frame.schema.fields]
+    request = BatchRequest.of(known, held_types, target, keep, ExplainOptions(sets, rules, check, volume))
     digest, carried = digest_of(content), context.broadcast(content)
 
     def explain_partition(batches: Iterator[Any]) -> Iterator[Any]:
@@ -84,41 +92,35 @@ def explain(
         own = load_in_worker(digest, lambda: carried.value, n_jobs)
         first = 0
         for batch in batches:
-            rows = pa.Table.from_batches([batch]).rename_columns(list(plan.needed))
+            rows = pa.Table.from_batches([batch]).rename_columns(list(request.needed))
             begin = 0
-            for lines in plan.explain(own, rows, where, first):
-                kept = batch.slice(begin, lines.num_rows).columns[: len(plan.keep)]
-                yield pa.RecordBatch.from_arrays([*kept, *lines.columns], [*plan.keep, *lines.schema.names])
+            for lines in request.explain(own, rows, where, first):
+                kept = batch.slice(begin, lines.num_rows).columns[: len(request.keep)]
+                yield pa.RecordBatch.from_arrays([*kept, *lines.columns], [*request.keep, *lines.schema.names])
                 begin += lines.num_rows
             first += batch.num_rows
 
     # `mapInArrow` asks for columns by their bare names, and would take "a.b" for a part of "a".
-    needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(plan.needed)]
-    return frame.select(needed).mapInArrow(explain_partition, _schema(known, frame, plan))
+    needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(request.needed)]
+    return frame.select(needed).mapInArrow(explain_partition, _schema(known, frame, request))
 
 
-def _schema(explainer: SufficientExplainer, frame: Any, plan: Plan) -> Any:
+def _schema(explainer: SufficientExplainer, frame: Any, request: BatchRequest) -> Any:
     from pyspark.sql import types
 
-    spark_types = {
-        "bool": types.BooleanType(),
-        "int": types.LongType(),
-        "float": types.DoubleType(),
-        "str": types.StringType(),
-        "list of str": types.ArrayType(types.StringType()),
-    }
-    lines = [types.StructField(name, spark_types[kind]) for name, kind in line_kinds(explainer).items()]
-    return types.StructType([*(frame.schema[name] for name in plan.keep), *lines])
+    type_of = spark_types()
+    lines = [types.StructField(name, type_of[value_type]) for name, value_type in batch_types(explainer).items()]
+    return types.StructType([*(frame.schema[name] for name in request.keep), *lines])
 
 
-def _kind(type_: Any) -> Kind:
+def _held_type(data_type: Any) -> HeldType:
     from pyspark.sql import types
 
-    kinds: dict[Kind, Any] = {
+    classes: dict[HeldType, Any] = {
         None: (types.NullType, types.UserDefinedType),
         "number": types.NumericType,
         "boolean": types.BooleanType,
         "text": types.StringType,
         "date": (types.DateType, types.TimestampType, types.TimestampNTZType),
     }
-    return next((kind for kind, known in kinds.items() if isinstance(type_, known)), "other")
+    return next((held for held, known in classes.items() if isinstance(data_type, known)), "other")

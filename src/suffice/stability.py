@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.checks import check_number
-from suffice._table.table import as_frame
+from suffice._table.frames import as_frame
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation
 from suffice.rules import Rule

@@ -1,4 +1,4 @@
-"""How numbers, probabilities and lists read in texts, and how values leave NumPy."""
+"""How numbers, probabilities, labels and lists are written in texts, and NumPy values as plain Python ones."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-# Begins with a letter, ends without a space, and holds nothing that ends a label or a condition.
+# Begins with a letter, does not end with a space, and holds nothing that ends a label or a condition.
 _PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
 _MISLEADING = re.compile(" (?:AND|THEN|or missing) ")
 
 
 def format_number(value: float) -> str:
-    """Write a number with five significant digits at most, whole numbers whole.
+    """Write a number with at most five significant digits, and a whole number without decimals.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def format_percent(share: float) -> str:
     >>> format_percent(0.01234), format_percent(1.0), format_percent(0.25)
     ('1.2', '100', '25')
     """
-    percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % is said of all rows only
-    import numpy as np  # here, as the command loads this module before it needs numbers
+    percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % means all rows, and nothing less
+    import numpy as np  # imported late: the command loads this module before it needs NumPy
 
     return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
 
 
 def format_label(label: Any) -> str:
-    """Write a label of a category: text bare where it cannot be misread, otherwise in quotes.
+    """Write the label of a category. Text that could be misread is put in quotes.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def format_value(value: Any) -> str:
 
 
 def format_exactly(value: float) -> str:
-    """Write a number with as many digits as tell it from any other, whole numbers whole.
+    """Write a number with as many digits as identify it, and a whole number without decimals.
 
     Parameters
     ----------
@@ -148,14 +148,14 @@ def format_exactly(value: float) -> str:
 
 
 def counted(n: int, what: str) -> str:
-    """Write a number of things.
+    """Write how many things there are.
 
     Parameters
     ----------
     n : int
-        How many.
+        The number of things.
     what : str
-        What one of them is called.
+        The word for one of them.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def counted(n: int, what: str) -> str:
 
 
 def join(names: Sequence[str]) -> str:
-    """Write a list as a person would.
+    """Write a list of names as part of a sentence.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def join(names: Sequence[str]) -> str:
     Returns
     -------
     str
-        Commas, and an "and" before the last.
+        The names with commas between them, and "and" before the last.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def join(names: Sequence[str]) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """Turn a NumPy scalar into the Python value that it stands for.
+    """Turn a NumPy scalar into the Python value that it holds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plans, batches and the explainers of workers, without an engine."""
+"""Requests, batches and the explainers of workers, without an engine."""
 
 from __future__ import annotations
 
@@ -10,40 +10,33 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from mixed_table import CASES, COLUMNS, as_arrow, make_case, make_table, sorted_lines
+from mixed_table import COLUMNS, as_arrow, expected_line, make_case, sorted_lines
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
 from suffice._io import batches
-from suffice._io.batches import Plan, explain_batch, line_kinds, load_in_worker, read_explainer, with_threads
-from suffice._io.result_table import LINE_COLUMNS, columns_of, line_of
+from suffice._io.batches import (
+    BatchRequest,
+    ExplainOptions,
+    batch_types,
+    explain_batch,
+    load_in_worker,
+    read_explainer,
+    with_threads,
+)
+from suffice._io.result_table import RESULT_COLUMNS
 from suffice._io.saved import from_bytes, to_bytes
-from suffice.explanation import Explanation
+from suffice.errors import InputError
 
-OPTIONS = {"sets": "minimal", "rules": "minimal", "check": "rows", "volume": "rows"}
-KIND_OF = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
-KIND_OF |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
+OPTIONS = ExplainOptions()
+HELD_TYPES = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
+HELD_TYPES |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
 
 
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
-
-
-def plan_of(explainer, target=None, keep="id", drop=(), **changes):
+def request_of(explainer, target=None, keep="id", drop=(), **changes):
     spare = {*([keep] if isinstance(keep, str) else keep), target}
-    kinds = [(name, kind) for name, kind in KIND_OF.items() if name in {*COLUMNS, *spare} - set(drop)]
-    return Plan.of(explainer, kinds, target, keep, **{**OPTIONS, **changes})
+    held_types = [(name, held) for name, held in HELD_TYPES.items() if name in {*COLUMNS, *spare} - set(drop)]
+    return BatchRequest.of(explainer, held_types, target, keep, ExplainOptions(**changes))
 
 
 def as_lines(frame):
@@ -53,46 +46,28 @@ def as_lines(frame):
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", ["minimal", None])
-def test_columns_hold_what_lines_hold(case, table, rules):
-    y = None if case.target is None else table[case.target]
-    explanations = case.explainer.explain(table[COLUMNS], y, rules=rules)
-    lines = [line_of(explanation) for explanation in explanations]
-    columns = columns_of(explanations)
-    assert list(columns) == list(LINE_COLUMNS) == list(lines[0])
-    assert columns == {name: [line[name] for line in lines] for name in LINE_COLUMNS}
-    for name, values in columns.items():
-        assert [type(value) for value in values] == [type(line[name]) for line in lines]
-
-
-def test_columns_are_found_without_an_explanation_of_each_row(case, table, monkeypatch):
-    explanations = case.explainer.explain(table[COLUMNS])
-    monkeypatch.setattr(Explanation, "__init__", lambda self, **_: pytest.fail("made one"))
-    assert len(columns_of(explanations)["sdp"]) == len(table)
-
-
 @pytest.mark.parametrize("n_rows", [13, 1000])
 def test_a_batch_is_answered_as_the_whole_table_is(case, table, monkeypatch, n_rows):
     monkeypatch.setattr(batches, "N_ROWS", n_rows)
-    plan = plan_of(case.explainer, case.target)
-    parts = [explain_batch(case.explainer, part, plan) for part in (table[:50], table[50:50], table[50:])]
+    request = request_of(case.explainer, case.target)
+    parts = [explain_batch(case.explainer, part, request) for part in (table[:50], table[50:50], table[50:])]
     assert [line for part in parts for line in as_lines(part)] == case.lines
     assert pd.concat(parts).index.tolist() == table.index.tolist()
 
 
 def test_an_arrow_table_is_answered_as_a_frame_is(case, table):
     """A narrow cast of account numbers beyond 2**53 was refused by Arrow: "must hold numbers, got something else"."""
-    plan = plan_of(case.explainer, case.target)
-    found = list(plan.explain(case.explainer, as_arrow(table), "the table"))
-    lines = [{"id": i, **line} for i, line in zip(table["id"].tolist(), found[0].to_pylist(), strict=True)]
-    assert len(found) == 1
+    request = request_of(case.explainer, case.target)
+    results = list(request.explain(case.explainer, as_arrow(table), "the table"))
+    lines = [{"id": i, **line} for i, line in zip(table["id"].tolist(), results[0].to_pylist(), strict=True)]
+    assert len(results) == 1
     assert lines == case.lines
 
 
 def test_no_more_rows_than_n_rows_are_explained_at_a_time(labels, table, monkeypatch):
     monkeypatch.setattr(batches, "N_ROWS", 50)
-    found = plan_of(labels.explainer, "label").explain(labels.explainer, table, "the table")
-    assert [batch.num_rows for batch in found] == [50, 50, 20]
+    results = request_of(labels.explainer, "label").explain(labels.explainer, table, "the table")
+    assert [batch.num_rows for batch in results] == [50, 50, 20]
 
 
 @pytest.mark.parametrize("dtype", [object, "datetime64[us]"])
@@ -100,8 +75,8 @@ def test_a_batch_may_have_no_date_at_all(labels, table, dtype):
     """A column of objects without a single date did not look like one of dates."""
     rows = table[:5].assign(when=pd.Series([None] * 5, dtype=dtype))
     expected = labels.explainer.explain(table[:5].assign(when=pd.NaT)[COLUMNS], rows["label"], sets="minimal")
-    found = explain_batch(labels.explainer, rows, plan_of(labels.explainer, "label", keep=()))
-    assert as_lines(found) == [line_of(explanation) for explanation in expected]
+    result = explain_batch(labels.explainer, rows, request_of(labels.explainer, "label", keep=()))
+    assert as_lines(result) == [expected_line(explanation) for explanation in expected]
 
 
 def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
@@ -109,13 +84,14 @@ def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
     explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, table["number"] > 1.5)
     for y in ([1.0, 0.0, 1.0], [1, 0, 1], [True, False, True]):
         rows = X[:3].assign(y=y)
-        plan = Plan.of(explainer, [("amount", "number"), ("count", "number"), ("y", None)], "y", (), **OPTIONS)
-        found = explain_batch(explainer, rows, plan)
-        assert found["outcome"].tolist() == [True, False, True]
-        assert found["outcome"].dtype == found["prediction"].dtype == pd.BooleanDtype()
-        assert all(
-            rule is pd.NA or rule.endswith(f"THEN {y}") for rule, y in zip(found["rule"], found["outcome"], strict=True)
-        )
+        request = BatchRequest.of(explainer, [("amount", "number"), ("count", "number"), ("y", None)], "y", (), OPTIONS)
+        result = explain_batch(explainer, rows, request)
+        assert result["outcome"].tolist() == [True, False, True]
+        assert result["outcome"].dtype == result["prediction"].dtype == pd.BooleanDtype()
+        with_rule = result[result["rule"].notna()]
+        assert len(with_rule) > 0
+        for rule, outcome in zip(with_rule["rule"], with_rule["outcome"], strict=True):
+            assert rule.endswith(f"THEN {outcome}")
 
 
 def test_decimal_numbers_are_numbers(table):
@@ -123,29 +99,29 @@ def test_decimal_numbers_are_numbers(table):
     decimals = as_arrow(table)
     cast = decimals["number"].cast(pa.decimal128(10, 2))
     decimals = decimals.set_column(decimals.schema.get_field_index("number"), "number", cast)
-    found = next(plan_of(case.explainer, "number").explain(case.explainer, decimals, "the table"))
-    assert found["outcome"].to_pylist() == [line["outcome"] for line in case.lines]
+    result = next(request_of(case.explainer, "number").explain(case.explainer, decimals, "the table"))
+    assert result["outcome"].to_pylist() == [line["outcome"] for line in case.lines]
 
 
 def test_an_explainer_without_names_takes_the_columns_in_their_order(table):
     X = table[["amount", "account"]].astype(float).fillna(0.0)
     explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X.to_numpy(), table["label"])
     rows = X.set_axis(["b", "a"], axis=1).assign(id=range(len(X)))
-    kinds = [("b", "number"), ("id", "number"), ("a", "number")]
-    plan = Plan.of(explainer, kinds, None, "id", **OPTIONS)
-    found = explain_batch(explainer, rows[["b", "id", "a"]], plan)
+    held_types = [("b", "number"), ("id", "number"), ("a", "number")]
+    request = BatchRequest.of(explainer, held_types, None, "id", OPTIONS)
+    result = explain_batch(explainer, rows[["b", "id", "a"]], request)
     expected = explainer.explain(X.to_numpy(), sets="minimal")
-    assert as_lines(found) == [{"id": i, **line_of(explanation)} for i, explanation in enumerate(expected)]
+    assert as_lines(result) == [{"id": i, **expected_line(explanation)} for i, explanation in enumerate(expected)]
     with pytest.raises(ValueError, match=r"has the columns \['b'\] besides .* was fitted on 2 columns without names"):
-        Plan.of(explainer, kinds[:2], None, "id", **OPTIONS)
+        BatchRequest.of(explainer, held_types[:2], None, "id", OPTIONS)
 
 
 # --- types ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_types_do_not_depend_on_the_rows(case, table):
-    plan = plan_of(case.explainer, case.target)
-    parts = [explain_batch(case.explainer, rows, plan) for rows in (table[:0], table[:1], table)]
+    request = request_of(case.explainer, case.target)
+    parts = [explain_batch(case.explainer, rows, request) for rows in (table[:0], table[:1], table)]
     assert [len(part) for part in parts] == [0, 1, len(table)]
     for part in parts[1:]:
         pd.testing.assert_series_equal(part.dtypes, parts[0].dtypes)
@@ -161,13 +137,13 @@ def test_outcomes_have_the_kind_of_the_classes(classes, kind):
     X = np.arange(40.0)[:, None]
     explainer = SufficientExplainer(RandomForestClassifier(3, random_state=0), task="classification")
     explainer.fit(X, np.repeat(classes, 20))
-    kinds = line_kinds(explainer)
-    assert list(kinds) == list(LINE_COLUMNS)
-    assert kinds["outcome"] == kinds["prediction"] == kind
-    found = explain_batch(
-        explainer, pd.DataFrame({"x": [3.0]}), Plan.of(explainer, [("x", "number")], None, (), **OPTIONS)
+    held_types = batch_types(explainer)
+    assert list(held_types) == list(RESULT_COLUMNS)
+    assert held_types["outcome"] == held_types["prediction"] == kind
+    result = explain_batch(
+        explainer, pd.DataFrame({"x": [3.0]}), BatchRequest.of(explainer, [("x", "number")], None, (), OPTIONS)
     )
-    assert found["outcome"].tolist() == classes[:1]
+    assert result["outcome"].tolist() == classes[:1]
 
 
 # --- faults ---------------------------------------------------------------------------------------------------------
@@ -190,16 +166,38 @@ def test_an_error_names_the_first_row_at_fault(labels, table, monkeypatch, fault
     rows = table.astype({column: object if column != "amount" else float}).set_index(table["id"].to_numpy() + 1)
     for position in {row, 119}:
         rows.iat[position, rows.columns.get_loc(column)] = value
-    told = f"Row {1000 + row} of partition 3 (index={2**60 + row + 1}, id={2**60 + row}): {message}"
-    with pytest.raises(kind, match=re.escape(told)) as caught:
-        explain_batch(labels.explainer, rows, plan_of(labels.explainer, "label"), "partition 3", first=1000)
-    assert "(row " not in str(caught.value)
+    whole = f"Row {1000 + row} of partition 3 (index={2**60 + row + 1}, id={2**60 + row}): {message}"
+    with pytest.raises(kind, match=re.escape(whole)) as caught:
+        explain_batch(labels.explainer, rows, request_of(labels.explainer, "label"), "partition 3", first=1000)
+    error = caught.value
+    assert "(row " not in str(error)
+    assert isinstance(error, InputError)
+    assert (error.row, error.column, error.value) == (1000 + row, None if column == "label" else column, value)
+
+
+def test_a_fault_is_located_without_reading_the_rows_again(labels, table, monkeypatch):
+    rows = table.copy()
+    rows.loc[77, "city"] = "Bonn"
+    n_reads = []
+    read = BatchRequest._read
+    monkeypatch.setattr(BatchRequest, "_read", lambda *args: n_reads.append(1) or read(*args))
+    with pytest.raises(ValueError, match=r"^Row 77 of the table"):
+        explain_batch(labels.explainer, rows, request_of(labels.explainer, "label"))
+    assert len(n_reads) == 1
+
+
+def test_a_fault_of_a_whole_column_names_the_rows(labels, table):
+    rows = table.assign(when="soon")
+    message = r"^Partition 3, rows 7 to 126: Column 'when' of `X` must hold dates\.$"
+    with pytest.raises(TypeError, match=message) as caught:
+        explain_batch(labels.explainer, rows, request_of(labels.explainer, "label"), "partition 3", first=7)
+    assert caught.value.column == "when"
 
 
 def test_a_row_without_a_name_is_told_by_its_place(labels, table):
     rows = as_arrow(table.assign(amount=[0.0] * 60 + [-np.inf] * 60))
     with pytest.raises(ValueError, match=r"^Row 60 of partition 0: Column 'amount' of `X` holds infinity"):
-        list(plan_of(labels.explainer, "label", keep=()).explain(labels.explainer, rows, "partition 0"))
+        list(request_of(labels.explainer, "label", keep=()).explain(labels.explainer, rows, "partition 0"))
 
 
 def test_a_fault_that_is_not_in_the_rows_is_told_with_them(labels, table, monkeypatch):
@@ -208,29 +206,29 @@ def test_a_fault_that_is_not_in_the_rows_is_told_with_them(labels, table, monkey
 
     monkeypatch.setattr(SufficientExplainer, "explain", refuse)
     with pytest.raises(ValueError, match=r"^Partition 3, rows 7 to 126: no$"):
-        explain_batch(labels.explainer, table, plan_of(labels.explainer, "label"), "partition 3", first=7)
+        explain_batch(labels.explainer, table, request_of(labels.explainer, "label"), "partition 3", first=7)
 
 
-# --- plans ----------------------------------------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------------------------------
 
 
 def test_a_plan_tells_which_columns_are_read(labels):
-    kinds = [(name, kind) for name, kind in KIND_OF.items() if name != "number"]
-    plan = Plan.of(labels.explainer, kinds, "label", ["id", "city", "id"], **OPTIONS)
-    assert plan.keep == ("id", "city")
-    assert plan.columns == tuple(COLUMNS)
-    assert plan.needed == ("id", "city", "label", *(name for name in COLUMNS if name != "city"))
+    held_types = [(name, kind) for name, kind in HELD_TYPES.items() if name != "number"]
+    request = BatchRequest.of(labels.explainer, held_types, "label", ["id", "city", "id"], OPTIONS)
+    assert request.keep == ("id", "city")
+    assert request.columns == tuple(COLUMNS)
+    assert request.needed == ("id", "city", "label", *(name for name in COLUMNS if name != "city"))
 
 
 def test_extra_columns_are_for_the_explainer_to_judge(labels):
-    kinds = list(KIND_OF.items())
+    held_types = list(HELD_TYPES.items())
     with pytest.raises(ValueError, match=r"unexpected \['number'\]. With extra_columns='ignore' they are left out"):
-        Plan.of(labels.explainer, kinds, "label", "id", **OPTIONS)
+        BatchRequest.of(labels.explainer, held_types, "label", "id", OPTIONS)
     tolerant = from_bytes(to_bytes(labels.explainer)).set_params(extra_columns="ignore")
-    assert "number" not in Plan.of(tolerant, kinds, "label", "id", **OPTIONS).needed
+    assert "number" not in BatchRequest.of(tolerant, held_types, "label", "id", OPTIONS).needed
 
 
-WRONG_PLANS = [
+WRONG_REQUESTS = [
     ({"keep": ["id", "idd"]}, ValueError, "`keep`: the table has no column 'idd'. Did you mean 'id'?"),
     ({"target": "labels"}, ValueError, "`target`: the table has no column 'labels'."),
     ({"drop": ["city"]}, ValueError, "missing ['city'], unexpected []"),
@@ -241,10 +239,10 @@ WRONG_PLANS = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "kind", "message"), WRONG_PLANS)
+@pytest.mark.parametrize(("changes", "kind", "message"), WRONG_REQUESTS)
 def test_what_cannot_be_done_is_refused_before_a_row_is_read(labels, changes, kind, message):
     with pytest.raises(kind, match=re.escape(message)):
-        plan_of(labels.explainer, **changes)
+        request_of(labels.explainer, **changes)
 
 
 @pytest.mark.parametrize(
@@ -259,33 +257,33 @@ def test_what_cannot_be_done_is_refused_before_a_row_is_read(labels, changes, ki
     ],
 )
 def test_a_column_of_another_kind_is_refused(labels, column, kind, message):
-    kinds = {name: KIND_OF[name] for name in COLUMNS}
-    Plan.of(labels.explainer, list({**kinds, column: None}.items()), None, (), **OPTIONS)
+    held_types = {name: HELD_TYPES[name] for name in COLUMNS}
+    BatchRequest.of(labels.explainer, list({**held_types, column: None}.items()), None, (), OPTIONS)
     with pytest.raises(TypeError, match=re.escape(message)):
-        Plan.of(labels.explainer, list({**kinds, column: kind}.items()), None, (), **OPTIONS)
+        BatchRequest.of(labels.explainer, list({**held_types, column: kind}.items()), None, (), OPTIONS)
 
 
 def test_two_columns_of_one_name_are_refused(labels):
-    kinds = [(name, KIND_OF[name]) for name in [*COLUMNS, "city"]]
+    held_types = [(name, HELD_TYPES[name]) for name in [*COLUMNS, "city"]]
     with pytest.raises(ValueError, match="two columns named 'city'; rename one"):
-        Plan.of(labels.explainer, kinds, None, (), **OPTIONS)
+        BatchRequest.of(labels.explainer, held_types, None, (), OPTIONS)
 
 
 def test_a_kept_column_must_not_have_the_name_of_one_of_the_result(labels):
-    kinds = [*((name, KIND_OF[name]) for name in COLUMNS), ("rule", "text")]
+    held_types = [*((name, HELD_TYPES[name]) for name in COLUMNS), ("rule", "text")]
     with pytest.raises(ValueError, match="`keep`: 'rule' is also the name of a column of the result, so rename it"):
-        Plan.of(labels.explainer, kinds, None, "rule", **OPTIONS)
+        BatchRequest.of(labels.explainer, held_types, None, "rule", OPTIONS)
 
 
 def test_outcomes_that_only_the_model_knows_must_be_given(table):
     X = table[["amount"]].fillna(0.0)
     explainer = SufficientExplainer.for_model(lambda X: X["amount"] > 0, X, random_state=0)
-    kinds = [("amount", "number"), ("said", "boolean")]
-    with pytest.raises(ValueError, match=r"do not have the model .* put what it says of the rows into a column"):
-        Plan.of(explainer, kinds[:1], None, (), **OPTIONS)
-    plan = Plan.of(explainer, kinds, "said", (), **OPTIONS)
-    found = explain_batch(explainer, X.assign(said=X["amount"] > 0), plan)
-    assert as_lines(found) == [line_of(explanation) for explanation in explainer.explain(X, sets="minimal")]
+    held_types = [("amount", "number"), ("answer", "boolean")]
+    with pytest.raises(ValueError, match=r"do not have the model .* put its outputs for the rows into a column"):
+        BatchRequest.of(explainer, held_types[:1], None, (), OPTIONS)
+    request = BatchRequest.of(explainer, held_types, "answer", (), OPTIONS)
+    result = explain_batch(explainer, X.assign(answer=X["amount"] > 0), request)
+    assert as_lines(result) == [expected_line(explanation) for explanation in explainer.explain(X, sets="minimal")]
 
 
 # --- explainers -----------------------------------------------------------------------------------------------------
@@ -315,7 +313,7 @@ def test_the_number_of_threads_can_be_changed(labels, table):
     assert labels.explainer._projected.n_threads == labels.explainer._projected.forest.n_threads == before
     assert other._projected.forest.core is labels.explainer._projected.forest.core
     assert other._rule_finder._cells is not labels.explainer._rule_finder._cells
-    assert as_lines(explain_batch(other, table, plan_of(other, "label"))) == labels.lines
+    assert as_lines(explain_batch(other, table, request_of(other, "label"))) == labels.lines
 
 
 def test_a_process_loads_an_explainer_once(labels, monkeypatch):
@@ -331,10 +329,10 @@ def test_a_process_loads_an_explainer_once(labels, monkeypatch):
         return load_in_worker(content[-32:], lambda: content, 1)
 
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(load, range(3)))
+        explainers = list(pool.map(load, range(3)))
     assert len(n_loads) == 1
-    assert len({id(explainer) for explainer in found}) == 3  # their caches are not made for threads
-    assert len({id(explainer._projected.forest.core) for explainer in found}) == 1
+    assert len({id(explainer) for explainer in explainers}) == 3  # their caches are not made for threads
+    assert len({id(explainer._projected.forest.core) for explainer in explainers}) == 1
     mine = load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1)
     assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1) is mine
     assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 2)._projected.n_threads == 2
@@ -352,11 +350,11 @@ def test_a_process_keeps_the_explainers_that_came_last(labels, monkeypatch):
 
 def test_threads_may_explain_at_the_same_time(labels, table):
     content = to_bytes(labels.explainer)
-    plan = plan_of(labels.explainer, "label")
+    request = request_of(labels.explainer, "label")
 
     def explain(begin):
         explainer = load_in_worker(content[-32:], lambda: content, 1)
-        return as_lines(explain_batch(explainer, table[begin : begin + 10], plan))
+        return as_lines(explain_batch(explainer, table[begin : begin + 10], request))
 
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(explain, range(0, 120, 10)))

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from suffice._table.checks import as_finite, check_finite, check_number, check_target
+from suffice._table.checks import as_finite, check_finite, check_number, read_outcomes
+from suffice.errors import InputTypeError, InputValueError
 
 NAN, INF = np.nan, np.inf
 
@@ -86,8 +87,13 @@ def test_missing_values_pass_where_the_forest_takes_them():
     ],
 )
 def test_a_value_that_the_forest_cannot_take_is_named(X, takes_missing, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(InputValueError, match=re.escape(message)) as caught:
         check_finite(X, ["a", "b"], takes_missing)
+    error = caught.value
+    assert f"Column {error.column!r} of `X`" in message
+    assert f"(row {error.row})" in str(error)
+    np.testing.assert_equal(error.value, float(X[error.row, "ab".index(error.column)]))
+    assert not np.isfinite(error.value)
 
 
 @pytest.mark.parametrize(("takes_missing", "fix"), [(True, ", or NaN if it is missing"), (False, "")])
@@ -118,7 +124,7 @@ def test_nan_is_proposed_only_where_it_is_allowed(takes_missing, fix):
     ],
 )
 def test_labels_and_numbers_of_any_source_become_one_array(y, kind, values):
-    target = check_target(y, 3)
+    target = read_outcomes(y, 3)
     assert target.dtype.kind == kind
     assert target.tolist() == values
 
@@ -151,12 +157,12 @@ NOT_FINITE = "`y` holds NaN or inf (row 1): leave out the rows without a finite 
         (
             [1, "a", 2],
             TypeError,
-            "`y` mixes text with other labels, of the types ['int', 'str']: make them all strings.",
+            "`y` mixes text with other labels, of the types ['int', 'str'] (row 1): make them all strings.",
         ),
         (
             np.array([True, "a", 2], dtype=object),
             TypeError,
-            "of the types ['bool', 'int', 'str']: make them all strings.",
+            "of the types ['bool', 'int', 'str'] (row 1): make them all strings.",
         ),
         (np.arange(3).astype("datetime64[D]"), TypeError, "`y` must hold labels or numbers, got datetime64[D]."),
         (np.arange(3).astype("timedelta64[s]"), TypeError, "`y` must hold labels or numbers, got timedelta64[s]."),
@@ -172,22 +178,37 @@ NOT_FINITE = "`y` holds NaN or inf (row 1): leave out the rows without a finite 
 )
 def test_a_target_of_the_wrong_kind_is_refused(y, error, message):
     with pytest.raises(error, match=re.escape(message)):
-        check_target(y, 3)
+        read_outcomes(y, 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "row", "value"),
+    [
+        (["a", None, "b"], InputValueError, 1, None),
+        (np.array([1.0, 2.0, -INF]), InputValueError, 2, -INF),
+        ([1, 2, "a"], InputTypeError, 2, "a"),
+        (["a", "b", 2.5], InputTypeError, 2, 2.5),
+    ],
+)
+def test_an_error_about_the_outcomes_knows_its_row_and_value(y, error, row, value):
+    with pytest.raises(error) as caught:
+        read_outcomes(y, 3)
+    assert (caught.value.row, caught.value.column, caught.value.value) == (row, None, value)
 
 
 def test_a_missing_label_in_a_list_is_no_label():
     """NumPy turns ["a", nan] into the strings "a" and "nan", which was fitted as a class of its own."""
     with pytest.raises(ValueError, match="missing value"):
-        check_target(["a", float("nan")], 2)
+        read_outcomes(["a", float("nan")], 2)
 
 
 def test_a_column_vector_is_flattened_with_a_warning():
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
-        assert check_target(np.array([[1], [2]]), 2).tolist() == [1, 2]
+        assert read_outcomes(np.array([[1], [2]]), 2).tolist() == [1, 2]
 
 
 def test_no_rows_have_no_outcomes():
-    assert len(check_target([], 0)) == 0
+    assert len(read_outcomes([], 0)) == 0
 
 
 @pytest.mark.parametrize("y", [np.array([1, 2]), np.array([True, False]), np.array(["1.5", "2"]), np.array([1, 2.5])])

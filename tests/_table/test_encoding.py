@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from suffice._table.encoding import MAX_WHOLE, MIN_CATEGORY_ROWS, Column, Encoding, order_by_outcome
 from suffice._table.table import WEEKDAYS, read_columns
-from suffice.errors import RareCategoriesWarning
+from suffice.errors import InputValueError, RareCategoriesWarning
 from suffice.rules import Condition, Rule
 
 NAN, INF = np.nan, np.inf
@@ -156,7 +156,7 @@ def repeated(**n_rows):
     ("n_rows", "labels", "rare"),
     [
         ({"a": 10, "b": 10}, (("a",), ("b",)), None),
-        ({"a": 10, "b": 9}, (("a",), ("b",)), None),  # one rare category is told apart
+        ({"a": 10, "b": 9}, (("a",), ("b",)), None),  # a single rare category keeps its own code
         ({"a": 10, "b": 1}, (("a",), ("b",)), None),
         ({"a": 3}, (("a",),), None),
         ({"a": 20, "b": 9, "c": 9}, (("a",), ("b", "c")), 1),
@@ -393,8 +393,9 @@ def test_a_category_that_was_not_there_is_refused_with_its_column_and_row():
         "Column 'weather' of `X` holds 'claer' (row 2), which was not among its categories at fit: 'clear', 'rain'. "
         "Did you mean 'clear'? With unseen='missing' it counts as missing."
     )
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(InputValueError, match=f"^{re.escape(message)}$") as caught:
         encoding.encode(new)
+    assert (caught.value.row, caught.value.column, caught.value.value) == (2, "weather", "claer")
     np.testing.assert_array_equal(encoding.encode(new, unseen="missing")[:, 1], [1, NAN, NAN])
 
 
@@ -480,21 +481,21 @@ def training_table(seed):
 
 @st.composite
 def conditions(draw, column, name, matrix_column):
-    asked = {"missing": draw(st.booleans()), "part": column.part}
+    options = {"missing": draw(st.booleans()), "part": column.part}
     if draw(st.integers(0, 5)) == 0:
-        return Condition(name, **asked) if not asked["missing"] else Condition(name, **asked, values=False)
+        return Condition(name, **options) if not options["missing"] else Condition(name, **options, values=False)
     if column.kind == "category":
         codes = draw(st.sets(st.integers(0, len(column.labels) - 1)))
         excluded = column.rare in codes if column.rare is not None else draw(st.booleans())
         named = [code for code in range(len(column.labels)) if code != column.rare and (code in codes) != excluded]
         labels = tuple(label for code in named for label in column.labels[code])
         if not labels:
-            return Condition(name, **asked) if not asked["missing"] else Condition(name, **asked, values=False)
-        return Condition(name, labels=labels, excluded=excluded, **asked)
+            return Condition(name, **options) if not options["missing"] else Condition(name, **options, values=False)
+        return Condition(name, labels=labels, excluded=excluded, **options)
     ends = draw(st.tuples(*[st.sampled_from(matrix_column[~np.isnan(matrix_column)].tolist())] * 2))
     low, high = draw(st.sampled_from([(min(ends), max(ends) + 1), (-INF, ends[0]), (ends[0], INF)]))
     closed = {"low_closed": draw(st.booleans()), "high_closed": draw(st.booleans())}
-    return Condition(name, low, high, **closed, **asked)
+    return Condition(name, low, high, **closed, **options)
 
 
 @settings(max_examples=50, deadline=None)
@@ -508,11 +509,11 @@ def test_a_rule_covers_the_same_rows_of_the_table_and_of_the_decoded_matrix(data
     assert decoded.names == table.names
     assert decoded.n_rows == table.n_rows
     chosen = data.draw(st.sets(st.sampled_from(range(len(encoding.columns))), min_size=1, max_size=3))
-    asked = []
+    drawn = []
     for c in sorted(chosen):
         column = encoding.columns[c]
-        asked.append(data.draw(conditions(column, encoding.names[column.source], matrix[:, c])))
-    rule = Rule(tuple(asked), "a", None, 1.0, 1, 0.1, 1.0, None, True, 1.0, False)
+        drawn.append(data.draw(conditions(column, encoding.names[column.source], matrix[:, c])))
+    rule = Rule(tuple(drawn), "a", None, 1.0, 1, 0.1, 1.0, None, True, 1.0, False)
     assert rule.covers(decoded).tolist() == rule.covers(frame).tolist()
 
 

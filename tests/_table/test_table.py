@@ -7,7 +7,6 @@ import decimal
 import itertools
 import math
 import re
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -21,13 +20,12 @@ from hypothesis import strategies as st
 from suffice._table.table import (
     DATE_PARTS,
     Table,
-    as_frame,
     is_missing,
-    make_frame,
     match_columns,
     numbered_names,
     read_columns,
 )
+from suffice.errors import InputTypeError
 
 NAN, INF = math.nan, math.inf
 DATE, DATETIME, DECIMAL = datetime.date, datetime.datetime, decimal.Decimal
@@ -104,9 +102,9 @@ def assert_reads(table, columns, kinds):
             assert numbers.dtype == np.float64
         if kinds[name] == "date":
             for part in DATE_PARTS:
-                found = table.date_part(i, part)
-                np.testing.assert_array_equal(found, [expected_part(value, part) for value in values])
-                assert found.dtype == np.float64
+                parts = table.date_part(i, part)
+                np.testing.assert_array_equal(parts, [expected_part(value, part) for value in values])
+                assert parts.dtype == np.float64
 
 
 # --- the same table, from every library ------------------------------------------------------------------------------
@@ -302,18 +300,18 @@ def test_a_pandas_column_of_pyarrow_dictionaries_holds_categories():
         (of_pandas(pd.to_timedelta(["1D"])), "Duration("),
         (of_pandas([[1], [2]]), "list (row 0)"),
         (of_pandas([{"b": 1}]), "dict (row 0)"),
-        (of_pandas([b"a"]), "objects of the types ['bytes']."),
-        (of_pandas([datetime.time(1)]), "objects of the types ['time']."),
-        (of_pandas([1, "a"], dtype=object), "objects of the types ['int', 'str']: make them all strings."),
-        (of_pandas([True, "a", None], dtype=object), "objects of the types ['bool', 'str']: make them all strings."),
-        (of_pandas([DATE(2024, 1, 1), 1], dtype=object), "objects of the types ['date', 'int']."),
-        (of_pandas(pd.period_range("2024", periods=2, freq="M")), "objects of the types ['Period']."),
+        (of_pandas([b"a"]), "objects of the types ['bytes'] (row 0)."),
+        (of_pandas([datetime.time(1)]), "objects of the types ['time'] (row 0)."),
+        (of_pandas([1, "a"], dtype=object), "objects of the types ['int', 'str'] (row 1): make them all strings."),
+        (of_pandas([True, "a", None], dtype=object), "objects of the types ['bool', 'str'] (row 1): make them all"),
+        (of_pandas([DATE(2024, 1, 1), 1], dtype=object), "objects of the types ['date', 'int'] (row 1)."),
+        (of_pandas(pd.period_range("2024", periods=2, freq="M")), "objects of the types ['Period'] (row 0)."),
         (of_polars([datetime.timedelta(1)]), "Duration("),
         (of_polars([[1], [2]]), "List(Int64)."),
         (of_polars([{"b": 1}]), "Struct({'b': Int64})."),
         (of_polars([b"a"]), "Binary."),
         (of_polars([datetime.time(1)]), "Time."),
-        (of_polars(["a", 1], pl.Object), "objects of the types ['int', 'str']: make them all strings."),
+        (of_polars(["a", 1], pl.Object), "objects of the types ['int', 'str'] (row 1): make them all strings."),
         (of_pyarrow([datetime.timedelta(1)]), "Duration("),
         (of_pyarrow([[1], [2]]), "List(Int64)."),
         (of_pyarrow([{"b": 1}]), "Struct({'b': Int64})."),
@@ -322,14 +320,27 @@ def test_a_pandas_column_of_pyarrow_dictionaries_holds_categories():
         ({"a": np.array([1], dtype="m8[s]")}, "timedelta64[s]."),
         ({"a": np.array([b"a"])}, "|S1."),
         ({"a": np.array([1j])}, "complex128."),
-        ({"a": ["a", None, 1]}, "objects of the types ['int', 'str']: make them all strings."),
+        ({"a": ["a", None, 1]}, "objects of the types ['int', 'str'] (row 2): make them all strings."),
         ({"a": np.array([None, [1]], dtype=object)}, "list (row 1)"),
     ],
 )
 def test_what_is_neither_number_nor_label_nor_date_is_refused_by_the_name_of_its_column(X, held):
     message = f"Column 'a' of `X` must hold numbers, labels or dates, got {held}"
-    with pytest.raises(TypeError, match=re.escape(message)):
+    with pytest.raises(InputTypeError, match=re.escape(message)) as caught:
         read_columns(X).kind(0)
+    error = caught.value
+    assert error.column == "a"
+    assert (f"(row {error.row})" in message) == (error.row is not None)
+
+
+@pytest.mark.parametrize(
+    ("values", "row", "value"), [(["a", None, "b", 1], 3, 1), ([None, [1], 2], 1, [1]), ([None, b"a", "b"], 1, b"a")]
+)
+def test_the_first_value_of_another_kind_is_known_to_the_error(values, row, value):
+    for X in (of_pandas(values, dtype=object), {"a": np.array([*values, None], dtype=object)}):
+        with pytest.raises(InputTypeError) as caught:
+            read_columns(X).kind(0)
+        assert (caught.value.row, caught.value.column, caught.value.value) == (row, "a", value)
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -385,18 +396,33 @@ def test_booleans_are_numbers_too(read):
     np.testing.assert_array_equal(read({"a": [True, None, False]}).numbers(0), [1, NAN, 0])
 
 
+@pytest.mark.parametrize("dtype", [pa.int64(), pa.uint64()])
+def test_whole_numbers_beyond_those_of_float64_are_rounded(dtype):
+    """Arrow refused to cast them: "must hold numbers, got something else"."""
+    X = pa.table({"a": pa.array([2**60 + 1, None, 3], dtype)})
+    np.testing.assert_array_equal(read_columns(X).numbers(0), [2.0**60, NAN, 3])
+
+
 def test_objects_that_are_booleans_or_missing_are_numbers_too():
     np.testing.assert_array_equal(read_columns(of_pandas([True, pd.NA], dtype=object)).numbers(0), [1, NAN])
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize(
-    ("values", "held"),
-    [(["12", None], "the text '12'"), ([None, "a", "b"], "the text 'a'"), ([DATE(2024, 1, 1), None], "something else")],
+    ("values", "held", "row"),
+    [
+        (["12", None], "the text '12' (row 0)", 0),
+        ([None, "a", "b"], "the text 'a' (row 1)", 1),
+        ([DATE(2024, 1, 1), None], "something else", None),
+    ],
 )
-def test_what_is_no_number_is_refused_as_one(read, values, held):
-    with pytest.raises(TypeError, match=f"^Column 'a' of `X` must hold numbers, got {held}.$"):
+def test_what_is_no_number_is_refused_as_one(read, values, held, row):
+    message = re.escape(f"Column 'a' of `X` must hold numbers, got {held}.")
+    with pytest.raises(InputTypeError, match=f"^{message}$") as caught:
         read({"a": values}).numbers(0)
+    error = caught.value
+    assert error.column == "a"
+    assert (error.row, error.value) == (row, None if row is None else values[row])
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------
@@ -600,16 +626,6 @@ def test_numbers_beside_text_stay_numbers():
     assert read_columns({"a": ["x", NAN]}).labels(0)[0] == ("x",)
 
 
-@pytest.mark.parametrize("X", [COLUMNS, np.ones((1, 1)), [[1]], ((1,),), pd.Series([1]), pl.Series([1]), 3, None, "a"])
-def test_what_is_no_frame_is_none(X):
-    assert as_frame(X) is None
-
-
-def test_a_lazy_frame_is_to_be_collected_first():
-    with pytest.raises(TypeError, match=re.escape("`X` is a lazy frame: collect it first, X.collect().")):
-        read_columns(pl.LazyFrame({"a": [1]}))
-
-
 # --- columns of the training table in another table ------------------------------------------------------------------
 
 
@@ -628,8 +644,8 @@ def test_columns_are_chosen_in_an_order_of_your_own(read, positions):
 
 @pytest.mark.parametrize("names", list(itertools.permutations(["a", "b", "c"])))
 def test_columns_match_by_name_in_any_order(names):
-    found = match_columns(names, ["a", "b", "c"], "error")
-    assert [names[i] for i in found] == ["a", "b", "c"]
+    positions = match_columns(names, ["a", "b", "c"], "error")
+    assert [names[i] for i in positions] == ["a", "b", "c"]
     extended = ["z", *names, "y"]
     assert [extended[i] for i in match_columns(extended, ["a", "b", "c"], "ignore")] == ["a", "b", "c"]
 
@@ -660,40 +676,3 @@ def test_a_column_that_was_not_there_is_refused_unless_it_is_to_be_ignored():
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         match_columns(["wind", "temp", "hour"], ["hour", "temp"], "error")
     assert match_columns(["wind", "temp", "hour"], ["hour", "temp"], "ignore") == [2, 1]
-
-
-# --- frames of the kind that came in ---------------------------------------------------------------------------------
-
-FRAMES = {None: pd.DataFrame, "pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
-
-
-@pytest.mark.parametrize(("library", "kind"), FRAMES.items())
-def test_a_frame_is_of_the_library_that_is_asked_for(library, kind):
-    columns = {"a": [1, 2.5, 3], "b": ["x", None, "y"], "c": [["p"], [], ["p", "q"]], "d": np.arange(6.0)[::2]}
-    frame = make_frame(columns, library)
-    assert isinstance(frame, kind)
-    table = read_columns(frame)
-    assert table.names == ("a", "b", "c", "d")
-    assert table.numbers(0).tolist() == [1, 2.5, 3]
-    assert table.labels(1)[0] == ("x", "y")
-    assert table.labels(1)[1].tolist() == [0, -1, 1]
-    assert [list(variables) for variables in frame["c"].to_numpy().tolist()] == columns["c"]
-    assert table.numbers(3).tolist() == [0, 2, 4]
-
-
-@pytest.mark.parametrize(("library", "kind"), FRAMES.items())
-def test_a_frame_may_be_empty(library, kind):
-    frame = make_frame({"a": [], "b": np.empty(0)}, library)
-    assert isinstance(frame, kind)
-    assert frame.shape == (0, 2)
-    assert isinstance(make_frame({}, library), kind)
-
-
-def test_a_frame_of_polars_takes_numbers_of_several_kinds():
-    assert make_frame({"a": [1, 2.5, None]}, "polars")["a"].to_list() == [1.0, 2.5, None]
-
-
-def test_a_frame_without_a_library_needs_pandas(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="`to_frame` needs pandas: pip install pandas"):
-        make_frame({"a": [1]}, None)

@@ -274,9 +274,9 @@ def _make_forest(
     task: str, y: pl.Series, trees: int | None, leaf: int | None, jobs: int | None, seed: int
 ) -> tuple[Any, str]:
     from suffice._engine.forest import decide_task, default_forest
-    from suffice._table.checks import check_target
+    from suffice._table.checks import read_outcomes
 
-    decided, reason = decide_task(task, None, check_target(y, len(y)))
+    decided, reason = decide_task(task, None, read_outcomes(y, len(y)))
     forest = default_forest(decided, len(y), jobs or -1, seed)
     wanted = {"n_estimators": trees, "min_samples_leaf": leaf}
     return forest.set_params(**{name: value for name, value in wanted.items() if value is not None}), reason

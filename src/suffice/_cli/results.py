@@ -18,7 +18,7 @@ import polars as pl
 
 from suffice._cli.printing import listed, tell
 from suffice._io.files import TableFile, cannot_read, open_table
-from suffice._io.result_table import LINE_COLUMNS, columns_of
+from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
 from suffice._io.saved import _PREFIX
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
@@ -27,13 +27,6 @@ from suffice.words import counted
 
 N_MANY = 1000
 N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time
-_TYPES: dict[str, Any] = {
-    "bool": pl.Boolean,
-    "float": pl.Float64,
-    "int": pl.Int64,
-    "list of str": pl.List(pl.String),
-    "str": pl.String,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +43,7 @@ class ExplainedRows:
         Columns of the file that go into the result.
     n_left : int
         How many rows of the file were not asked for.
-    outcome_type : polars.DataType, default=None
+    outcome_type : {"bool", "int", "float", "str", "bytes"}, default=None
         The type of the column of outcomes; None takes that of the values.
     """
 
@@ -58,7 +51,7 @@ class ExplainedRows:
     positions: list[int]
     kept: pl.DataFrame
     n_left: int
-    outcome_type: Any = None
+    outcome_type: ValueType | None = None
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Give everything that is known of each row.
@@ -79,58 +72,17 @@ class ExplainedRows:
         Returns
         -------
         polars.DataFrame
-            One line for each row, with the column `row`, those kept, and `LINE_COLUMNS`.
+            One line for each row, with the column `row`, those kept, and `RESULT_COLUMNS`.
         """
-        check_kept(self.kept.columns)
-        columns = columns_of(self.explanations)
-        types = {"outcome": self.outcome_type, "prediction": type_of_predictions(self.explanations.about["classes"])}
-        return pl.DataFrame(
-            [
-                pl.Series("row", self.positions, dtype=pl.Int64),
-                *self.kept.get_columns(),
-                *(
-                    _series(name, columns[name], types.get(name) or _TYPES.get(kind))
-                    for name, kind in LINE_COLUMNS.items()
-                ),
-            ]
+        check_kept(self.kept.columns, "--id", with_row=True)
+        frame: pl.DataFrame = result_frame(
+            self.explanations,
+            "polars",
+            positions=self.positions,
+            kept=dict(zip(self.kept.columns, self.kept.get_columns(), strict=True)),
+            outcome_type=self.outcome_type,
         )
-
-
-def _series(name: str, values: list[Any], dtype: Any) -> pl.Series:
-    if dtype != pl.List:
-        return pl.Series(name, values, dtype=dtype)
-    # polars takes 10 microseconds for each list: as much as all other columns together, and few lists differ.
-    place_of = {held: i for i, held in enumerate(dict.fromkeys(map(tuple, values)))}
-    return pl.Series(name, [list(held) for held in place_of], dtype=dtype).gather([place_of[tuple(v)] for v in values])
-
-
-def check_kept(columns: Sequence[str]) -> None:
-    """Refuse columns of the file whose names the table of results has itself.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The columns of the file that go into the result.
-    """
-    taken = [name for name in columns if name == "row" or name in LINE_COLUMNS]
-    if taken:
-        raise ValueError(f"--id: {taken[0]!r} is also the name of a column of the result, so rename it.")
-
-
-def type_of_predictions(classes: Sequence[Any] | None) -> Any:
-    """Tell the type of the column of predictions, which must not depend on the rows.
-
-    Parameters
-    ----------
-    classes : sequence of object or None
-        The labels; None for a regression.
-
-    Returns
-    -------
-    polars.DataType
-        The type.
-    """
-    return pl.Float64() if classes is None else pl.Series(list(classes)).dtype
+        return frame
 
 
 def load_model(model: str, settings: Mapping[str, Any] | None = None) -> SufficientExplainer:
@@ -214,18 +166,19 @@ class Question:
     options: dict[str, Any]
 
     @property
-    def outcome_type(self) -> Any:
-        """The type of the column of outcomes in a table of results, a polars.DataType."""
+    def outcome_type(self) -> ValueType:
+        """The type of the column of outcomes in the result table, which must not depend on the rows."""
         explainer = self.explainer
         if explainer.task_ == "regression":
-            return type_of_predictions(None)
-        known = type_of_predictions(explainer.classes_.tolist())
-        given = known if self.target is None else self.table.schema[self.target]
-        if given.is_integer():
-            return known if known.is_integer() else pl.Int64()
-        if given.is_float():
-            return pl.Float64()
-        return given if given == pl.Boolean else pl.String()
+            return "float"
+        if self.target is None:
+            return value_type_of(explainer.classes_)
+        held = self.table.schema[self.target]
+        if held.is_integer():
+            return "int"
+        if held.is_float():
+            return "float"
+        return "bool" if held == pl.Boolean else "str"
 
     def read(self, first: int, end: int) -> pl.DataFrame:
         """Read rows of the file.

@@ -26,8 +26,9 @@ import polars as pl
 
 from suffice import __version__
 from suffice._cli.printing import tell, working
-from suffice._cli.results import ExplainedRows, Question, check_kept
+from suffice._cli.results import ExplainedRows, Question
 from suffice._io.files import STDIO, to_bytes
+from suffice._io.result_table import check_kept
 from suffice._io.writing import replacing
 from suffice.errors import SearchSizeWarning
 from suffice.words import counted, join
@@ -110,7 +111,7 @@ def explain_in_parts(asked: Question, output: str, kind: str, *, model: str, bat
         Whether to discard the parts of an earlier run.
     """
     if kind != "jsonl":
-        check_kept(asked.kept)
+        check_kept(asked.kept, "--id", with_row=True)
     asked.check()
     plan = make_plan(asked, kind, model, batch)
     with _locked(folder_of(output), output) as folder:

@@ -1,23 +1,27 @@
-"""Explanations as the lines of a table: the same columns, in the same order, whatever library holds the table.
+"""The result table: one line for each explained row, with the same columns and types whatever library holds it.
 
-Which library that is, and where the rows come from, is left to ``results``, ``streaming``, ``spark`` and ``dask``.
+The command writes it, ``Explanations.to_frame("rows")`` returns it, and Spark, Dask and the web app give the same
+columns. Where the rows come from is left to the callers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.explanation import Explanation
+from suffice._table.frames import load_pandas
 from suffice.explanations import Explanations
 from suffice.rules import Rule
 
-# What a column holds. "outcome" stands for the kind of the outcomes: numbers, or labels of some kind.
-LINE_COLUMNS = {
+ValueType: TypeAlias = Literal["bool", "int", "float", "str", "bytes", "list of str"]
+"""What a column of the result table holds. Any value but a list may be missing."""
+
+# "outcome" stands for the type of the outcomes: numbers, or labels of one type.
+RESULT_COLUMNS: dict[str, ValueType | Literal["outcome"]] = {
     "outcome": "outcome",
     "low": "float",
     "high": "float",
@@ -36,53 +40,34 @@ LINE_COLUMNS = {
     "n_sufficient_sets": "int",
     "is_search_complete": "bool",
 }
+# The column before these, where the rows have an order.
+ROW = "row"
 
 _OF_RULE: dict[str, Callable[[Rule], Any]] = {
-    # The figures at the end of the sentence have columns of their own.
-    "rule": lambda rule: str(rule).rpartition("  (coverage")[0],
+    "rule": attrgetter("sentence"),
     "rule_sql": Rule.to_sql,
     "support": attrgetter("support"),
     "coverage": attrgetter("coverage"),
     "precision": attrgetter("precision"),
     "optimal": attrgetter("optimal"),
 }
+_TYPE_OF_KIND: dict[str, ValueType] = {
+    "b": "bool",
+    "i": "int",
+    "u": "int",
+    "f": "float",
+    "U": "str",
+    "S": "bytes",
+}
 
 
-def line_of(explanation: Explanation) -> dict[str, Any]:
-    """Give the best set and the rule of a row.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation of the row.
-
-    Returns
-    -------
-    dict
-        A value for each of `LINE_COLUMNS`; None where there is none.
-    """
-    rule = explanation.rule
-    low, high = explanation.interval or (None, None)
-    return {
-        "outcome": explanation.outcome,
-        "low": low,
-        "high": high,
-        "prediction": explanation.prediction,
-        "forest_agrees": explanation.forest_agrees,
-        "is_sufficient": explanation.is_sufficient,
-        "best_set": list(explanation.best_set.variables),
-        "size": len(explanation.best_set.variables),
-        "sdp": explanation.best_set.sdp,
-        **{name: None if rule is None else of_rule(rule) for name, of_rule in _OF_RULE.items()},
-        "n_sufficient_sets": len(explanation.sufficient_sets),
-        "is_search_complete": explanation.is_search_complete,
-    }
+# --- values ---------------------------------------------------------------------------------------------------------
 
 
-def columns_of(explanations: Explanations) -> dict[str, list[Any]]:
-    """Give the best sets and the rules of all rows, column by column.
+def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
+    """Return the best sets and the rules of all rows, column by column.
 
-    It takes less than a tenth of the time of `line_of`, which needs the values of every row as the user knows them.
+    No `Explanation` is made: that would take ten times as long.
 
     Parameters
     ----------
@@ -92,36 +77,252 @@ def columns_of(explanations: Explanations) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        The columns `LINE_COLUMNS`, with the values of `line_of`.
+        The columns `RESULT_COLUMNS` as plain Python values; None where there is none.
     """
-    found, outcomes, predictions = explanations._found, explanations._outcomes, explanations._predictions
-    intervals, n_rows = explanations._intervals, len(explanations)
-    n_sets = np.diff(found.offset)
-    masks = [mask.tobytes() for mask in found.best_masks]
-    row_of = dict(zip(masks, range(n_rows), strict=True))  # a few sets are the best ones of many rows
-    named = {mask: explanations._named(found.best_masks[row], 0.0).variables for mask, row in row_of.items()}
-    agrees: NDArray[Any] = predictions == outcomes
-    low = high = [None] * n_rows
-    if intervals is not None:
-        agrees = _within(intervals, predictions) & _within(intervals, outcomes)
-        low, high = intervals.T.tolist()
-    rules = explanations.rules
+    n_rows, intervals, rules = len(explanations), explanations.intervals, explanations.rules
+    low, high = ([None] * n_rows, [None] * n_rows) if intervals is None else intervals.T.tolist()
+    best_sets = explanations.best_sets
     return {
-        "outcome": outcomes.tolist(),
+        "outcome": explanations.outcomes.tolist(),
         "low": low,
         "high": high,
-        "prediction": predictions.tolist(),
-        "forest_agrees": agrees.tolist(),
-        "is_sufficient": (n_sets > 0).tolist(),
-        "best_set": [list(named[mask]) for mask in masks],
-        "size": [len(named[mask]) for mask in masks],
-        "sdp": found.best_sdps.tolist(),
+        "prediction": explanations.predictions.tolist(),
+        "forest_agrees": explanations.forest_agrees.tolist(),
+        "is_sufficient": explanations.has_set.tolist(),
+        "best_set": [list(best_set.variables) for best_set in best_sets],
+        "size": [len(best_set.variables) for best_set in best_sets],
+        "sdp": [best_set.sdp for best_set in best_sets],
         **{name: [None if rule is None else of_rule(rule) for rule in rules] for name, of_rule in _OF_RULE.items()},
-        "n_sufficient_sets": n_sets.tolist(),
-        "is_search_complete": found.is_complete.tolist(),
+        "n_sufficient_sets": explanations.n_sets.tolist(),
+        "is_search_complete": list(explanations.is_search_complete),
     }
 
 
-def _within(intervals: NDArray[np.float64], numbers: NDArray[Any]) -> NDArray[np.bool_]:
-    within: NDArray[np.bool_] = (intervals[:, 0] <= numbers) & (numbers <= intervals[:, 1])
-    return within
+def check_kept(names: Iterable[str], option: str, *, with_row: bool) -> None:
+    """Refuse columns of the user's table that have the name of a column of the result table.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns of the user's table that go into the result.
+    option : str
+        The option that names them, for the message.
+    with_row : bool
+        Whether the result has the column `ROW`.
+    """
+    for name in names:
+        if name in RESULT_COLUMNS or (with_row and name == ROW):
+            raise ValueError(f"{option}: {name!r} is also the name of a column of the result, so rename it.")
+
+
+# --- types ----------------------------------------------------------------------------------------------------------
+
+
+def value_type_of(labels: NDArray[Any]) -> ValueType:
+    """Return what a column of outcomes or predictions holds.
+
+    Parameters
+    ----------
+    labels : ndarray
+        Outcomes, predictions or classes.
+
+    Returns
+    -------
+    {"bool", "int", "float", "str", "bytes"}
+        The type. It does not depend on the number of labels.
+    """
+    return _TYPE_OF_KIND[labels.dtype.kind]
+
+
+def result_types(prediction: ValueType, outcome: ValueType | None = None) -> dict[str, ValueType]:
+    """Return the type of each column of the result table.
+
+    Parameters
+    ----------
+    prediction : {"bool", "int", "float", "str", "bytes"}
+        The type of the predictions: that of the classes, or "float" for a regression.
+    outcome : {"bool", "int", "float", "str", "bytes"}, default=None
+        The type of the outcomes; None if it is that of the predictions.
+
+    Returns
+    -------
+    dict of str to str
+        A type for each of `RESULT_COLUMNS`.
+    """
+    of_outcomes = {"outcome": prediction if outcome is None else outcome, "prediction": prediction}
+    return {name: of_outcomes[name] if kind == "outcome" else kind for name, kind in RESULT_COLUMNS.items()}
+
+
+def polars_types() -> dict[ValueType, Any]:
+    """Return the types of polars.
+
+    Returns
+    -------
+    dict of str to polars.DataType
+        The type of a column for each `ValueType`.
+    """
+    import polars as pl
+
+    return {
+        "bool": pl.Boolean(),
+        "int": pl.Int64(),
+        "float": pl.Float64(),
+        "str": pl.String(),
+        "bytes": pl.Binary(),
+        "list of str": pl.List(pl.String()),
+    }
+
+
+def arrow_types() -> dict[ValueType, Any]:
+    """Return the types of Arrow.
+
+    Returns
+    -------
+    dict of str to pyarrow.DataType
+        The type of a column for each `ValueType`.
+    """
+    import pyarrow as pa
+
+    return {
+        "bool": pa.bool_(),
+        "int": pa.int64(),
+        "float": pa.float64(),
+        "str": pa.string(),
+        "bytes": pa.binary(),
+        "list of str": pa.list_(pa.string()),
+    }
+
+
+def pandas_types() -> dict[ValueType, Any]:
+    """Return the types of pandas that need no other library.
+
+    Returns
+    -------
+    dict of str to dtype
+        The type of a column for each `ValueType`. Missing numbers of float64 are NaN, other missing values are NA.
+    """
+    pd = load_pandas()
+    return {
+        "bool": pd.BooleanDtype(),
+        "int": pd.Int64Dtype(),
+        "float": np.dtype(np.float64),
+        "str": pd.StringDtype(),
+        "bytes": np.dtype(object),
+        "list of str": np.dtype(object),
+    }
+
+
+def pandas_arrow_types() -> dict[ValueType, Any]:
+    """Return types of pandas none of which is ``object``, which Dask takes for text. They need pyarrow.
+
+    Returns
+    -------
+    dict of str to dtype
+        The type of a column for each `ValueType`.
+    """
+    pd, types = load_pandas(), arrow_types()
+    return {
+        **pandas_types(),
+        "str": pd.StringDtype("pyarrow"),
+        "bytes": pd.ArrowDtype(types["bytes"]),
+        "list of str": pd.ArrowDtype(types["list of str"]),
+    }
+
+
+def spark_types() -> dict[ValueType, Any]:
+    """Return the types of Spark.
+
+    Returns
+    -------
+    dict of str to pyspark.sql.types.DataType
+        The type of a column for each `ValueType`.
+    """
+    from pyspark.sql import types
+
+    return {
+        "bool": types.BooleanType(),
+        "int": types.LongType(),
+        "float": types.DoubleType(),
+        "str": types.StringType(),
+        "bytes": types.BinaryType(),
+        "list of str": types.ArrayType(types.StringType()),
+    }
+
+
+# --- frames ---------------------------------------------------------------------------------------------------------
+
+
+def result_frame(
+    explanations: Explanations,
+    library: str | None = None,
+    *,
+    positions: Sequence[int] | None = None,
+    kept: Mapping[str, Any] | None = None,
+    outcome_type: ValueType | None = None,
+) -> Any:
+    """Return the result table as a frame.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The explanations of the rows.
+    library : {"pandas", "polars", "pyarrow"} or None, default=None
+        The kind of frame; None takes that of the explained table, and pandas for an array.
+    positions : sequence of int, default=None
+        The positions of the rows in the user's table; None counts from 0.
+    kept : mapping of str to column, default=None
+        Columns of the user's table that go into the result, of the same library.
+    outcome_type : {"bool", "int", "float", "str", "bytes"}, default=None
+        The type of the column of outcomes; None takes that of the values.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        One line for each row: the column `ROW`, the columns kept, and `RESULT_COLUMNS`.
+    """
+    kept = kept or {}
+    check_kept(kept, "`kept`", with_row=True)
+    columns = {ROW: list(range(len(explanations)) if positions is None else positions), **result_columns(explanations)}
+    outcome = value_type_of(explanations.outcomes) if outcome_type is None else outcome_type
+    types: dict[str, ValueType] = {ROW: "int", **result_types(value_type_of(explanations.predictions), outcome)}
+    library = explanations.library if library is None else library
+    made = {"polars": _polars_columns, "pyarrow": _arrow_columns}.get(library or "", _pandas_columns)(columns, types)
+    made = {ROW: made.pop(ROW), **kept, **made}
+    if library == "polars":
+        import polars as pl
+
+        return pl.DataFrame([column.alias(name) for name, column in made.items()])
+    if library == "pyarrow":
+        import pyarrow as pa
+
+        return pa.table(made)
+    return load_pandas().DataFrame({name: getattr(column, "array", column) for name, column in made.items()})
+
+
+def _polars_columns(columns: Mapping[str, list[Any]], types: Mapping[str, ValueType]) -> dict[str, Any]:
+    import polars as pl
+
+    dtypes = polars_types()
+    made = {}
+    for name, values in columns.items():
+        dtype = dtypes[types[name]]
+        if types[name] != "list of str":
+            made[name] = pl.Series(name, values, dtype=dtype)
+            continue
+        # polars takes 10 microseconds for each list, as much as for all other columns together, and few lists differ.
+        place_of = {distinct: place for place, distinct in enumerate(dict.fromkeys(map(tuple, values)))}
+        distinct_lists = pl.Series(name, [list(distinct) for distinct in place_of], dtype=dtype)
+        made[name] = distinct_lists.gather([place_of[tuple(value)] for value in values])
+    return made
+
+
+def _arrow_columns(columns: Mapping[str, list[Any]], types: Mapping[str, ValueType]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    dtypes = arrow_types()
+    return {name: pa.array(values, dtypes[types[name]]) for name, values in columns.items()}
+
+
+def _pandas_columns(columns: Mapping[str, list[Any]], types: Mapping[str, ValueType]) -> dict[str, Any]:
+    pd, dtypes = load_pandas(), pandas_types()
+    return {name: pd.Series(values, dtype=dtypes[types[name]]) for name, values in columns.items()}

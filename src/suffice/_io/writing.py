@@ -43,9 +43,9 @@ def write_text(target: str | os.PathLike[str], text: str) -> Path:
     Parameters
     ----------
     target : path
-        The path of the file; its folder must exist.
+        The path of the file.
     text : str
-        The text, which is written as UTF-8.
+        Its content, written as UTF-8. Half a surrogate pair, as in a broken label, becomes a character reference.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def write_text(target: str | os.PathLike[str], text: str) -> Path:
     """
     path = Path(target)
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder of the file does not exist: {str(path.parent)!r}.")
+        raise FileNotFoundError(f"The folder of {path.name!r} does not exist: {str(path.parent)!r}.")
     with replacing(path) as written:
-        written.write_text(text, encoding="utf-8", newline="\n")
+        written.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
     return path

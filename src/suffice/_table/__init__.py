@@ -1,4 +1,4 @@
-"""Tables as they come: their columns, the numbers that a forest sees, variables, and checks of what users pass.
+"""The user's table: its columns, the numbers that a forest sees, the variables, and checks of what users pass.
 
-Knows nothing of forests.
+Nothing here knows about forests.
 """

@@ -1,9 +1,8 @@
-"""Checks of what the user passes: numbers, tables and targets. Each error names the thing, what came, and the fix."""
+"""Checks of what the user passes: parameters, tables and outcomes. Each error says what is wrong and how to fix it."""
 
 from __future__ import annotations
 
 import datetime
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
@@ -12,23 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from suffice._table.table import Table, as_frame, is_missing, match_columns, read_columns
-from suffice.errors import did_you_mean
+from suffice._table.frames import as_frame
+from suffice._table.table import Table, is_missing, match_columns, read_columns
+from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
 
 
 def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
-    """Refuse a parameter that is no number of the right kind and range.
+    """Refuse a parameter that is not a number of the right kind and range.
 
     Parameters
     ----------
     name : str
         The parameter.
     value : object
-        What the user gave.
+        The user's value.
     must_be : str
         What it must be, in words.
     is_right : callable
-        Tells whether a number is in range.
+        Returns whether a number is in range.
     kind : type, default=numbers.Real
         The kind of number.
     """
@@ -39,23 +39,23 @@ def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], 
 
 
 def check_word(name: str, value: object, known: Sequence[object]) -> None:
-    """Refuse a parameter that is none of the known words.
+    """Refuse a parameter that is not one of the known words.
 
     Parameters
     ----------
     name : str
         The parameter.
     value : object
-        What the user gave.
+        The user's value.
     known : sequence of object
-        What it may be.
+        The values that it may have.
     """
     if not any(value is word or (isinstance(value, str) and value == word) for word in known):
         raise ValueError(f"`{name}` must be one of {list(known)}, got {value!r}.{did_you_mean(value, map(str, known))}")
 
 
 def check_finite(table: NDArray[Any], column_names: Sequence[str], takes_missing: bool) -> None:
-    """Refuse infinite values, and missing ones where the forest cannot take them.
+    """Refuse infinite values, and missing ones if the forest cannot take them.
 
     Parameters
     ----------
@@ -78,18 +78,22 @@ def check_finite(table: NDArray[Any], column_names: Sequence[str], takes_missing
     else:
         what = "infinity or a number too large for float32"
         fix = "give a finite number" + (", or NaN if it is missing" if takes_missing else "")
-    raise ValueError(f"Column {column_names[column]!r} of `X` holds {what} (row {row}): {fix}.")
+    name = column_names[column]
+    raise InputValueError(
+        f"Column {name!r} of `X` holds {what}", f": {fix}.", row=row, column=name, value=table[row, column].item()
+    )
 
 
 def read_input(
     estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 0, extra_columns: str = "error"
 ) -> Table:
-    """Read a table that an estimator is fitted on or asked about, and check that its columns are those of the fit.
+    """Read the table that an estimator is fitted on, or a later one, which must have the columns of the first.
 
     Parameters
     ----------
     estimator : estimator
-        It gets `n_features_in_` and, if the columns have names, `feature_names_in_`.
+        The estimator. When it is fitted, it gets `n_features_in_` and, if the columns have names,
+        `feature_names_in_`.
     X : array-like or frame of shape (n_rows, n_columns)
         The table.
     reset : bool, default=False
@@ -131,21 +135,19 @@ def read_input(
             f"X has {len(table.names)} features, but {name} is expecting {estimator.n_features_in_} features as input."
         )
     if table.has_names != (fitted is not None):
-        said = "has" if table.has_names else "does not have valid"
-        fitted_with = "without" if table.has_names else "with"
-        warnings.warn(
-            f"X {said} feature names, but {name} was fitted {fitted_with} feature names", UserWarning, stacklevel=3
-        )
+        # scikit-learn's wording, which its estimator checks look for.
+        has, fitted_with = ("has", "without") if table.has_names else ("does not have valid", "with")
+        warn(f"X {has} feature names, but {name} was fitted {fitted_with} feature names", UserWarning)
     return table
 
 
 def _holds_text(X: Any) -> bool:
-    """Tell whether an array or list holds labels or dates, and not only numbers, or text that reads as numbers."""
+    """Return whether an array or list holds labels or dates, and not only numbers or text that reads as numbers."""
     if not isinstance(X, np.ndarray | list | tuple):
         return False
     try:
         array = np.asarray(X)
-    except ValueError:  # rows of different lengths: scikit-learn tells
+    except ValueError:  # rows of different lengths, which scikit-learn refuses
         return False
     if array.dtype.kind in "MUT":
         return array.ndim == 2
@@ -162,8 +164,8 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def check_target(y: Any, n_rows: int) -> NDArray[Any]:
-    """Make an array of one outcome for each row.
+def read_outcomes(y: Any, n_rows: int) -> NDArray[Any]:
+    """Read the outcomes as an array with one outcome for each row.
 
     Parameters
     ----------
@@ -180,7 +182,7 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
     if y is None:
         # scikit-learn's wording, which its estimator checks look for.
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    # Of a list, NumPy would make a label "nan" and numbers into text without a word.
+    # From a list with text in it, NumPy would silently make the label "nan" of NaN, and text of numbers.
     target = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if target.ndim == 2 and target.shape[1] != 1:
         raise ValueError(f"`y` has {target.shape[1]} columns; explain one output at a time: fit(X, y[:, 0]).")
@@ -190,7 +192,7 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
     if target.dtype.kind == "O":
         target = _from_objects(target.tolist())
     if target.dtype.kind not in "biufUS":
-        raise TypeError(f"`y` must hold labels or numbers, got {target.dtype}.")
+        raise InputTypeError(f"`y` must hold labels or numbers, got {target.dtype}.")
     if target.dtype.kind == "f":
         as_finite(target)
     return target
@@ -199,13 +201,20 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
 def _from_objects(labels: list[Any]) -> NDArray[Any]:
     for row, label in enumerate(labels):
         if is_missing(label):
-            raise ValueError(f"`y` has a missing value (row {row}): leave out the rows without an outcome.")
+            raise InputValueError("`y` has a missing value", ": leave out the rows without an outcome.", row=row)
     types = sorted({type(label).__name__ for label in labels})
-    if 0 < sum(isinstance(label, str) for label in labels) < len(labels):
-        raise TypeError(f"`y` mixes text with other labels, of the types {types}: make them all strings.")
+    is_text = [isinstance(label, str) for label in labels]
+    if 0 < sum(is_text) < len(labels):
+        row = is_text.index(not is_text[0])
+        raise InputTypeError(
+            f"`y` mixes text with other labels, of the types {types}",
+            ": make them all strings.",
+            row=row,
+            value=labels[row],
+        )
     target = np.array(labels)
     if target.dtype.kind == "O":
-        raise TypeError(f"`y` must hold labels or numbers, got objects of the types {types}.")
+        raise InputTypeError(f"`y` must hold labels or numbers, got objects of the types {types}.")
     return target
 
 
@@ -225,9 +234,13 @@ def as_finite(y: NDArray[Any]) -> NDArray[np.float64]:
     try:
         numbers = y.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError("`y` must hold numbers for a regression; give task='classification' for labels.") from None
+        raise InputValueError(
+            "`y` must hold numbers for a regression; give task='classification' for labels."
+        ) from None
     is_bad = ~np.isfinite(numbers)
     if is_bad.any():
         row = int(np.flatnonzero(is_bad)[0])
-        raise ValueError(f"`y` holds NaN or inf (row {row}): leave out the rows without a finite outcome.")
+        raise InputValueError(
+            "`y` holds NaN or inf", ": leave out the rows without a finite outcome.", row=row, value=numbers[row].item()
+        )
     return numbers

@@ -1,14 +1,13 @@
 """From the user's table to the numeric matrix that the forest sees, and back.
 
 Numbers stay as they are. Categories become codes: ordered ones in their own order, unordered ones in the order of
-their mean outcome, so that a forest's split parts those with low outcomes from those with high ones and the bounds of a
-rule read back as a set of categories. Dates become their parts. Missing values become NaN.
+their mean outcome, so that a split of the forest separates categories with low outcomes from those with high ones, and
+the bounds of a rule can be written as a set of categories. Dates become their parts. Missing values become NaN.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
-from suffice.errors import RareCategoriesWarning, did_you_mean
+from suffice.errors import InputTypeError, InputValueError, RareCategoriesWarning, did_you_mean, warn
 
 Unseen = Literal["error", "missing"]
 Matrix = NDArray[np.float32]
@@ -43,7 +42,7 @@ class Column:
     part : {"year", "month", "day", "weekday", "hour"} or None, default=None
         The part of a date that it holds.
     labels : tuple of tuple of object, default=()
-        For each code its categories: one, or all the rare ones.
+        The categories of each code: one category, or all rare ones.
     rare : int or None, default=None
         The code that the rare categories share.
     extent : tuple of float, default=(nan, nan)
@@ -66,7 +65,7 @@ class Column:
         table : Table
             The table.
         i : int
-            Where its column is.
+            The position of the column in the table.
         unseen : {"error", "missing"}
             What to do with categories that were not there at fit.
 
@@ -88,9 +87,13 @@ class Column:
             label = labels[rows[row]]
             known = [label for code, labels in enumerate(self.labels) if code != self.rare for label in labels]
             listed = ", ".join(map(repr, known[:N_LISTED])) + (", ..." if len(code_of) > N_LISTED else "")
-            raise ValueError(
-                f"Column {self.name!r} of `X` holds {label!r} (row {row}), which was not among its categories at fit: "
-                f"{listed}.{did_you_mean(label, map(str, code_of))} With unseen='missing' it counts as missing."
+            raise InputValueError(
+                f"Column {self.name!r} of `X` holds {label!r}",
+                f", which was not among its categories at fit: {listed}.{did_you_mean(label, map(str, code_of))} With "
+                "unseen='missing' it counts as missing.",
+                row=row,
+                column=self.name,
+                value=label,
             )
         return codes[rows]
 
@@ -137,7 +140,7 @@ class Encoding:
 
     @classmethod
     def learn(cls, table: Table, y: NDArray[Any], is_class: bool, dates: Literal["parts"] | None = None) -> Encoding:
-        """Look at the training table.
+        """Learn from the training table how its columns become numbers.
 
         Parameters
         ----------
@@ -161,9 +164,10 @@ class Encoding:
             kind = table.kind(i)
             if kind == "date":
                 if dates is None:
-                    raise TypeError(
-                        f"Column {name!r} of `X` holds dates: leave it out, or use its year, month, day, weekday and "
-                        "hour by dates='parts'."
+                    raise InputTypeError(
+                        f"Column {name!r} of `X` holds dates",
+                        ": leave it out, or use its year, month, day, weekday and hour by dates='parts'.",
+                        column=name,
                     )
                 columns += _columns_of_dates(table, i)
             elif kind == "number":
@@ -205,7 +209,7 @@ class Encoding:
         return matrix
 
     def check_numeric(self) -> None:
-        """Refuse categories and dates: a forest that is fitted already saw numbers of someone else's making."""
+        """Refuse categories and dates: a forest that is fitted already was fitted on numbers made by the user."""
         for column in self.columns:
             is_boolean = column.labels == ((False,), (True,))
             if column.part is not None or (column.kind == "category" and not is_boolean):
@@ -226,8 +230,8 @@ class Encoding:
         Returns
         -------
         Table
-            A table in which every rule covers the same rows as in the table that was encoded. Of the rare categories
-            of a column only one is left.
+            A table in which every rule covers the same rows as in the table that was encoded. All rare categories of
+            a column are replaced by one of them.
         """
         numbers: list[NDArray[Any]] = [np.empty(0)] * len(self.names)
         read: dict[tuple[int, str], Any] = {}
@@ -257,7 +261,7 @@ def _extent(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def _columns_of_dates(table: Table, i: int) -> list[Column]:
-    """One column for each part that varies."""
+    """Return one column for each part that varies."""
     columns = []
     for part in DATE_PARTS:
         values = table.date_part(i, part)
@@ -279,11 +283,10 @@ def _column_of_categories(table: Table, i: int, targets: NDArray[np.float64]) ->
     if np.count_nonzero(is_rare) < 2:
         is_rare[:] = False
     if n_rows[is_rare].sum() > table.n_rows / 2:
-        warnings.warn(
+        warn(
             f"Most rows of the column {table.names[i]!r} hold categories with fewer than {MIN_CATEGORY_ROWS} rows, "
             "which are taken together as one. Leave the column out if it only names the rows.",
             RareCategoriesWarning,
-            stacklevel=4,
         )
     # Rare categories take the last number.
     group_of = np.where(is_rare, np.count_nonzero(~is_rare), np.cumsum(~is_rare) - 1)
@@ -297,7 +300,7 @@ def _column_of_categories(table: Table, i: int, targets: NDArray[np.float64]) ->
 
 
 def _as_targets(y: NDArray[Any], is_class: bool) -> NDArray[np.float64]:
-    """One column of numbers for a regression, or one indicator for each class."""
+    """Return one column of numbers for a regression, or one indicator for each class."""
     if not is_class:
         return np.asarray(y, dtype=np.float64)[:, None]
     classes, code = np.unique(y, return_inverse=True)
@@ -323,7 +326,7 @@ def order_by_outcome(codes: NDArray[np.intp], n_groups: int, targets: NDArray[np
     Returns
     -------
     ndarray of shape (n_groups,)
-        The categories, that with the lowest outcome first; of equal ones the first to appear.
+        The categories by ascending outcome; ties are ordered by the first row.
     """
     is_known = codes >= 0
     n_rows = np.bincount(codes[is_known], minlength=n_groups)
@@ -336,7 +339,7 @@ def order_by_outcome(codes: NDArray[np.intp], n_groups: int, targets: NDArray[np
     else:
         centred = means - np.average(means, axis=0, weights=n_rows)
         _, vectors = np.linalg.eigh((centred * n_rows[:, None]).T @ centred)
-        score = np.round(centred @ vectors[:, -1], 12)  # equal categories must not be told apart by rounding
+        score = np.round(centred @ vectors[:, -1], 12)  # rounding errors must not separate equal categories
         score = score if vectors[np.argmax(np.abs(vectors[:, -1])), -1] > 0 else -score
     first_row = np.full(n_groups, len(codes))
     np.minimum.at(first_row, codes[is_known], np.flatnonzero(is_known))

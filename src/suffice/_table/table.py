@@ -1,6 +1,6 @@
-"""Tables as they come: frames of pandas, polars or pyarrow, arrays, or dicts of columns, read column by column.
+"""The user's table: a frame of pandas, polars or pyarrow, an array, or a dict of columns, read column by column.
 
-A column is read as numbers, as labels or as parts of dates, whichever is asked for, and at most once. What the values
+A column is read as numbers, as labels or as parts of dates when one of these is needed, and only once. What the values
 mean to a forest is left to ``encoding``.
 """
 
@@ -15,9 +15,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import did_you_mean
+from suffice._table.frames import as_frame
+from suffice.errors import InputTypeError, did_you_mean
+from suffice.words import to_plain
 
-Kind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
+ColumnKind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
 Labels: TypeAlias = tuple[tuple[Any, ...], NDArray[np.intp]]
 """The distinct labels in the order of their first rows, and the position of each row's label; -1 if it is missing."""
 
@@ -39,9 +41,9 @@ class Table:
     has_names : bool, default=True
         Whether the names are the user's own, and not x0, x1 and so on.
     library : {"pandas", "polars", "pyarrow"} or None, default=None
-        Of what kind the table is; None if it is no frame.
+        The library of the frame; None if the table is not a frame.
     read : dict of (int, str) to object, default=None
-        What is already known of a column: its "numbers", its "labels", or a part of its dates.
+        What has been read of a column already: its "numbers", its "labels", or a part of its dates.
     """
 
     def __init__(
@@ -73,19 +75,19 @@ class Table:
         Returns
         -------
         Table
-            Its columns; a frame none of whose columns is named by a string counts as one without names.
+            Its columns. If no column is named by a string, the table counts as one without names.
         """
-        given = frame.columns
-        is_text = [isinstance(name, str) for name in given]
+        own_names = frame.columns
+        is_text = [isinstance(name, str) for name in own_names]
         if any(is_text) and not all(is_text):
             # scikit-learn's wording, which its estimator checks look for.
             raise TypeError(
                 "Feature names are only supported if all input features have string names, but your input has "
-                f"{sorted({type(name).__name__ for name in given})} as feature name / column name types."
+                f"{sorted({type(name).__name__ for name in own_names})} as feature name / column name types."
             )
-        has_names = all(is_text) and len(given) > 0
-        names = [str(name) for name in given] if has_names else numbered_names(len(given))
-        columns = [frame[:, i] for i in range(len(given))]
+        has_names = all(is_text) and len(own_names) > 0
+        names = [str(name) for name in own_names] if has_names else numbered_names(len(own_names))
+        columns = [frame[:, i] for i in range(len(own_names))]
         return cls(names, columns, len(frame), has_names, frame.implementation.name.lower())
 
     @classmethod
@@ -115,7 +117,7 @@ class Table:
         return table
 
     def choose(self, positions: Sequence[int]) -> Table:
-        """Take some columns, in an order of your own.
+        """Return a table of some columns, in any order.
 
         Parameters
         ----------
@@ -125,7 +127,7 @@ class Table:
         Returns
         -------
         Table
-            A table of these columns.
+            These columns, in the order of `positions`.
         """
         if list(positions) == list(range(len(self.names))):
             return self
@@ -151,8 +153,8 @@ class Table:
             raise ValueError(f"`X` has no column {name!r}.{did_you_mean(name, self.names)}")
         return self.names.index(name)
 
-    def kind(self, i: int) -> Kind:
-        """Tell what a column holds.
+    def kind(self, i: int) -> ColumnKind:
+        """Return what a column holds.
 
         Parameters
         ----------
@@ -176,27 +178,28 @@ class Table:
             return "ordered" if _is_ordered(column) else "category"
         if dtype in (nw.Object, nw.Unknown):
             return self._kind_of_objects(i)
-        # Of text without a single value nothing is known: it is what pandas makes of a column of None.
-        of_text: Kind = "category" if dtype != nw.String or self.labels(i)[0] else "number"
-        kinds: dict[Any, Kind] = {nw.Boolean: "boolean", nw.String: of_text, nw.Date: "date", nw.Datetime: "date"}
+        # pandas makes a column of text out of one that holds only None.
+        of_text: ColumnKind = "category" if dtype != nw.String or self.labels(i)[0] else "number"
+        kinds: dict[Any, ColumnKind] = {nw.Boolean: "boolean", nw.String: of_text, nw.Date: "date", nw.Datetime: "date"}
         for known, kind in kinds.items():
             if dtype == known:
                 return kind
-        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got {dtype}.")
+        raise self._wrong_kind(i, dtype)
 
-    def _kind_of_array(self, i: int, column: NDArray[Any]) -> Kind:
-        kind: Kind | None = {"b": "boolean", "M": "date", "U": "category", "T": "category"}.get(column.dtype.kind)  # type: ignore[assignment]
+    def _kind_of_array(self, i: int, column: NDArray[Any]) -> ColumnKind:
+        kind: ColumnKind | None = {"b": "boolean", "M": "date", "U": "category", "T": "category"}.get(column.dtype.kind)  # type: ignore[assignment]
         if kind is not None:
             return kind
         if column.dtype.kind in "iuf":
             return "number"
         if column.dtype.kind == "O":
             return self._kind_of_objects(i)
-        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got {column.dtype}.")
+        raise self._wrong_kind(i, column.dtype)
 
-    def _kind_of_objects(self, i: int) -> Kind:
-        types = {type(label) for label in self.labels(i)[0]}
-        kinds: dict[Kind, Any] = {
+    def _kind_of_objects(self, i: int) -> ColumnKind:
+        labels = self.labels(i)[0]
+        types = {type(label) for label in labels}
+        kinds: dict[ColumnKind, Any] = {
             "boolean": (bool, np.bool_),
             "number": (numbers.Real, decimal.Decimal),
             "category": str,
@@ -205,14 +208,24 @@ class Table:
         if not types:
             return "number"
         for kind, known in kinds.items():
-            if all(issubclass(found, known) for found in types):
+            if all(issubclass(type_, known) for type_ in types):
                 return kind
-        found_names = sorted(found.__name__ for found in types)
-        fix = ": make them all strings" if any(issubclass(found, str) for found in types) else ""
-        raise TypeError(
-            f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got objects of the types "
-            f"{found_names}{fix}."
-        )
+        type_names = sorted(type_.__name__ for type_ in types)
+        fix = ": make them all strings." if any(issubclass(type_, str) for type_ in types) else "."
+        first_kind = next((known for known in kinds.values() if isinstance(labels[0], known)), ())
+        code = next(code for code, label in enumerate(labels) if not isinstance(label, first_kind))
+        raise self._wrong_kind(i, f"objects of the types {type_names}", fix, row=self._first_row(i, code))
+
+    def _wrong_kind(self, i: int, held: object, detail: str = ".", row: int | None = None) -> InputTypeError:
+        name = self.names[i]
+        problem = f"Column {name!r} of `X` must hold numbers, labels or dates, got {held}"
+        return InputTypeError(problem, detail, row=row, column=name, value=None if row is None else self._value(i, row))
+
+    def _value(self, i: int, row: int) -> Any:
+        return to_plain(self._columns[i][row])
+
+    def _first_row(self, i: int, code: int) -> int:
+        return int(np.flatnonzero(self.labels(i)[1] == code)[0])
 
     def numbers(self, i: int) -> NDArray[np.float64]:
         """Read a column as numbers.
@@ -227,11 +240,11 @@ class Table:
         ndarray of shape (n_rows,)
             NaN where a value is missing.
         """
-        found: NDArray[np.float64] = self._once(i, "numbers", self._read_numbers)
-        return found
+        column: NDArray[np.float64] = self._once(i, "numbers", self._read_numbers)
+        return column
 
     def raw(self, i: int) -> NDArray[Any]:
-        """Read a column of numbers without keeping what was read.
+        """Read a column of numbers without a copy where that is possible.
 
         Parameters
         ----------
@@ -259,14 +272,22 @@ class Table:
             else:
                 import narwhals.stable.v2 as nw
 
+                if column.implementation.is_pyarrow():  # narwhals refuses whole numbers beyond 2**53
+                    return np.asarray(column.to_native().cast("float64", safe=False).to_numpy(), dtype=np.float64)
                 return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError):
             labels = ()
-        held = next((f"the text {label!r}" for label in labels if isinstance(label, str)), "something else")
-        raise TypeError(f"Column {self.names[i]!r} of `X` must hold numbers, got {held}.")
+        problem = f"Column {self.names[i]!r} of `X` must hold numbers, got "
+        for code, label in enumerate(labels):
+            if isinstance(label, str):
+                row = self._first_row(i, code)
+                raise InputTypeError(
+                    f"{problem}the text {label!r}", ".", row=row, column=self.names[i], value=label
+                ) from None
+        raise InputTypeError(f"{problem}something else.", column=self.names[i])
 
     def is_missing(self, i: int) -> NDArray[np.bool_]:
-        """Tell which values of a column are missing.
+        """Return which values of a column are missing.
 
         Parameters
         ----------
@@ -276,7 +297,7 @@ class Table:
         Returns
         -------
         ndarray of shape (n_rows,), bool
-            One answer for each row.
+            Whether the value of each row is missing.
         """
         if (i, "labels") in self._read or self.kind(i) not in ("number", "boolean"):
             return np.asarray(self.labels(i)[1] < 0)
@@ -297,8 +318,8 @@ class Table:
         codes : ndarray of shape (n_rows,)
             The position of each row's value in `labels`; -1 if it is missing.
         """
-        found: Labels = self._once(i, "labels", self._read_labels)
-        return found
+        labels: Labels = self._once(i, "labels", self._read_labels)
+        return labels
 
     def _read_labels(self, i: int) -> Labels:
         column = self._columns[i]
@@ -309,12 +330,9 @@ class Table:
             for row, value in enumerate(values):
                 codes[row] = code_of.setdefault(value, len(code_of))
         except TypeError:
-            raise TypeError(
-                f"Column {self.names[i]!r} of `X` must hold numbers, labels or dates, got "
-                f"{type(value).__name__} (row {row})."
-            ) from None
+            raise self._wrong_kind(i, type(value).__name__, row=row) from None
         present = [not is_missing(label) for label in code_of]
-        # Each NaN is a label of its own to a dict.
+        # In a dict, each NaN is a key of its own.
         new_code = np.where(present, np.cumsum(present) - 1, -1) if present else np.empty(0, dtype=np.intp)
         kept = tuple(label for label, is_there in zip(code_of, present, strict=True) if is_there)
         if not isinstance(column, np.ndarray) and self._is_categorical(column):
@@ -328,7 +346,7 @@ class Table:
         return column.dtype in (nw.Categorical, nw.Enum)
 
     def categories(self, i: int) -> tuple[Any, ...]:
-        """Give the declared categories of a column of ordered categories.
+        """Return the declared categories of a column of ordered categories.
 
         Parameters
         ----------
@@ -357,21 +375,21 @@ class Table:
         ndarray of shape (n_rows,)
             Whole numbers; NaN where the date is missing.
         """
-        found: NDArray[np.float64] = self._once(i, part, lambda i: self._read_date_part(i, part))
-        return found
+        values: NDArray[np.float64] = self._once(i, part, lambda i: self._read_date_part(i, part))
+        return values
 
     def _read_date_part(self, i: int, part: str) -> NDArray[np.float64]:
         import narwhals.stable.v2 as nw
 
         column = self._columns[i]
         if self.kind(i) != "date":
-            raise TypeError(f"Column {self.names[i]!r} of `X` must hold dates.")
+            raise InputTypeError(f"Column {self.names[i]!r} of `X` must hold dates.", column=self.names[i])
         if not isinstance(column, np.ndarray) and column.dtype in (nw.Date, nw.Datetime):
             if part == "hour" and column.dtype == nw.Date:
                 known = ~column.is_null().to_numpy()
                 return np.where(known, 0.0, np.nan)
-            found = getattr(column.dt, part)().cast(nw.Float64).to_numpy()
-            return np.asarray(found, dtype=np.float64) - (part == "weekday")
+            numbers = getattr(column.dt, part)().cast(nw.Float64).to_numpy()
+            return np.asarray(numbers, dtype=np.float64) - (part == "weekday")  # narwhals counts weekdays from 1
         if isinstance(column, np.ndarray) and column.dtype.kind == "M":
             column = column.astype("datetime64[us]")
         values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
@@ -393,7 +411,7 @@ def _is_ordered(column: Any) -> bool:
 
 
 def _plain_label(label: Any) -> Any:
-    """Turn categories that are no plain labels, such as the intervals of pandas.cut, into text."""
+    """Turn categories that are not plain labels, such as the intervals of pandas.cut, into text."""
     return label if isinstance(label, str | bool | int | float) else str(label)
 
 
@@ -406,7 +424,7 @@ def _part_of_date(value: Any, part: str) -> int:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value stands for one that is missing: None, NaN, NaT or NA.
+    """Return whether a value stands for a missing one: None, NaN, NaT or NA.
 
     Parameters
     ----------
@@ -416,11 +434,11 @@ def is_missing(value: Any) -> bool:
     Returns
     -------
     bool
-        Whether it does.
+        Whether the value is missing.
     """
     try:
         return value is None or bool(value != value)  # noqa: PLR0124 (NaN and NaT)
-    except (TypeError, ValueError):  # pandas.NA is neither equal nor unequal; an array is many things
+    except (TypeError, ValueError):  # pandas.NA cannot be compared, and an array gives many answers
         return type(value).__name__ == "NAType"
 
 
@@ -430,12 +448,12 @@ def _check_names(names: Sequence[str], n_columns: int) -> None:
 
 
 def numbered_names(n_columns: int) -> list[str]:
-    """Name columns that have no names.
+    """Return names for columns that have none.
 
     Parameters
     ----------
     n_columns : int
-        How many.
+        The number of columns.
 
     Returns
     -------
@@ -443,35 +461,6 @@ def numbered_names(n_columns: int) -> list[str]:
         The names x0, x1 and so on.
     """
     return [f"x{i}" for i in range(n_columns)]
-
-
-def as_frame(X: Any) -> Any:
-    """Recognise a frame.
-
-    Parameters
-    ----------
-    X : object
-        A frame of pandas, polars or pyarrow, or anything else.
-
-    Returns
-    -------
-    narwhals.DataFrame or None
-        The frame; None if it is none.
-    """
-    if isinstance(X, np.ndarray | list | tuple | Mapping):
-        return None  # without loading narwhals
-    import narwhals.stable.v2 as nw
-    from narwhals.exceptions import DuplicateError
-
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except DuplicateError:
-        names = list(getattr(X, "column_names", X.columns))
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"`X` has two columns named {twice!r}; rename one.") from None
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("`X` is a lazy frame: collect it first, X.collect().")
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
@@ -548,38 +537,3 @@ def match_columns(names: Sequence[str], fitted: Sequence[str], extra: str) -> li
             f"{unexpected}.{near}"
         )
     return [position_of[name] for name in fitted]
-
-
-def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any:
-    """Make a frame of the kind that the user's table was.
-
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        The columns. Tuples stay tuples in pandas, which can group by them, and become lists elsewhere.
-    library : {"pandas", "polars", "pyarrow"} or None
-        The kind; None, for a table that was no frame, makes a pandas frame.
-
-    Returns
-    -------
-    frame
-        The frame.
-    """
-    if library in ("polars", "pyarrow"):
-        columns = {
-            name: [list(value) if isinstance(value, tuple) else value for value in values]
-            for name, values in columns.items()
-        }
-    if library == "polars":
-        import polars as pl
-
-        return pl.DataFrame(columns, strict=False)
-    if library == "pyarrow":
-        import pyarrow as pa
-
-        return pa.table(columns)
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError("`to_frame` needs pandas: pip install pandas.") from None
-    return pd.DataFrame(dict(columns))

@@ -1,7 +1,7 @@
-"""Variables: what a person names, as opposed to the columns that the forest sees.
+"""Variables: what the user calls a variable, which the forest may see as several columns.
 
 A variable is one column, or a declared group of columns. This module turns names and indices into variables and
-lists of them into sets; it knows nothing of forests.
+lists of them into sets.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Variables:
     def from_columns(
         cls, column_names: Sequence[str], groups: Mapping[str, Sequence[str | int]] | None = None
     ) -> Variables:
-        """Make one variable of each group and of each column outside the groups.
+        """Make one variable from each group and from each column outside the groups.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Variables:
         matrix: NDArray[np.float32],
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None,
     ) -> Variables:
-        """Make the variables of a table as columns of its matrix; the parts of a date are one variable.
+        """Make the variables of a table, with their columns in its matrix; the parts of a date are one variable.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Variables:
         return len(self.names)
 
     def position(self, variable: object) -> int:
-        """Find a variable by its name or position.
+        """Return the position of a variable.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Variables:
         raise TypeError(f"A variable is given by its name or its number, got {variable!r}.")
 
     def subset(self, variables: object) -> VariableSet:
-        """Find a list of variables.
+        """Return the positions of some variables.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Variables:
         return tuple(sorted({self.position(variable) for variable in variables}))  # type: ignore[attr-defined]
 
     def subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
-        """Find the set of each row: one list of variables for all rows, or one list per row.
+        """Return the set of each row: one list of variables for all rows, or one list per row.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Variables:
         return [self.subset(item) for item in S]
 
     def number_columns(self, sets: Sequence[VariableSet]) -> NDArray[np.int32]:
-        """Give each column the number of the set that holds its variable.
+        """Return for each column the number of the set that holds its variable.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class Variables:
 
 
 def detect_groups(names: Sequence[str], columns: Mapping[int, NDArray[np.float32]]) -> dict[str, list[int]]:
-    """Find the indicator columns that an encoder made of one category.
+    """Find the indicator columns that an encoder made from one column of categories.
 
     Parameters
     ----------
@@ -238,11 +238,11 @@ def detect_groups(names: Sequence[str], columns: Mapping[int, NDArray[np.float32
     groups: dict[str, list[int]] = {}
     grouped: set[int] = set()
     for prefix in sorted(members, key=len):
-        found = [i for i in members[prefix] if i not in grouped]
-        if len(found) < 2 or prefix in names or np.max(sum(columns[i] for i in found)) > 1:
+        indicators = [i for i in members[prefix] if i not in grouped]
+        if len(indicators) < 2 or prefix in names or np.max(sum(columns[i] for i in indicators)) > 1:
             continue
-        groups[prefix] = found
-        grouped.update(found)
+        groups[prefix] = indicators
+        grouped.update(indicators)
     return groups
 
 

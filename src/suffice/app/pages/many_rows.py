@@ -12,8 +12,8 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._cli.results import ExplainedRows
 from suffice._io.files import write_table
+from suffice._io.result_table import result_frame
 from suffice.app.pages.one_row import rows_response
 from suffice.app.parts import charts
 from suffice.app.parts import pieces as parts
@@ -362,6 +362,6 @@ def _download(desk: Desk, jobs: Jobs, _csv: Any, _parquet: Any, _html: Any, name
         if kind == "html":
             explained.explanations.report(path, title=f"{workspace.name}: {join([workspace.explainer.target_name_])}")
         else:
-            rows = ExplainedRows(explained.explanations, explained.rows, workspace.frame[explained.rows].select([]), 0)
-            write_table(rows.to_frame(), str(path), kind)
+            rows = result_frame(explained.explanations, "polars", positions=explained.rows)
+            write_table(rows, str(path), kind)
         return dcc.send_bytes(path.read_bytes(), path.name)

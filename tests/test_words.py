@@ -1,0 +1,117 @@
+"""How numbers, labels and lists are written."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.words import (
+    counted,
+    format_exactly,
+    format_label,
+    format_number,
+    format_percent,
+    format_probability,
+    format_value,
+    join,
+    to_plain,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-3.0, "-3"),
+        (1157.0, "1157"),
+        (0.13450000286102295, "0.1345"),
+        (99999.4, "99999"),
+        (99999.6, "100000"),
+        (1234567.8, "1234568"),
+        (1e15, "1e+15"),
+        (1e-7, "1e-07"),
+        (math.inf, "inf"),
+        (math.nan, "missing"),
+    ],
+)
+def test_a_number_has_five_digits_at_most(value, text):
+    assert format_number(value) == text
+
+
+@given(st.floats(0, 1))
+def test_a_probability_is_never_rounded_up(value):
+    assert float(format_probability(value)) <= value + 1e-8
+    assert float(format_probability(value)) > value - 0.01
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.899, "0.89"), (0.29, "0.29"), (0.9, "0.90"), (1.0, "1.00"), (0, "0.00")]
+)
+def test_a_probability_has_two_digits(value, text):
+    assert format_probability(value) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0, "0"), (0.00012, "0.012"), (0.25, "25"), (0.996, "99"), (0.99999, "99"), (1, "100")]
+)
+def test_a_hundred_per_cent_are_all_rows(share, text):
+    assert format_percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("light rain", "light rain"),
+        ("Bern, CH", '"Bern, CH"'),
+        ("3", '"3"'),
+        (3, "3"),
+        (2.5, "2.5"),
+        (2.0, "2"),
+        (True, "True"),
+        ("True", '"True"'),
+        ("a AND b", '"a AND b"'),
+        ("rain ", '"rain "'),
+        ("", '""'),
+        ('say "x"', '"say \\"x\\""'),
+        ("Zürich", "Zürich"),
+    ],
+)
+def test_a_label_that_could_be_misread_is_quoted(label, text):
+    assert format_label(label) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "missing"), (True, "True"), (0.5, "0.5"), (7, "7"), ("clear", "clear")]
+)
+def test_a_value_of_a_row_is_written_as_what_it_is(value, text):
+    assert format_value(value) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_an_exact_number_reads_back_as_itself(value):
+    assert float(format_exactly(value)) == value
+    assert not format_exactly(value).endswith(".0")
+
+
+def test_one_thing_is_singular():
+    assert [counted(n, "row") for n in (0, 1, 2, 1000)] == ["0 rows", "1 row", "2 rows", "1,000 rows"]
+
+
+@pytest.mark.parametrize(
+    ("names", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_a_list_ends_with_and(names, text):
+    assert join(names) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [(np.float32(0.5), 0.5), (np.int8(3), 3), (np.bool_(True), True), (np.str_("a"), "a"), (None, None)],
+)
+def test_a_plain_value_is_of_python(value, plain):
+    assert to_plain(value) == plain
+    assert type(to_plain(value)) is type(plain)
