@@ -494,7 +494,7 @@ def test_several_rules_are_several_boxes(explanations):
     second = dataclasses.replace(first, conditions=(Condition(LONG, -1.0, 1.0),))
     elsewhere = dataclasses.replace(first, conditions=(Condition("temp", -1.0, 100.0),))
     two = one_rule(explanations, row=row)
-    two._rules[row] = (first, second, elsewhere)
+    two.answers.rules[row] = (first, second, elsewhere)
     ax = plots.rule(two, row, ["hour", LONG], which="all")
     assert len({box.get_linestyle() for box in boxes(ax)}) == len(boxes(ax)) == 2
     assert f"rule on {shorten(LONG)}" in [" ".join(label.split()) for label in legend(ax)]
