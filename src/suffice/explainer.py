@@ -415,12 +415,10 @@ class SufficientExplainer(ConditionalForest):
         str
             The address for a browser. Other computers cannot reach it.
         """
-        from suffice.app.server import make_app, serve_in_thread
-        from suffice.app.state.desk import Desk
-        from suffice.app.state.workspace import Workspace
+        from suffice.app.server import show_explainer
 
         check_is_fitted(self)
-        return serve_in_thread(make_app(Desk(Workspace.of(self, X, y))), port)[0]
+        return show_explainer(self, X, y, port)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SufficientExplainer:
