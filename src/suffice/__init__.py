@@ -30,7 +30,7 @@ __all__ = [
     "__version__",
 ]
 
-# Loaded when they are first asked for: scikit-learn takes a second, and `suffice --help` needs none of it.
+# Loaded when they are first used: scikit-learn takes a second, and `suffice --help` needs none of it.
 _MODULE_OF = {
     "Condition": "conditions",
     "Explanation": "explanation",

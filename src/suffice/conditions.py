@@ -51,7 +51,7 @@ class Condition:
     excluded : bool, default=False
         Whether it is all other labels that satisfy the condition.
     part : {"year", "month", "day", "weekday", "hour"} or None, default=None
-        The part of a date that is asked about. Weekdays are labels, from "Mon" to "Sun".
+        The part of a date that is compared. Weekdays are labels, from "Mon" to "Sun".
 
     Examples
     --------

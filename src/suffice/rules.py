@@ -158,7 +158,7 @@ class Rule:
         return covered
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the rule as plain Python values, ready for JSON.
+        """Return the rule as plain Python values, ready for JSON.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class Rule:
         return cls(**{**values, "conditions": tuple(conditions), "interval": interval, "bound": bound})
 
     def to_sql(self) -> str:
-        """Give the rule as the condition of an SQL query.
+        """Write the rule as the condition of an SQL query.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class Rule:
         return " AND ".join(condition.to_sql() for condition in self.conditions) or "1 = 1"
 
     def to_pandas_query(self) -> str:
-        """Give the rule as a query for ``pandas.DataFrame.query``.
+        """Write the rule as a query for ``pandas.DataFrame.query``.
 
         Names that cannot stand in a query are refused. pandas takes "a (b)" and "a_(b)" for the same
         name: if the frame has two such columns, use `covers`.
@@ -244,7 +244,7 @@ class Rule:
         return " and ".join(condition.to_pandas_query() for condition in self.conditions) or "~index.isin([])"
 
     def to_polars(self) -> Any:
-        """Give the rule as a polars expression.
+        """Write the rule as a polars expression.
 
         Returns
         -------

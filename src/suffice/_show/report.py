@@ -162,7 +162,7 @@ def _rows(n: int) -> str:
 
 def _about_rules(explanations: Explanations, n_lines: int) -> str:
     if not n_lines:
-        return "There are no rules: none was asked for, or no row has a sufficient set."
+        return "There are no rules: `explain` was not to find any, or no row has a sufficient set."
     return (
         "The distinct rules of the explained rows, as the global model collects them, measured on the training table. "
         "There the rule with the lowest number that covers a row decides. Choose a rule's rows to see them below."
