@@ -4,9 +4,9 @@
 # make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(wildcard src/suffice/_core/*) CMakeLists.txt pyproject.toml
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
-PY_DOCUMENTED := $(shell find src/suffice -name "*.py")
+SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
+PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format bench bench-scale experiments experiments-quick clean
 

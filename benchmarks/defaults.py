@@ -16,15 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
-from sklearn.model_selection import train_test_split
-
-from benchmarks.run import head
-from benchmarks.switch import least_leaf
-from suffice import FidelityWarning, SufficientExplainer
-from suffice.datasets import (
+from experiments.data.loaders import (
     load_attrition,
     load_bike,
     load_california,
@@ -32,8 +24,16 @@ from suffice.datasets import (
     load_diabetes,
     load_flights,
     load_nhanes,
-    make_switch,
 )
+from experiments.data.synthetic import make_switch
+from experiments.switch import least_leaf
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+from sklearn.model_selection import train_test_split
+
+from benchmarks.run import head
+from suffice import FidelityWarning, SufficientExplainer
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ class Forest:
         return f"{self.trees:3d} trees, leaf {self.leaf or 'max(5, paper)'}, features {features}"
 
     def options(self, n_rows: int) -> dict[str, Any]:
-        paper = max(1, least_leaf(n_rows))
+        paper = least_leaf(n_rows)
         leaf = {None: max(5, paper), "paper": paper}.get(self.leaf, self.leaf)
         features = {} if self.max_features is None else {"max_features": self.max_features}
         return {"n_estimators": self.trees, "min_samples_leaf": leaf, **features}
@@ -292,9 +292,9 @@ def measure_forest(problem: Problem, choice: Forest, seed: int) -> tuple[float, 
             size = len(explanation.best_set.variables)
             figures.append((rule.sdp, is_kept[row], precision, held_out, size, rule.coverage))
     sdp, kept, precision, held_out, size, coverage = mean_of_known(figures) if figures else [math.nan] * 6
-    score, found = explainer.score(B, y_test), len(figures) / N_EXPLAINED
+    score, share = explainer.score(B, y_test), len(figures) / N_EXPLAINED
     width = math.nan if problem.is_class else np.diff(explainer.interval(B[:N_EXPLAINED])).mean() / y_test.std()
-    return score, sdp, kept, precision, held_out, found, size, coverage, width, ms
+    return score, sdp, kept, precision, held_out, share, size, coverage, width, ms
 
 
 def forest(data: str | None, only: list[str], each: bool) -> None:

@@ -15,6 +15,7 @@ import time
 import warnings
 
 import pandas as pd
+from experiments.data.synthetic import make_switch
 
 from benchmarks.run import head
 from benchmarks.switch import switch_forest
@@ -23,7 +24,6 @@ from suffice import dask as suffice_dask
 from suffice import spark as suffice_spark
 from suffice._io.batches import N_ROWS, BatchRequest, ExplainOptions, explain_batch, with_threads
 from suffice._io.result_table import result_columns
-from suffice.datasets import make_switch
 
 N_ROUNDS = 3
 N_PARTS = 8
@@ -87,9 +87,9 @@ def run(n_rows, rules):
             "Spark, 2 executors": lambda: by_spark.toArrow().to_pandas(),
             "Dask, 2 processes": lambda: client.compute(by_dask).result(),
         }
-        found = {name: job().sort_values("id", ignore_index=True) for name, job in jobs.items()}  # and warm up
-        expected = found["directly, 2 threads"]
-        for name, frame in found.items():
+        frames = {name: job().sort_values("id", ignore_index=True) for name, job in jobs.items()}  # and warm up
+        expected = frames["directly, 2 threads"]
+        for name, frame in frames.items():
             for column in ("id", "sdp", "rule", "support", "size", "outcome"):
                 pd.testing.assert_series_equal(
                     frame[column].astype(expected[column].dtype),

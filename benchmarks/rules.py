@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from experiments.data.synthetic import make_moons, make_switch
+from experiments.switch import least_leaf
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from benchmarks.switch import least_leaf, switch_forest
+from benchmarks.switch import switch_forest
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice.datasets import make_moons, make_switch
 
 N_ANCHORS = 5  # rows explained by anchor-exp: it takes seconds a row
 
@@ -47,7 +48,7 @@ def bound_on(column, rule):
 
 
 def share_of_good_fresh_rows(explainer, explanations, rows, fresh, n_rules=200):
-    """Of fresh rows inside the first rules, the share at which the SDP for the rule's outcome is at least pi."""
+    """The share of fresh rows inside the first rules whose SDP for the rule's outcome is at least pi."""
     n_inside = n_good = 0
     intervals = explainer.interval(rows)
     for i, e in enumerate(explanations[:n_rules]):
@@ -101,13 +102,13 @@ def moons():
     )
     explainer = SufficientExplainer(forest, pi=0.95).fit(train.X, train.y)
     explanations = explainer.explain(test.X, sets="minimal")
-    found = [set(e.best_set.variables) for e in explanations if e.is_sufficient]
+    sets = [set(e.best_set.variables) for e in explanations if e.is_sufficient]
     # Z1 with one of the moon's two coordinates can be enough: what counts as found is Z1 and at least one of them.
-    tpr = np.mean([("Z1" in S) * 0.5 + bool(S & {"X1", "X2"}) * 0.5 for S in found])
-    fdr = np.mean([len(S - test.true_variables) / len(S) for S in found])
+    tpr = np.mean([("Z1" in S) * 0.5 + bool(S & {"X1", "X2"}) * 0.5 for S in sets])
+    fdr = np.mean([len(S - test.true_variables) / len(S) for S in sets])
     print(
-        f"Moons with 100 noise columns, 1000 rows: mean size {np.mean([len(S) for S in found]):.2f} (goal about 2), "
-        f"TPR {tpr:.3f} (goal 1), FDR {fdr:.3f} (goal 0.03), sufficient {len(found)}, accuracy of the forest "
+        f"Moons with 100 noise columns, 1000 rows: mean size {np.mean([len(S) for S in sets]):.2f} (goal about 2), "
+        f"TPR {tpr:.3f} (goal 1), FDR {fdr:.3f} (goal 0.03), sufficient {len(sets)}, accuracy of the forest "
         f"{explainer.score(test.X, test.y):.3f}"
     )
 

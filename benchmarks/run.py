@@ -73,11 +73,11 @@ def detection():
             train, test, forest = switch_forest(10_000, seed, max_features=max_features)
             explainer = SufficientExplainer(forest).fit(train.X, train.y)
             explanations = explainer.explain(test.X, sets="minimal", rules=None)
-            found = [set(e.best_set.variables) for e in explanations]
+            sets = [set(e.best_set.variables) for e in explanations]
             truth = test.true_sets
-            tpr = np.mean([len(S & T) / len(T) for S, T in zip(found, truth, strict=True)])
-            fdr = np.mean([len(S - T) / len(S) for S, T in zip(found, truth, strict=True)])
-            exact = np.mean([S == T for S, T in zip(found, truth, strict=True)])
+            tpr = np.mean([len(S & T) / len(T) for S, T in zip(sets, truth, strict=True)])
+            fdr = np.mean([len(S - T) / len(S) for S, T in zip(sets, truth, strict=True)])
+            exact = np.mean([S == T for S, T in zip(sets, truth, strict=True)])
             none = sum(not e.is_sufficient for e in explanations)
             print(
                 f"  max_features {max_features:.1f}, seed {seed}: TPR {tpr:.3f}, FDR {fdr:.3f}, exactly the truth "
@@ -88,7 +88,7 @@ def detection():
 def memory_of(action):
     """Peak growth of this process's memory during an action, in bytes (Linux)."""
     gc.collect()
-    ctypes.CDLL("libc.so.6").malloc_trim(0)  # what was freed before must not hide what is taken now
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # memory that was freed before must not hide new memory
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = status("VmRSS")
     result = action()

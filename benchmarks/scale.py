@@ -21,15 +21,16 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from experiments.data.loaders import load_flights
+from experiments.data.synthetic import make_switch
+from experiments.switch import least_leaf
 from sklearn.ensemble import RandomForestRegressor
 
 from benchmarks.run import best_times, head, status
-from benchmarks.switch import least_leaf
 from suffice import SufficientExplainer
-from suffice._engine.forest import default_forest
+from suffice._engine.fitting import default_forest
 from suffice._table.encoding import Encoding
 from suffice._table.table import read_columns
-from suffice.datasets import load_flights, make_switch
 from suffice.errors import FidelityWarning
 
 GIB = 2**30
@@ -39,7 +40,7 @@ N_EXPLAINED = 10_000
 
 
 def run_job(name, *arguments):
-    """Run a job in a process of its own, and give its figures."""
+    """Run a job in a process of its own, and return its figures."""
     command = [sys.executable, "-m", "benchmarks.scale", "--job", name, *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
 
@@ -49,7 +50,7 @@ def peak():
 
 
 def reset_peak():
-    """Forget what was taken before, but for what is still held; tell how much that is."""
+    """Reset the peak of memory to what is held now, and return that."""
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
@@ -77,8 +78,8 @@ def flights_table(task, n_train):
 def flights_forest(task):
     """The forest alone."""
     X, y, _, forest = flights_table(task, math.inf)
-    given = read_columns(X)
-    matrix = Encoding.learn(given, y.to_numpy(), task == "classification", None).encode(given, "error")
+    columns = read_columns(X)
+    matrix = Encoding.learn(columns, y.to_numpy(), task == "classification", None).encode(columns, "error")
     return {"seconds": seconds(lambda: forest.fit(matrix, y.to_numpy())), "peak": peak()}
 
 
@@ -151,21 +152,21 @@ def million_fit(n_rows):
 
 def million():
     sizes = (10_000, 100_000, 1_000_000)
-    found = [run_job("million_fit", n) for n in sizes]
+    figures = [run_job("million_fit", n) for n in sizes]
     print(f"Switch model, {N_COLUMNS} columns, {N_TREES} trees, ms a row, one thread")
-    for n, one in zip(sizes, found, strict=True):
+    for n, one in zip(sizes, figures, strict=True):
         print(
             f"  {n:8d} rows: minimal sets {one['minimal']:.2f}, all sets {one['all']:.2f}, with rules (500 rows) "
             f"{one['rules']:.1f}; fit {one['fit']:.0f} s, peak {one['grown'] / GIB:.2f} GiB beyond the table, "
             f"{one['grown'] / n / N_TREES:.0f} bytes a row and tree"
         )
     for what in ("minimal", "all", "rules"):
-        ratio = found[-1][what] / found[0][what]
+        ratio = figures[-1][what] / figures[0][what]
         goal = " (goal at most 120)" if what == "minimal" else ""
         print(
             f"  {what}: {ratio:.1f} times from 10^4 to 10^6 rows{goal}, exponent {math.log(ratio) / math.log(100):.2f}"
         )
-    print(f"  the fit of 10^6 rows takes {found[-1]['grown'] / GIB:.2f} GiB beyond the table (goal at most 4)")
+    print(f"  the fit of 10^6 rows takes {figures[-1]['grown'] / GIB:.2f} GiB beyond the table (goal at most 4)")
 
 
 def threads_times():
@@ -195,16 +196,16 @@ def wide_times():
         N_TREES, min_samples_leaf=least_leaf(10_000), max_features=0.7, n_jobs=-1, random_state=0
     )
     explainer = SufficientExplainer(forest, n_jobs=1, candidates=list(range(100)), max_size=3).fit(train.X, train.y)
-    found = explainer.explain(test.X, sets="minimal", rules=None, progress=False)
-    same = np.mean([set(e.best_set.variables) == T for e, T in zip(found, test.true_sets, strict=True)])
+    explanations = explainer.explain(test.X, sets="minimal", rules=None, progress=False)
+    same = np.mean([set(e.best_set.variables) == T for e, T in zip(explanations, test.true_sets, strict=True)])
     return {"ms": per_row(explainer, test.X, sets="minimal", rules=None), "same": same}
 
 
 def wide():
-    found = run_job("wide_times")
+    figures = run_job("wide_times")
     print(
-        f"Switch model, all 100 columns as candidates, sets up to size 3 (166 750): {found['ms'] / 1000:.2f} s a row "
-        f"with one thread (goal: seconds); {100 * found['same']:.0f} % of 20 rows get exactly the true set"
+        f"Switch model, all 100 columns as candidates, sets up to size 3 (166 750): {figures['ms'] / 1000:.2f} s a row "
+        f"with one thread (goal: seconds); {100 * figures['same']:.0f} % of 20 rows get exactly the true set"
     )
 
 
@@ -218,10 +219,10 @@ def reference_loss(n_rows, n_kept):
     before = reset_peak()
     some = SufficientExplainer(forest, n_jobs=1, random_state=0, reference_rows=int(n_kept)).fit(X, y)
     held = reset_peak() - before
-    found = some.explain(rows, sets="minimal", rules=None, progress=False)
+    explanations = some.explain(rows, sets="minimal", rules=None, progress=False)
     sets = [list(e.best_set.variables) for e in expected]
     sdp = [e.best_set.sdp for e in expected]
-    # Of the same intervals: theirs differ a little, too.
+    # The SDPs of the same intervals: those of the sample differ a little.
     radius = [some.cdf(rows[i : i + 1], S, e.interval)[0] for i, (S, e) in enumerate(zip(sets, expected, strict=True))]
     below = [
         some.cdf(rows[i : i + 1], S, [np.nextafter(e.interval[0], -np.inf)])[0, 0]
@@ -231,7 +232,7 @@ def reference_loss(n_rows, n_kept):
     return {
         "error": float(np.mean(np.abs(np.array(again) - sdp))),
         "same": float(
-            np.mean([a.best_set.variables == b.best_set.variables for a, b in zip(found, expected, strict=True)])
+            np.mean([a.best_set.variables == b.best_set.variables for a, b in zip(explanations, expected, strict=True)])
         ),
         "whole": ms,
         "ms": per_row(some, rows[:200], sets="minimal", rules=None),
@@ -244,19 +245,19 @@ def reference():
     n = 300_000
     print(f"Switch model, forest of {n} rows, counts on a sample of them: loss against counts on all")
     for n_kept in (100_000, 30_000, 10_000):
-        found = run_job("reference_loss", n, n_kept)
+        figures = run_job("reference_loss", n, n_kept)
         print(
-            f"  {n_kept:6d} rows (cells of {found['least']} or more): SDP of the best set differs by "
-            f"{found['error']:.3f} in the mean, {100 * found['same']:.0f} % of the best sets are the same; "
-            f"{found['ms']:.2f} ms a row instead of {found['whole']:.2f}; holds {found['held'] / GIB:.2f} GiB"
+            f"  {n_kept:6d} rows (cells of {figures['least']} or more): SDP of the best set differs by "
+            f"{figures['error']:.3f} in the mean, {100 * figures['same']:.0f} % of the best sets are the same; "
+            f"{figures['ms']:.2f} ms a row instead of {figures['whole']:.2f}; holds {figures['held'] / GIB:.2f} GiB"
         )
 
 
 def growth_times():
-    found = {}
+    times = {}
     for n_trees in (10, 40):
         explainer, X, y, rows = switch_explainer(10_000, n_trees, n_jobs=1)
-        found[f"trees {n_trees}"] = per_row(explainer.fit(X, y), rows[:200], sets="minimal", rules=None)
+        times[f"trees {n_trees}"] = per_row(explainer.fit(X, y), rows[:200], sets="minimal", rules=None)
     rng = np.random.default_rng(0)
     train, test = make_switch(10_000, random_state=rng), make_switch(20, random_state=rng)
     forest = RandomForestRegressor(N_TREES, min_samples_leaf=least_leaf(10_000), n_jobs=-1, random_state=0).fit(
@@ -264,23 +265,23 @@ def growth_times():
     )
     for n_candidates in (10, 20, 40, 80):
         explainer = SufficientExplainer(forest, n_jobs=1, n_candidates=n_candidates, max_size=2, pi=1.0)
-        found[f"candidates {n_candidates}"] = per_row(explainer.fit(train.X, train.y), test.X, sets="all", rules=None)
+        times[f"candidates {n_candidates}"] = per_row(explainer.fit(train.X, train.y), test.X, sets="all", rules=None)
     explainer.set_params(n_candidates=40).fit(train.X, train.y)
     for max_size in (1, 2, 3):
         explainer.set_params(max_size=max_size)
-        found[f"sets of 40 up to size {max_size}"] = per_row(explainer, test.X, sets="all", rules=None)
-    return found
+        times[f"sets of 40 up to size {max_size}"] = per_row(explainer, test.X, sets="all", rules=None)
+    return times
 
 
 def growth():
-    found = run_job("growth_times")
+    times = run_job("growth_times")
     print("Switch model, 10^4 rows, CPU ms a row")
-    for name, ms in found.items():
+    for name, ms in times.items():
         print(f"  {name}: {ms:.3f}")
-    trees = math.log(found["trees 40"] / found["trees 10"]) / math.log(4)
+    trees = math.log(times["trees 40"] / times["trees 10"]) / math.log(4)
     print(f"  exponent in the trees {trees:.2f}; in the candidates, sets up to size 2 (so 2 is expected):")
     for few, many in ((10, 20), (20, 40), (40, 80)):
-        exponent = math.log2(found[f"candidates {many}"] / found[f"candidates {few}"])
+        exponent = math.log2(times[f"candidates {many}"] / times[f"candidates {few}"])
         print(f"    {exponent:.2f} from {few} to {many}")
 
 
@@ -306,8 +307,8 @@ def stream():
     for n in (10_000, 100_000, 1_000_000):
         with tempfile.TemporaryDirectory() as folder:
             run_job("stream_files", folder, n)
-            found = run_job("stream_peak", folder)
-        print(f"suffice explain, {n} rows of Parquet: peak {found['peak'] / 1e6:.0f} MB, {found['seconds']:.0f} s")
+            figures = run_job("stream_peak", folder)
+        print(f"suffice explain, {n} rows of Parquet: peak {figures['peak'] / 1e6:.0f} MB, {figures['seconds']:.0f} s")
 
 
 def engines():
@@ -344,16 +345,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.job:
+    arguments = parser.parse_args()
+    if arguments.job:
         warnings.simplefilter("ignore", FidelityWarning)
-        print(json.dumps(JOBS[asked.job[0]](*asked.job[1:])))
+        print(json.dumps(JOBS[arguments.job[0]](*arguments.job[1:])))
         return
-    unknown = set(asked.parts) - set(PARTS)
+    unknown = set(arguments.parts) - set(PARTS)
     if unknown:
         parser.error(f"unknown part {unknown.pop()!r}; there are {', '.join(PARTS)}")
     print(head(), flush=True)
-    for part in asked.parts or PARTS:
+    for part in arguments.parts or PARTS:
         if part == "flights" and not os.environ.get("SUFFICE_DATA"):
             print("Flights: left out, SUFFICE_DATA names no folder of data.")
             continue

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+from experiments.data.synthetic import make_switch
+from experiments.switch import least_leaf
 from sklearn.ensemble import RandomForestRegressor
-
-from suffice.datasets import make_switch
-
-
-def least_leaf(n_rows):
-    return math.floor(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250)
 
 
 def switch_forest(n_rows, seed=0, **options):

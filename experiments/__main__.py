@@ -30,7 +30,7 @@ WITH_FILES = ("bike", "anchors", "stability", "lucas", "global")
 
 
 def main() -> None:
-    """Run what is asked for, seed by seed; what is there already is not run again."""
+    """Run the chosen experiments seed by seed; seeds that were run before are not run again."""
     by_name = {experiment.name: experiment for experiment in EXPERIMENTS}
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(by_name)}; all by default")
@@ -43,33 +43,33 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="run at most so many seeds; the page tells how many there are")
     parser.add_argument("--page", type=Path, help="also write the page there")
     parser.set_defaults(scale="full")
-    asked = parser.parse_args()
-    unknown = [name for name in asked.names if name not in by_name]
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in by_name]
     if unknown:
         parser.error(f"unknown experiment {unknown[0]!r}; there are {', '.join(by_name)}")
-    names = asked.names or list(by_name)
-    data = asked.data or os.environ.get("SUFFICE_DATA")
+    names = arguments.names or list(by_name)
+    data = arguments.data or os.environ.get("SUFFICE_DATA")
     needing = [name for name in names if name in WITH_FILES]
     if needing and not (data and Path(data).is_dir()):
         without = [name for name in by_name if name not in WITH_FILES]
-        if data or asked.names or asked.scale == "full":
-            given = f"{data!r} is not a folder" if data else "no folder of data was given"
+        if data or arguments.names or arguments.scale == "full":
+            problem = f"{data!r} is not a folder" if data else "no folder of data was given"
             parser.error(
-                f"{given}, and {', '.join(needing)} read files: give --data FOLDER or set SUFFICE_DATA, or name "
+                f"{problem}, and {', '.join(needing)} read files: give --data FOLDER or set SUFFICE_DATA, or name "
                 f"others ({', '.join(without)})"
             )
         names = without
         print(f"Left out: {', '.join(needing)}. They read files, and neither --data nor SUFFICE_DATA names a folder.")
-    plan = Plan(asked.scale, not asked.only_ours, data)
-    folder = asked.out / plan.folder
+    plan = Plan(arguments.scale, not arguments.only_ours, data)
+    folder = arguments.out / plan.folder
     start = time.perf_counter()
     for name in names:
-        run_experiment(by_name[name], plan, folder, lambda line: print(line, flush=True), asked.seeds)
+        run_experiment(by_name[name], plan, folder, lambda line: print(line, flush=True), arguments.seeds)
     summaries = read_summaries(folder)
     write_cost({e.name: summaries[e.name] for e in EXPERIMENTS if e.name in summaries}, folder)
     (folder / "page.md").write_text(make_page(EXPERIMENTS, summaries))
-    if asked.page is not None:
-        write_page(asked.page, EXPERIMENTS, folder)
+    if arguments.page is not None:
+        write_page(arguments.page, EXPERIMENTS, folder)
     print(f"{len(names)} experiments in {folder}, {(time.perf_counter() - start) / 60:.1f} minutes")
 
 

@@ -15,7 +15,7 @@ TRUE = ("X1", "X2", "Z1")
 
 
 def run(plan: Plan, seed: int) -> Outcome:
-    """Compute LXI and SHAP values of test rows, and look at one with Z1 > 0 whose X2 alone tells the moon."""
+    """Compute LXI and SHAP values of test rows, and pick one with Z1 > 0 whose X2 alone determines the moon."""
     outcome = Outcome()
     explainer, _, test = moons_model(plan, seed)
     rows = test.X[: plan.pick(1000, 200, 30)]
@@ -76,7 +76,7 @@ EXPERIMENT = Experiment(
     title="LXI and SHAP on the two moons",
     setting=(
         "The forest of the experiment above, 1000 test rows, minimal sets; SHAP values of the second class, their "
-        "absolute values. The row has Z1 > 0 and lies at the top of the upper moon, where X2 tells the moon whatever "
+        "absolute values. The row has Z1 > 0 and lies at the top of the upper moon, where X2 decides the moon whatever "
         "X1 is."
     ),
     lines=[
@@ -85,10 +85,10 @@ EXPERIMENT = Experiment(
         Line("LXI", "row: X1", "LXI row X1", "0", ("==", 0.0), digits=2),
         Line("LXI", "row: share of noise columns", "LXI row noise share", "0", ("==", 0.0), digits=3),
         Line("LXI", "mean: share of noise columns", "LXI mean noise share", "about 0"),
-        Line("SHAP", "row: X1", "SHAP row X1", "above 0"),
-        Line("SHAP", "row: share of noise columns", "SHAP row noise share", "above 0"),
-        Line("SHAP", "row: noise columns that are not 0", "SHAP row noise columns", "", digits=0),
-        Line("SHAP", "mean: share of noise columns", "SHAP mean noise share", "above 0"),
+        Line("SHAP", "row: X1", "SHAP row X1", "above 0", needs=("peers",)),
+        Line("SHAP", "row: share of noise columns", "SHAP row noise share", "above 0", needs=("peers",)),
+        Line("SHAP", "row: noise columns that are not 0", "SHAP row noise columns", digits=0, needs=("peers",)),
+        Line("SHAP", "mean: share of noise columns", "SHAP mean noise share", "above 0", needs=("peers",)),
     ],
     run=run,
     draw=draw,

@@ -10,10 +10,10 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import train_test_split
 
+from experiments.data.loaders import load_bike
 from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import GlobalRulesRegressor, SufficientExplainer
-from suffice.datasets import load_bike
 
 SUPPORTS = (5, 10, 15, 20, 30, 40)
 PRECISIONS = (0.0, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96)
@@ -48,35 +48,35 @@ def run(plan: Plan, seed: int) -> Outcome:
 
 
 def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]:
-    """Choose which rules stay by a tenth of the training rows, on the rules of the others: test rows are not seen."""
+    """Choose the thresholds of the rules on a held-out tenth of the training rows; no test row is used."""
     X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.1, random_state=seed)
     explanations = SufficientExplainer(forest).fit(X_fit, y_fit).explain(X_fit, y_fit, sets="minimal")
     best, chosen = np.inf, {"min_support": SUPPORTS[0], "min_precision": PRECISIONS[0]}
     for support in SUPPORTS:
         for precision in PRECISIONS:
             params = {"min_support": support, "min_precision": precision}
-            said = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, **params).predict(X_held)
-            is_covered = ~np.isnan(said)
+            predicted = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, **params).predict(X_held)
+            is_covered = ~np.isnan(predicted)
             if is_covered.mean() >= LEAST_COVERAGE:
-                error = mean_absolute_error(y_held[is_covered], said[is_covered])
+                error = mean_absolute_error(y_held[is_covered], predicted[is_covered])
                 if error < best:
                     best, chosen = error, params
     return chosen
 
 
 def _measure(outcome: Outcome, variant: str, explainer: Any, model: Any, X: Any, y: Any) -> None:
-    predicted, said = explainer.predict(X), model.predict(X)
-    is_covered = ~np.isnan(said)
+    of_forest, of_rules = explainer.predict(X), model.predict(X)
+    is_covered = ~np.isnan(of_rules)
     truth = y.to_numpy()[is_covered]
-    whole = np.where(is_covered, said, predicted)
+    whole = np.where(is_covered, of_rules, of_forest)
     figures = {
-        "RF MAE": mean_absolute_error(y, predicted),
-        "RF R2": r2_score(y, predicted),
+        "RF MAE": mean_absolute_error(y, of_forest),
+        "RF R2": r2_score(y, of_forest),
         "coverage": float(is_covered.mean()),
-        "MAE": mean_absolute_error(truth, said[is_covered]),
-        "R2": r2_score(truth, said[is_covered]),
-        "RF MAE covered": mean_absolute_error(truth, predicted[is_covered]),
-        "RF R2 covered": r2_score(truth, predicted[is_covered]),
+        "MAE": mean_absolute_error(truth, of_rules[is_covered]),
+        "R2": r2_score(truth, of_rules[is_covered]),
+        "RF MAE covered": mean_absolute_error(truth, of_forest[is_covered]),
+        "RF R2 covered": r2_score(truth, of_forest[is_covered]),
         "rules": len(model.rules_),
         "size": float(np.mean([len(line.rule.conditions) for line in model.rules_])),
         "MAE whole": mean_absolute_error(y, whole),
@@ -115,7 +115,10 @@ def _lines() -> list[Line]:
             Line(method, "coverage", f"{variant}coverage", "0.78", (">=", 0.78)),
             Line(method, "variables a rule", f"{variant}size", "4.5", ("<=", 4.5), digits=2),
             Line(method, "rules", f"{variant}rules", digits=0),
-            Line(method, "training rows without a sufficient set", f"{variant}none", digits=2),
+        ]
+        if variant != "chosen ":  # its rules are some of those of t_n, found on the same rows
+            lines.append(Line(method, "training rows without a sufficient set", f"{variant}none", digits=2))
+        lines += [
             Line(method, "MAE of the forest on these rows", f"{variant}RF MAE covered", digits=1),
             Line(method, "R2 of the forest on these rows", f"{variant}RF R2 covered"),
             Line(method, "MAE on all rows, with the forest elsewhere", f"{variant}MAE whole", digits=1),
@@ -145,7 +148,7 @@ EXPERIMENT = Experiment(
     setting=(
         "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left "
         "out), 75 % for training; forest of 20 trees of depth 14, all columns tried at each split. The paper does "
-        "not tell the least leaf here: t_n rows, as in its other experiments, and one row. `GlobalRulesRegressor` "
+        "not state the least leaf here: t_n rows, as in its other experiments, and one row. `GlobalRulesRegressor` "
         "has its defaults or, first, a least support and a least precision of rules that are chosen on a tenth of "
         "the training rows, by the rules of the others: those with the least MAE that cover 78 % there. MAE and R2 "
         "of the rules are on the rows that they cover, as in the paper; the forest's on the same rows stand beside "

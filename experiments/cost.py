@@ -1,4 +1,4 @@
-"""What an explained row costs by each method: the seconds that the other experiments took, side by side."""
+"""The cost of an explained row with each method: the seconds that the other experiments took, side by side."""
 
 from __future__ import annotations
 

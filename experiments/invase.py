@@ -89,7 +89,7 @@ class Invase:
         return self
 
     def select(self, X: Floats) -> NDArray[np.bool_]:
-        """Tell for each row which columns have a probability above 1/2."""
+        """Return for each row which columns have a probability above 1/2."""
         import torch
 
         with torch.no_grad():

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from experiments.data.loaders import load_lucas
+from experiments.data.lucas_network import lucas_sdp, make_lucas
 from experiments.runs import Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
-from suffice.datasets import load_lucas, lucas_sdp, make_lucas
 
 TRUE_OF_ROW = ("Smoking", "Yellow_Fingers", "Attention_Disorder", "Car_Accident", "Fatigue", "Coughing")
 RULE = ["Smoking", "Coughing"]
@@ -65,14 +66,14 @@ def _estimate(
     exact_lxi = {name: sum(name in S for S in minimal) / len(minimal) for name in X.columns}
     small = [i for i, S in enumerate(sets) if len(S) <= 3]
     estimates, exact = np.array([explainer.sdp(row, sets[i], [True])[0] for i in small]), exact[small]
-    found = {frozenset(s.variables) for s in explanation.sufficient_sets}
+    sufficient = {frozenset(s.variables) for s in explanation.sufficient_sets}
     figures = {
         "rule SDP": float(explainer.sdp(row, RULE, [True])[0]),
-        "rule found": float(frozenset(RULE) in found),
+        "rule found": float(frozenset(RULE) in sufficient),
         "SDP error mean": float(np.abs(estimates - exact).mean()),
         "SDP error max": float(np.abs(estimates - exact).max()),
-        "sets": len(found),
-        "sets agree": len(found & minimal) / len(found | minimal) if found | minimal else 1.0,
+        "sets": len(sufficient),
+        "sets agree": len(sufficient & minimal) / len(sufficient | minimal) if sufficient | minimal else 1.0,
         **{f"LXI {name}": explanation.importance[name] for name in LXI_SHOWN},
     }
     outcome.figures |= {f"{key}{name}": value for name, value in figures.items()}
@@ -154,8 +155,8 @@ def _lines() -> list[Line]:
     return [
         *lines,
         Line(exact, "share of sets of up to 3 with an SDP within 0.02 of pi", "near pi"),
-        Line("SHAP", "columns above 0.01", "SHAP columns", "many", digits=1),
-        Line("SHAP", "second greatest to greatest", "SHAP second to first", digits=2),
+        Line("SHAP", "columns above 0.01", "SHAP columns", "many", digits=1, needs=("peers",)),
+        Line("SHAP", "second greatest to greatest", "SHAP second to first", digits=2, needs=("peers",)),
     ]
 
 

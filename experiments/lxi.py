@@ -81,8 +81,8 @@ EXPERIMENT = Experiment(
     title="LXI and SHAP on rows of the switch model with X5 > 0",
     setting=(
         "The forest of the experiment above; 1000 test rows with X5 > 0. The truth is 1 for X3, X4, X5 and 0 for "
-        "the others. LXI over minimal sets (M-SE) and over all sufficient sets (A-SE); the paper does not tell "
-        "which it took."
+        "the others. LXI over minimal sets (M-SE) and over all sufficient sets (A-SE); the paper does not "
+        "state which it took."
     ),
     lines=[
         *[Line("LXI, minimal sets", n, f"LXI minimal {n}", str(t)) for n, t in zip(_names(), TRUE, strict=True)],
@@ -101,8 +101,11 @@ EXPERIMENT = Experiment(
         *[Line("LXI, all sets", n, f"LXI {n}", str(t)) for n, t in zip(_names(), TRUE, strict=True)],
         Line("LXI, all sets", "largest distance from the truth", "LXI worst", "0", ("<=", 0.02)),
         Line("LXI, minimal and all sets", "rows without a sufficient set, left out", "none"),
-        *[Line("SHAP, X5 > 0", n, f"SHAP {n}", p, digits=2) for n, p in zip(_names(), PAPER_SHAP, strict=True)],
-        *[Line("SHAP, X5 <= 0", n, f"SHAP below {n}", p, digits=2) for n, p in zip(_names(), PAPER_SHAP, strict=True)],
+        *[
+            Line(f"SHAP, X5 {side}", n, f"{key} {n}", paper, digits=2, needs=("peers",))
+            for side, key in (("> 0", "SHAP"), ("<= 0", "SHAP below"))
+            for n, paper in zip(_names(), PAPER_SHAP, strict=True)
+        ],
     ],
     run=run,
     draw=draw,

@@ -1,4 +1,4 @@
-"""What experiments measure: variables found, distances of distributions, figures of rules; exact values of models."""
+"""The metrics: variables found, distances of distributions, figures of rules, and exact values of models."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ Floats = NDArray[np.float64]
 COMMON, OWN = 0.8, 5.0  # the covariance of the switch model: 0.8 J + 5 I
 
 
-def detection(found: Sequence[Collection[str]], truth: Sequence[Collection[str]]) -> tuple[float, float]:
+def detection(sets: Sequence[Collection[str]], truth: Sequence[Collection[str]]) -> tuple[float, float]:
     """Compute the mean true positive rate and the mean false discovery rate of sets of variables.
 
     Parameters
     ----------
-    found, truth : sequence of collection of str
-        For each row the variables found and the true ones. An empty set found has no false discovery.
+    sets, truth : sequence of collection of str
+        For each row the variables that were found and the true ones. An empty set has no false discovery.
 
     Returns
     -------
     tuple of float
         TPR and FDR.
     """
-    pairs = [(set(S), set(T)) for S, T in zip(found, truth, strict=True)]
+    pairs = [(set(S), set(T)) for S, T in zip(sets, truth, strict=True)]
     tpr = np.mean([len(S & T) / len(T) for S, T in pairs])
     fdr = np.mean([len(S - T) / max(len(S), 1) for S, T in pairs])
     return float(tpr), float(fdr)
 
 
-def moons_detection(found: Sequence[Collection[str]]) -> tuple[float, float]:
+def moons_detection(sets: Sequence[Collection[str]]) -> tuple[float, float]:
     """Compute TPR and FDR on the moons, where Z1 with X1, with X2, or with both can be the truth.
 
     Parameters
     ----------
-    found : sequence of collection of str
-        For each row the variables found.
+    sets : sequence of collection of str
+        For each row the variables that were found.
 
     Returns
     -------
     tuple of float
         TPR: half for Z1, half for X1 or X2. FDR: the share of variables that are none of the three.
     """
-    sets = [set(S) for S in found]
-    tpr = np.mean([0.5 * ("Z1" in S) + 0.5 * bool(S & {"X1", "X2"}) for S in sets])
-    fdr = np.mean([len(S - {"X1", "X2", "Z1"}) / max(len(S), 1) for S in sets])
+    as_sets = [set(S) for S in sets]
+    tpr = np.mean([0.5 * ("Z1" in S) + 0.5 * bool(S & {"X1", "X2"}) for S in as_sets])
+    fdr = np.mean([len(S - {"X1", "X2", "Z1"}) / max(len(S), 1) for S in as_sets])
     return float(tpr), float(fdr)
 
 
 def _condition(x: Floats, S: Collection[int]) -> tuple[float, float]:
-    """Give the mean of each unknown column given x_S, and the covariance of two different ones."""
+    """Return the mean of each unknown column given x_S, and the covariance of two different ones."""
     known = sum(x[i] for i in S)
     denominator = OWN + COMMON * len(S)
     return COMMON * known / denominator, COMMON - COMMON**2 * len(S) / denominator

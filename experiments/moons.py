@@ -10,14 +10,15 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
+from experiments.data.synthetic import MoonsData, make_moons
 from experiments.metrics import moons_detection
-from experiments.peers import run_anchors
+from experiments.peers import AnchorsSettings, run_anchors
 from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
-from suffice.datasets import MoonsData, make_moons
 
 N_FEW = 20  # noise columns of the table that Anchors can explain in reasonable time
+PEERS = ("peers",)
 COLORS = ("#0072B2", "#E69F00")
 
 
@@ -54,14 +55,14 @@ def run(plan: Plan, seed: int) -> Outcome:
     return outcome
 
 
-def _detect(outcome: Outcome, key: str, found: Any) -> None:
-    tpr, fdr = moons_detection(found)
-    size = float(np.mean([len(S) for S in found]))
+def _detect(outcome: Outcome, key: str, sets: Any) -> None:
+    tpr, fdr = moons_detection(sets)
+    size = float(np.mean([len(S) for S in sets]))
     outcome.figures |= {f"{key} size": size, f"{key} TPR": tpr, f"{key} FDR": fdr}
 
 
 def _neighbours(outcome: Outcome, explainer: SufficientExplainer, train: MoonsData, test: MoonsData) -> None:
-    """Explain a row at the outer end of a moon, where X1 or X2 alone tells the moon, and a copy moved by 0.05."""
+    """Explain a row at the outer end of a moon, where X1 or X2 alone determines the moon, and a copy moved by 0.05."""
     candidates = test.X[(test.X["Z1"] > 0.5) & (test.moon == 1)]
     target = ((candidates["X1"] - 1.7) ** 2 + (candidates["X2"] + 0.3) ** 2).to_numpy()
     row = candidates.iloc[[int(np.argmin(target))]]
@@ -101,27 +102,27 @@ def _run_anchors(
     """Let Anchors explain rows of the whole table, and of one with fewer noise columns."""
     n_rows, few = plan.pick(20, 2, 1), [name for name in rows.columns if name[0] == "X" or int(name[1:]) <= N_FEW]
     runs = [("few", few, 100, plan.pick(60, 10, 3))]
-    if seed == 0:  # hardly a row is done within minutes: once is enough
+    if seed == 0:  # hardly any row is finished within minutes, so one seed is enough
         runs.append(("all", list(rows.columns), 10, plan.pick(300, 6, 3)))
     for key, columns, batch_size, seconds in runs:
         X_train, X = train.X[columns].to_numpy(), rows[columns].to_numpy()
         model = RandomForestClassifier(**{**explainer.forest_.get_params(), "n_jobs": 1}).fit(X_train, train.y)
-        found = run_anchors(
+        explained = run_anchors(
             model,
             X_train,
             X[:n_rows],
             X[:1],
             seed=seed,
-            batch_size=batch_size,
-            total_seconds=seconds,
-            row_seconds=seconds,
+            settings=AnchorsSettings(batch_size=batch_size, total_seconds=seconds, row_seconds=seconds),
         )
-        outcome.notes += [f"{len(columns)} columns: {note}" for note in found.notes]
-        done = {i: anchor for i, anchor in enumerate(found.anchors) if anchor is not None}
+        outcome.notes += [f"{len(columns)} columns: {note}" for note in explained.notes]
+        done = {i: anchor for i, anchor in enumerate(explained.anchors) if anchor is not None}
         outcome.figures[f"Anchors, {key} rows"] = len(done)
+        for method in ("Anchors", "SR"):
+            outcome.figures |= {f"{method}, {key} {figure}": np.nan for figure in ("size", "TPR", "FDR")}
         if done:
             _detect(outcome, f"Anchors, {key}", [{columns[c] for c in anchor.columns} for anchor in done.values()])
-            outcome.seconds[f"Anchors, {len(columns)} columns"] = float(np.mean(found.seconds))
+            outcome.seconds[f"Anchors, {len(columns)} columns"] = float(np.mean(explained.seconds))
             ours = SufficientExplainer(model, pi=0.95).fit(train.X[columns], train.y)
             explanations = ours.explain(rows[columns].iloc[list(done)], sets="minimal", rules=None)
             _detect(outcome, f"SR, {key}", [e.best_set.variables for e in explanations])
@@ -177,17 +178,21 @@ EXPERIMENT = Experiment(
         Line("SR", "TPR", "SR TPR", "1.00", (">=", 1.0), digits=2),
         Line("SR", "rows without a sufficient set", "SR none"),
         Line("SR", "rules proven maximal", "SR proven"),
-        Line("Anchors", "size", "Anchors, all size", "10", digits=2),
-        Line("Anchors", "FDR", "Anchors, all FDR", "0.48"),
-        Line("Anchors", "TPR", "Anchors, all TPR", "0.80"),
-        Line("Anchors", "rows explained for each seed", "Anchors, all rows", digits=0),
-        Line("SR, 20 noise columns", "size", "SR, few size", "", ("<=", "Anchors, few size"), digits=2),
-        Line("SR, 20 noise columns", "FDR", "SR, few FDR", "", ("<=", "Anchors, few FDR")),
-        Line("SR, 20 noise columns", "TPR", "SR, few TPR", "", (">=", "Anchors, few TPR")),
-        Line("Anchors, 20 noise columns", "size", "Anchors, few size", "", digits=2),
-        Line("Anchors, 20 noise columns", "FDR", "Anchors, few FDR"),
-        Line("Anchors, 20 noise columns", "TPR", "Anchors, few TPR"),
-        Line("Anchors, 20 noise columns", "rows explained for each seed", "Anchors, few rows", digits=0),
+        Line("Anchors", "size", "Anchors, all size", "10", digits=2, needs=PEERS),
+        Line("Anchors", "FDR", "Anchors, all FDR", "0.48", needs=PEERS),
+        Line("Anchors", "TPR", "Anchors, all TPR", "0.80", needs=PEERS),
+        Line("Anchors", "rows explained for each seed", "Anchors, all rows", digits=0, needs=PEERS),
+        Line(
+            "SR, 20 noise columns", "size", "SR, few size", "", ("<=", "Anchors, few size"), digits=2, needs=("peers",)
+        ),
+        Line("SR, 20 noise columns", "FDR", "SR, few FDR", "", ("<=", "Anchors, few FDR"), needs=PEERS),
+        Line("SR, 20 noise columns", "TPR", "SR, few TPR", "", (">=", "Anchors, few TPR"), needs=PEERS),
+        Line("Anchors, 20 noise columns", "size", "Anchors, few size", digits=2, needs=PEERS),
+        Line("Anchors, 20 noise columns", "FDR", "Anchors, few FDR", needs=PEERS),
+        Line("Anchors, 20 noise columns", "TPR", "Anchors, few TPR", needs=PEERS),
+        Line(
+            "Anchors, 20 noise columns", "rows explained for each seed", "Anchors, few rows", digits=0, needs=("peers",)
+        ),
         Line("LXI of the row", "X1", "LXI X1", "0.5", ("==", 0.5), digits=2),
         Line("LXI of the row", "X2", "LXI X2", "0.5", ("==", 0.5), digits=2),
         Line("LXI of the row", "Z1", "LXI Z1", "1", ("==", 1.0), digits=2),

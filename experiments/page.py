@@ -17,13 +17,13 @@ HEAD = """# The paper's experiments
 `make experiments` runs the experiments of the paper and the methods that it compares with, and writes this page;
 `make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. The
 data files are read from the folder named by `SUFFICE_DATA`; without it the small run leaves out what needs them.
-`python -m experiments --help` tells more. Each experiment is one file in `experiments/` and writes one JSON file and,
-where there is something to see, one figure into `build/experiments/`.
+`python -m experiments --help` lists the options. Each experiment is one file in `experiments/` and writes one JSON file
+and, where there is something to see, one figure into `build/experiments/`.
 
 Here: mean ± standard deviation over seeds (other samples, other splits, other forests). *Goal*: what was to be reached,
-and whether the mean does. Of one seed there is no spread, and a goal reached by it may be luck. `suffice` has its
-defaults or the paper's settings. Where the paper is silent, the choice is told; where its figure cannot be right, that
-is told too. Some choices were made after figures had been seen: these are told under "Chosen after looking".
+and whether the mean does. A single seed has no spread, and a goal that it reaches may be luck. `suffice` has its
+defaults or the paper's settings. Where the paper is silent, the page states the choice; where a figure of the paper
+cannot be right, the page says so. Choices made after figures had been seen are listed under "Chosen after looking".
 """
 
 
@@ -58,7 +58,7 @@ def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping
 
 
 def _made(all_made: Sequence[Mapping[str, Any]]) -> str:
-    """Tell of the last run, and since when there are figures."""
+    """Describe the last run, and the time span of the figures."""
     since, made = (choose(all_made, key=lambda made: made["date"]) for choose in (min, max))
     when = made["date"] if since["date"] == made["date"] else f"{since['date']} to {made['date']}"
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
@@ -86,17 +86,18 @@ def write_page(page: Path, experiments: Sequence[Experiment], results: Path) -> 
 
 
 def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str) -> str:
+    experiment.check_figures(summary)
     figures = summary["figures"]
     n_seeds, minutes = summary["n_seeds"], summary["wall_seconds"] / 60
-    told = [f"{n_seeds} seed{'s' * (n_seeds != 1)}, {minutes:.1f} minutes."]
+    remarks = [f"{n_seeds} seed{'s' * (n_seeds != 1)}, {minutes:.1f} minutes."]
     if summary["scale"] != "full":
-        told.append(f"A {summary['scale']} run: fewer rows and seeds than the setting says.")
+        remarks.append(f"A {summary['scale']} run: fewer rows and seeds than the setting says.")
     if summary["peers"] != "run":
-        told.append("The other methods were left out on request.")
-    lines = [" ".join(told), ""]
+        remarks.append("The other methods were left out on request.")
+    lines = [" ".join(remarks), ""]
     if experiment.draw is not None:
         lines += [f"![{experiment.title}]({figures_at}{experiment.name}.png)", ""]
-    lines += _tables(_shown(experiment.lines, summary), figures)
+    lines += _tables([line for line in experiment.lines if line.key in figures], figures)
     sentences = summary["data"].get("sentences", []) if summary["data"] else []
     if sentences:
         lines += ["", *(f"> {sentence}" + "\n>" * (i < len(sentences) - 1) for i, sentence in enumerate(sentences))]
@@ -106,14 +107,8 @@ def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str
     return "\n".join(lines) + "\n"
 
 
-def _shown(lines: Sequence[Line], summary: Mapping[str, Any]) -> list[Line]:
-    """Take the lines that have a figure, and those for which the paper has one while here there is none."""
-    is_whole = summary["peers"] == "run" and summary["scale"] == "full"
-    return [line for line in lines if line.key in summary["figures"] or (line.paper and is_whole)]
-
-
 def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
-    """Set methods against figures where at least two methods have the same figure; list what is left."""
+    """Make a table of methods by figures where at least two methods share a figure; list the other lines."""
     methods_of: dict[str, list[str]] = {}
     for line in lines:
         methods_of.setdefault(line.label, []).append(line.method)
@@ -134,7 +129,7 @@ def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
 
 
 def _take_connected(shared: dict[str, list[str]]) -> tuple[list[str], set[str]]:
-    """Take out the first figure, and with it all that some of its methods have, and so on."""
+    """Take out the first figure and all figures that are connected with it by methods they share."""
     first = next(iter(shared))
     labels, methods = [first], set(shared.pop(first))
     while more := [label for label in shared if methods.intersection(shared[label])]:
@@ -151,12 +146,12 @@ def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _cell(line: Line, figures: Mapping[str, Any]) -> str:
     goal = _goal(line, figures)
-    told = [_here(line, figures), f"paper: {line.paper}" if line.paper else "", f"goal {goal}" if goal else ""]
-    return "<br>".join(part for part in told if part)
+    parts = [_here(line, figures), f"paper: {line.paper}" if line.paper else "", f"goal {goal}" if goal else ""]
+    return "<br>".join(part for part in parts if part)
 
 
 def _here(line: Line, figures: Mapping[str, Any]) -> str:
-    return format_figure(figures.get(line.key, {"mean": None, "spread": None}), line.digits)
+    return format_figure(figures[line.key], line.digits)
 
 
 def format_figure(figure: Mapping[str, Any], digits: int) -> str:
@@ -186,8 +181,8 @@ def _goal(line: Line, figures: Mapping[str, Any]) -> str:
         return ""
     sign, than = line.goal
     value = figures[than]["mean"] if isinstance(than, str) else than
-    told = f"{value:.{line.digits}f}" if isinstance(than, str) else f"{value:g}"
-    return f"{sign} {told}: {'reached' if reached else '**missed**'}"
+    bound = f"{value:.{line.digits}f}" if isinstance(than, str) else f"{value:g}"
+    return f"{sign} {bound}: {'reached' if reached else '**missed**'}"
 
 
 def _short(notes: Sequence[str], most: int = 6) -> list[str]:
@@ -219,12 +214,12 @@ def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[s
 
 def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]]) -> str:
     rows = gather({e.name: summaries[e.name] for e in experiments})
-    told = (
+    note = (
         "Wall milliseconds for each explained row, medians over seeds, without fitting the forest (INVASE: with its "
         "training; rule models: fitting, for each training row). `suffice` uses both cores; the models that LIME and "
         "Anchors ask, and INVASE, use one. The machine had other work at times. The paper gives none.\n"
     )
-    lines = ["## Cost\n", told, "| experiment | method | ms a row |", "| --- | --- | --- |"]
+    lines = ["## Cost\n", note, "| experiment | method | ms a row |", "| --- | --- | --- |"]
     for row in rows:
         if row["median"]:
             rounded = float(f"{1000 * row['median']:.3g}")
@@ -234,12 +229,12 @@ def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str
 
 def read_summaries(folder: Path) -> dict[str, dict[str, Any]]:
     """Read the summaries that are in a folder."""
-    found = {}
+    summaries = {}
     for path in sorted(folder.glob("*.json")):
         summary = json.loads(path.read_text())
         if "figures" in summary:
-            found[summary["experiment"]] = summary
-    return found
+            summaries[summary["experiment"]] = summary
+    return summaries
 
 
 def main() -> None:

@@ -59,11 +59,11 @@ class Anchor:
 
     @property
     def columns(self) -> frozenset[int]:
-        """The columns that it asks about."""
+        """The columns in its conditions."""
         return frozenset(column for column, _, _ in self.conditions)
 
     def covers(self, bins: NDArray[np.int_]) -> NDArray[np.bool_]:
-        """Tell which rows, given as bins, satisfy it."""
+        """Return which rows, passed as bins, satisfy it."""
         covered = np.ones(len(bins), dtype=np.bool_)
         for column, sign, edge in self.conditions:
             of_column = bins[:, column]
@@ -93,6 +93,28 @@ class AnchorsRun:
     notes: list[str]
 
 
+@dataclass(frozen=True)
+class AnchorsSettings:
+    """The parameters of Anchors, and its limits.
+
+    Parameters
+    ----------
+    threshold, delta, batch_size : float, float, int
+        Anchors' parameters; 0.95 and 0.05 are the paper's, 100 is anchor-exp's own.
+    total_seconds, row_seconds : float
+        After `total_seconds` no further row is begun; a row that takes `row_seconds` is given up.
+    gigabytes : float
+        The limit on the address space of the process.
+    """
+
+    threshold: float = 0.95
+    delta: float = 0.05
+    batch_size: int = 100
+    total_seconds: float = 120.0
+    row_seconds: float = 60.0
+    gigabytes: float = 6.0
+
+
 def run_anchors(
     model: Any,
     X_train: Floats,
@@ -101,34 +123,25 @@ def run_anchors(
     *,
     seed: int,
     labels: Sequence[int] | None = None,
-    threshold: float = 0.95,
-    delta: float = 0.05,
-    batch_size: int = 100,
-    total_seconds: float = 120.0,
-    row_seconds: float = 60.0,
-    gigabytes: float = 6.0,
+    settings: AnchorsSettings,
 ) -> AnchorsRun:
     """Explain rows by anchor-exp in a process of its own, until the time is up.
 
-    Columns of 0 and 1 are given as categories, and rounded: cut at quartiles, most of them would have one bin. The
+    Columns of 0 and 1 are passed as categories, and rounded: cut at quartiles, most of them would have one bin. The
     others are cut at quartiles, anchor-exp's default.
 
     Parameters
     ----------
     model : estimator
-        What is explained.
+        The model that is explained.
     X_train, rows, unseen : ndarray of shape (n, n_columns)
         Rows to draw from, rows to explain, and rows to turn into bins.
     seed : int
         The seed; each row starts with a state of its own.
     labels : sequence of int, default=None
-        The outcome that is explained of each row; None for what the model says.
-    threshold, delta, batch_size : float, float, int
-        Anchors' parameters; 0.95 and 0.05 are the paper's, 100 anchor-exp's own.
-    total_seconds, row_seconds : float
-        After the first no further row is begun, and at the second a row is given up: the process is stopped.
-    gigabytes : float
-        The limit on the address space of the process.
+        The outcome of each row that is explained; None for the model's predictions.
+    settings : AnchorsSettings
+        The parameters and limits. A row is given up by stopping the process.
 
     Returns
     -------
@@ -136,7 +149,8 @@ def run_anchors(
         The anchors.
     """
     context = multiprocessing.get_context("spawn")
-    options = {"threshold": threshold, "delta": delta, "batch_size": batch_size}
+    total_seconds, row_seconds = settings.total_seconds, settings.row_seconds
+    outcomes = [None] * len(rows) if labels is None else list(labels)
     anchors: list[Anchor | None] = []
     seconds: list[float] = []
     notes: list[str] = []
@@ -145,8 +159,7 @@ def run_anchors(
     while len(anchors) < len(rows) and used < total_seconds:
         ours, theirs = context.Pipe()
         rest = slice(len(anchors), None)
-        asked = [None] * len(rows) if labels is None else list(labels)
-        arguments = (theirs, model, X_train, rows[rest], asked[rest], unseen, seed + len(anchors), options, gigabytes)
+        arguments = (theirs, model, X_train, rows[rest], outcomes[rest], unseen, seed + len(anchors), settings)
         process = context.Process(target=_explain_by_anchors, args=arguments, daemon=True)
         process.start()
         theirs.close()
@@ -164,13 +177,13 @@ def run_anchors(
                 if not is_there:
                     problem = f"more than {row_seconds:g} s"
                     break
-                found = ours.recv()
-                anchors.append(found if isinstance(found, Anchor) else None)
+                answer = ours.recv()
+                anchors.append(answer if isinstance(answer, Anchor) else None)
                 seconds.append(time.perf_counter() - begun)
-                if not isinstance(found, Anchor):
-                    notes.append(f"Anchors gave up a row: {found}.")
+                if not isinstance(answer, Anchor):
+                    notes.append(f"Anchors gave up a row: {answer}.")
         except (EOFError, ConnectionError):
-            problem = f"its process ended, at a limit of {gigabytes:g} GB"
+            problem = f"its process ended, at a limit of {settings.gigabytes:g} GB"
         finally:
             process.kill()
             process.join()
@@ -190,18 +203,21 @@ def _explain_by_anchors(
     labels: Sequence[int | None],
     unseen: Floats,
     seed: int,
-    options: Any,
-    gigabytes: float,
+    settings: AnchorsSettings,
 ) -> None:
+    """Send the bins of the unseen rows, then the anchor of each row, through a pipe."""
     from anchor.anchor_tabular import AnchorTabularExplainer
 
     class Explainer(AnchorTabularExplainer):
         def add_names_to_exp(self, data_row: Any, hoeffding_exp: Any, mapping: Any) -> None:
             # Before names round the ends of bins to two decimals.
-            self.found = frozenset((int(f), op, int(v)) for f, op, v in (mapping[i] for i in hoeffding_exp["feature"]))
+            self.conditions = frozenset(
+                (int(f), op, int(v)) for f, op, v in (mapping[i] for i in hoeffding_exp["feature"])
+            )
             super().add_names_to_exp(data_row, hoeffding_exp, mapping)
 
-    limit = int(gigabytes * 2**30)
+    limit = int(settings.gigabytes * 2**30)
+    options = {"threshold": settings.threshold, "delta": settings.delta, "batch_size": settings.batch_size}
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     if hasattr(model, "n_jobs"):
         model.n_jobs = 1
@@ -217,9 +233,9 @@ def _explain_by_anchors(
         np.random.seed(seed + i)  # noqa: NPY002 (anchor-exp draws from it)
         try:
             explainer.explain_instance(row, model.predict, desired_label=label, **options)
-            pipe.send(Anchor(explainer.found))
+            pipe.send(Anchor(explainer.conditions))
         except MemoryError:
-            pipe.send(f"more than {gigabytes:g} GB of memory")
+            pipe.send(f"more than {settings.gigabytes:g} GB of memory")
 
 
 # --- rule models ------------------------------------------------------------------------------------------------------
@@ -243,7 +259,7 @@ def rule_models(seed: int) -> dict[str, Any]:
 
 
 def fit_and_score(model: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> Floats:
-    """Fit a model on arrays and tell for each test row whether it is right."""
+    """Fit a model on arrays, and return for each test row whether it is right."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(None):
         warnings.simplefilter("ignore")  # theirs: deprecations of scikit-learn
         model.fit(np.asarray(X_train), np.asarray(y_train))

@@ -15,7 +15,7 @@ PAPER_ROW = {"X3": -3.64, "X4": -4.41, "X5": 0.68}
 
 
 def run(plan: Plan, seed: int) -> Outcome:
-    """Take the test row nearest to the paper's among those whose sufficient set is X3, X4, X5, and give its rule."""
+    """Take the test row nearest to the paper's among those whose sufficient set is X3, X4, X5, and find its rule."""
     outcome = Outcome()
     train, test = switch_data(plan, seed, plan.pick(3000, 1000, 200))
     explainer = switch_explainer(train, seed)
@@ -78,7 +78,7 @@ EXPERIMENT = Experiment(
     reading=(
         "The interval to be kept is that of the forest, from its 5 % to its 95 % quantile at the row: several units "
         "of Y wide in this corner with few rows. The rule is the largest box that keeps it, and needs no narrow "
-        "bounds on X3 and X4; the paper's perhaps comes from a narrower interval: it does not tell its own. The "
+        "bounds on X3 and X4; the paper's perhaps comes from a narrower interval: it does not state its own. The "
         "lower end on X5 is found in both."
     ),
     version=2,

@@ -1,6 +1,6 @@
 """How experiments are run: sizes, seeds, the cache of finished seeds, means and spreads, JSON.
 
-What is measured is told by the experiments; what a figure means on the page, by `page`.
+The experiments say what is measured; `page` writes the figures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from suffice.errors import FidelityWarning, SearchSizeWarning
+from suffice.errors import FidelityWarning, SearchSizeWarning, did_you_mean
 
 PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "imodels", "torch")
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
@@ -57,7 +57,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What one seed of an experiment gives.
+    """The results of one seed of an experiment.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Outcome:
     seconds : dict of str to float
         Wall seconds per explained row of each method, on all cores.
     notes : list of str
-        What went otherwise than planned.
+        Deviations from the plan.
     data : dict of str to object
         What the drawing needs, as plain values; that of the first seed is drawn.
     """
@@ -84,15 +84,17 @@ class Line:
     Parameters
     ----------
     method, label : str
-        Whose figure it is, and which.
+        The method, and the name of its figure.
     key : str
-        Its name among the figures.
+        The key of the figure in `Outcome.figures`.
     paper : str, default=""
-        What the paper has.
+        The figure in the paper.
     goal : tuple of (str, float or str), default=None
         "<=", ">=" or "==" and a number, or the key of another figure whose mean is to be matched.
     digits : int, default=3
         The number of decimals.
+    needs : tuple of {"peers", "full"}, default=()
+        What a run must have for there to be such a figure: the other methods, the paper's sizes.
     """
 
     method: str
@@ -101,9 +103,10 @@ class Line:
     paper: str = ""
     goal: tuple[str, float | str] | None = None
     digits: int = 3
+    needs: tuple[Literal["peers", "full"], ...] = ()
 
     def is_reached(self, figures: Mapping[str, Mapping[str, Any]]) -> bool | None:
-        """Tell whether the mean reaches the goal; None if there is no goal, or nothing to compare.
+        """Check whether the mean reaches the goal; None if there is no goal, or nothing to compare.
 
         With a number, which is the paper's and rounded, the mean is compared as it is printed.
         """
@@ -151,10 +154,41 @@ class Experiment:
     n_seeds: tuple[int, int, int] = (5, 1, 1)
     version: int = 1
 
+    def __post_init__(self) -> None:
+        """Check that each goal compares with a number or with the figure of a line."""
+        keys = {line.key for line in self.lines}
+        for line in self.lines:
+            if line.goal is not None and isinstance(line.goal[1], str) and line.goal[1] not in keys:
+                raise ValueError(
+                    f"Experiment {self.name!r}: the goal of {line.key!r} compares with {line.goal[1]!r}, which is the "
+                    f"key of no line.{did_you_mean(line.goal[1], keys)}"
+                )
+
+    def check_figures(self, summary: Mapping[str, Any]) -> None:
+        """Check that a run has the figure of each line: a misspelt key would only make its line disappear.
+
+        Parameters
+        ----------
+        summary : mapping
+            The summary of the run. A figure that could not be measured is there with the mean None.
+
+        Raises
+        ------
+        ValueError
+            If a line that the run can fill names a figure that is not there.
+        """
+        has = {"peers": summary["peers"] == "run", "full": summary["scale"] == "full"}
+        for line in self.lines:
+            if line.key not in summary["figures"] and all(has[need] for need in line.needs):
+                raise ValueError(
+                    f"Experiment {self.name!r}: the line {line.method!r}, {line.label!r} shows the figure "
+                    f"{line.key!r}, which the run does not have.{did_you_mean(line.key, summary['figures'])}"
+                )
+
 
 @contextlib.contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Put a name before the package's warnings, since a note must tell which table it is about."""
+    """Put a name before the package's warnings, so that notes name the table they are about."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
@@ -165,7 +199,7 @@ def naming(name: str) -> Iterator[None]:
 def run_experiment(
     experiment: Experiment, plan: Plan, folder: Path, tell: Callable[[str], None], most_seeds: int | None = None
 ) -> dict[str, Any]:
-    """Run the seeds that are not there yet, and write the summary of all as JSON and as a figure.
+    """Run the seeds that have no result yet, and write the summary of all as JSON and as a figure.
 
     Parameters
     ----------
@@ -201,6 +235,7 @@ def run_experiment(
             tell(f"{experiment.name}, seed {seed}: {time.perf_counter() - start:.1f} s")
         outcomes.append(json.loads(path.read_text()))
     summary = summarise(experiment, plan, outcomes)
+    experiment.check_figures(summary)
     write_json(folder / f"{experiment.name}.json", summary)
     if experiment.draw is not None:
         figure = experiment.draw(summary)
@@ -259,21 +294,21 @@ def aggregate(figures: Sequence[Mapping[str, float | None]]) -> dict[str, dict[s
     dict
         For each figure its mean, median, spread (None of a single value), and values.
     """
-    found: dict[str, dict[str, Any]] = {}
+    aggregated: dict[str, dict[str, Any]] = {}
     for key in dict.fromkeys(key for one in figures for key in one):
         values = [one[key] for one in figures if one.get(key) is not None]
         values = [float(v) for v in values if not math.isnan(float(v))]
-        found[key] = {
+        aggregated[key] = {
             "mean": statistics.fmean(values) if values else None,
             "median": statistics.median(values) if values else None,
             "spread": statistics.stdev(values) if len(values) > 1 else None,
             "values": values,
         }
-    return found
+    return aggregated
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    """Write plain values, whole or not at all."""
+    """Write plain values to a file that is replaced only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(_plain(values), indent=1) + "\n")
@@ -291,7 +326,7 @@ def _plain(value: Any) -> Any:
 
 
 def about_this_run() -> dict[str, Any]:
-    """Tell when and with what figures are made."""
+    """Return the date, the machine and the versions of the packages."""
     versions = {}
     for package in PACKAGES:
         try:

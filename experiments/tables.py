@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
+from experiments.data.loaders import load_attrition, load_compas, load_nhanes
 from experiments.runs import Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
-from suffice.datasets import load_attrition, load_compas, load_nhanes
 
 NAMES = ("Compas", "Nhanesi", "Attrition")
 
@@ -27,14 +27,14 @@ class ModelOnTable:
         The forest that is explained.
     train, test : pandas.DataFrame
         Three quarters of the rows, and the rest.
-    said : ndarray of shape (n_test,)
-        What the model says of the test rows.
+    predicted : ndarray of shape (n_test,)
+        The model's predictions for the test rows.
     """
 
     model: Any
     train: Any
     test: Any
-    said: Any
+    predicted: Any
 
     def explainer(self, seed: int, **params: Any) -> SufficientExplainer:
         """Fit an explainer on the model's outputs for the training rows."""
@@ -49,14 +49,14 @@ def load_model(name: str, plan: Plan, seed: int) -> ModelOnTable:
         X, y = (load_compas if name == "Compas" else load_attrition)(plan.data, encoded=True)
     X, y = X.astype(np.float64), y.astype(int)
     train, test, y_train, _ = train_test_split(X, y, test_size=0.25, random_state=seed)
-    # Arrays, as Anchors asks about arrays; one thread, as it asks about few rows at a time.
+    # Fitted on arrays, since Anchors passes arrays; one thread, since it passes few rows at a time.
     model = RandomForestClassifier(20, min_samples_leaf=least_leaf(len(train)), random_state=seed, n_jobs=1)
     model.fit(train.to_numpy(), y_train)
     return ModelOnTable(_OnArrays(model), train, test, model.predict(test.to_numpy()))
 
 
 class _OnArrays:
-    """Asks a model that was fitted on arrays about frames too."""
+    """Lets a model that was fitted on arrays predict frames too."""
 
     _estimator_type = "classifier"
 

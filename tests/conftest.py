@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 from hypothesis import settings
-from mixed_table import case, labels, table  # noqa: F401 (fixtures)
+from mixed_table import CASES, make_case, make_table
 
 from suffice import _core
 
@@ -16,9 +16,36 @@ if os.environ.get("CI"):
 @pytest.fixture(params=_core.kernel_names())
 def kernels(request):
     """Run the test with every build of the hot loops that this processor can run."""
-    _core.use_kernels(request.param)
+    _core.use_kernels(name=request.param)
     yield request.param
-    _core.use_kernels(_core.kernel_names()[0])
+    _core.use_kernels(name=_core.kernel_names()[0])
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A table with a column of every kind. Modules with a table of their own override this fixture."""
+    return make_table()
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(table, request):
+    """An explainer of each task, with the lines that it gives for the table."""
+    return make_case(table, *CASES[request.param])
+
+
+@pytest.fixture(scope="module")
+def labels(table):
+    """The explainer of the table's labels alone, where one task is enough."""
+    return make_case(table, *CASES["labels"])
+
+
+@pytest.fixture
+def here(folder, tmp_path, monkeypatch):
+    """The files of the module's fixture `folder`, in a folder of the test's own."""
+    for path in folder.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

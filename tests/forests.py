@@ -40,12 +40,25 @@ def core_forest(trees, X, y):
     """The trees in the compiled core."""
     values, rank = np.unique(y, return_inverse=True)
     X = np.ascontiguousarray(X, dtype=np.float32)
-    forest = _core.Forest(X, rank.astype(np.uint32), values.astype(np.float64))
+    forest = _core.Forest(X=X, y_rank=rank.astype(np.uint32), y_values=values.astype(np.float64))
     for t in trees:
         forest.add_tree(
-            t.left, t.right, t.column, t.threshold, t.missing_go_to_left, node_sizes(t, X), t.rows.astype(np.int32)
+            left=t.left,
+            right=t.right,
+            column=t.column,
+            threshold=t.threshold,
+            missing_go_to_left=t.missing_go_to_left,
+            n_rows=node_sizes(t, X),
+            rows=t.rows.astype(np.int32),
         )
     return forest
+
+
+def core_rows(X, lo, hi=None):
+    """Rows with the outcomes lo <= rank <= hi; one rank each without `hi`. Numbers hold for all rows."""
+    X = np.ascontiguousarray(X, dtype=np.float32)
+    lo, hi = (np.array(np.broadcast_to(ends, len(X)), dtype=np.uint32) for ends in (lo, lo if hi is None else hi))
+    return _core.Rows(X=X, lo=lo, hi=hi)
 
 
 def node_sizes(t, X):
@@ -69,7 +82,7 @@ def project(forest, n_columns, groups=None, layout="bits"):
     variable_of = np.full(n_columns, -1, dtype=np.int32)
     for v, columns in enumerate(groups):
         variable_of[list(columns)] = v
-    return _core.Projection(forest, variable_of, len(groups), LAYOUTS[layout])
+    return _core.Projection(forest=forest, variable_of=variable_of, n_variables=len(groups), few_rows=LAYOUTS[layout])
 
 
 def mask(S):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
@@ -108,21 +107,6 @@ CASES = {
     "numbers": ("number", "regression"),
     "predicted numbers": (None, "regression"),
 }
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module", params=CASES)
-def case(table, request):
-    return make_case(table, *CASES[request.param])
-
-
-@pytest.fixture(scope="module")
-def labels(table):
-    return make_case(table, *CASES["labels"])
 
 
 def sorted_lines(lines):

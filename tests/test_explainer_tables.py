@@ -323,9 +323,11 @@ def test_a_split_between_known_and_missing_categories_is_no_condition():
         y = X["weather"].isna() * 3 + X["hour"].fillna(1) + rng.normal(size=70)
         explainer = explainer_for("regression", ExtraTreesRegressor, leaf=4, pi=0.6).fit(X, y)
         for check in ("rows", "everywhere"):
-            for rule in explainer.rule(X, ["weather"], check=check):
-                assert rule is None or rule.covers(X).sum() == rule.support
-                assert rule is None or not any(c.is_trivial for c in rule.conditions)
+            rules = [rule for rule in explainer.rule(X, ["weather"], check=check) if rule is not None]
+            assert len(rules) > 50
+            for rule in rules:
+                assert rule.covers(X).sum() == rule.support
+                assert not any(c.is_trivial for c in rule.conditions)
 
 
 @pytest.mark.parametrize(
@@ -333,16 +335,12 @@ def test_a_split_between_known_and_missing_categories_is_no_condition():
     [pd.cut(np.tile([0.1, 0.9], 100), 2), pd.Categorical(pd.to_datetime(["2024-01-01", "2024-01-02"] * 100))],
     ids=["intervals", "dates"],
 )
-def test_categories_that_are_no_labels_are_explained_or_refused_at_fit(labels):
+def test_categories_that_are_no_labels_are_explained(labels):
     """They were taken at fit, and an error when the first rule was made."""
     X = pd.DataFrame({"a": labels, "b": np.random.default_rng(0).normal(size=200)})
-    try:
-        explainer = explainer_for().fit(X, np.where(X["a"].cat.codes > 0, "high", "low"))
-    except TypeError as error:
-        assert "Column 'a' of `X`" in str(error)  # noqa: PT017 (to be explained is right as well)
-    else:
-        [rule] = explainer.rule(X.iloc[:1], ["a"])
-        assert rule.covers(X).sum() == rule.support == 100
+    explainer = explainer_for().fit(X, np.where(X["a"].cat.codes > 0, "high", "low"))
+    [rule] = explainer.rule(X.iloc[:1], ["a"])
+    assert rule.covers(X).sum() == rule.support == 100
 
 
 # --- other columns, other categories ---------------------------------------------------------------------------------

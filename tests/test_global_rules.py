@@ -266,7 +266,7 @@ def fitted(wide):
 def of_two_rules(model, X):
     """A model of two of the rules, so that some rows are not covered."""
     params = {"explainer": model.explainer_, "fallback": "forest"}
-    return type(model).from_explanations(boxes(model)[:2], X, model._outcomes, **params)
+    return type(model).from_explanations(boxes(model)[:2], X, model.training_outcomes_, **params)
 
 
 def test_the_forest_speaks_where_no_rule_does(wide, fitted):

@@ -549,7 +549,7 @@ def test_rules_are_equal_by_value():
     assert len({rule(HOUR), rule(Condition("hour", 5.5)), rule(TEMP)}) == 2
     assert rule(HOUR) != rule(HOUR, sdp=0.95)
     assert rule(HOUR) != rule(Condition("hour", 5.5, low_closed=True))
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'sdp'"):
         rule(HOUR).sdp = 1.0
 
 

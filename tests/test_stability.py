@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from suffice import Condition, SufficientExplainer
-from suffice.stability import Stability, _noisy_copies, _rule_key, rule_stability
+from suffice.stability import Stability, _noisy_copies, rule_keys, rule_stability
 
 
 @pytest.fixture(scope="module")
@@ -59,24 +59,32 @@ def test_counts_are_those_of_the_explanations(explainer, table):
     of_rows, of_copies = explainer.explain(X, sets="minimal"), explainer.explain(copies, sets="minimal")
     for i in range(4):
         mine = [of_rows[i], *of_copies[10 * i : 10 * i + 10]]
-        rules = [e.rule and (e.outcome, frozenset(e.rule.conditions)) for e in mine]
+        rules = [
+            e.rule and (e.outcome, tuple(c.name for c in e.rule.conditions), tuple(e.rule.covers(table[0])))
+            for e in mine
+        ]
         assert found.n_rules[i] == len(set(rules))
         assert found.n_sets[i] == len({e.best_set.variables for e in mine})
         assert found.same_rule[i] == rules[1:].count(rules[0]) / 10
         assert found.same_outcome[i] == np.mean([e.outcome == mine[0].outcome for e in mine[1:]])
 
 
-def test_rules_are_the_same_if_their_bounds_and_classes_are(explainer, table):
-    e = next(e for e in explainer.explain(table[0][:9]) if e.rule)
+def test_rules_are_the_same_if_their_classes_columns_and_covered_rows_are(explainer, table):
+    rule = next(e.rule for e in explainer.explain(table[0][:9]) if e.rule)
 
     def key(**changes):
-        return _rule_key(dataclasses.replace(e, rules=(dataclasses.replace(e.rule, **changes),)))
+        return rule_keys([dataclasses.replace(rule, **changes)], table[0])[0]
 
     assert key() == key(sdp=0.5, support=1)
     assert key() != key(conditions=(Condition("temp", 1.0),))
     assert key() != key(outcome="other")
     assert key(interval=(0, 1), outcome=0.5) == key(interval=(0, 2), outcome=0.6)
-    assert _rule_key(dataclasses.replace(e, rules=())) is None
+    assert rule_keys([None], table[0]) == [None]
+    whole, broken = Condition("hour", low=12, low_closed=True), Condition("hour", low=11.5)
+    assert key(conditions=(whole,)) == key(conditions=(broken,))  # the same hours, written differently
+    assert key(conditions=(whole,)) != key(conditions=(Condition("hour", low=12.5),))
+    everything = Condition("temp", low=-1e9, missing=True)  # covers every row, but tests a column
+    assert key(conditions=(whole,)) != key(conditions=(whole, everything))
 
 
 def test_copies_keep_the_outcomes_that_are_given(explainer, table):

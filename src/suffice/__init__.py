@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
     from suffice.explainer import SufficientExplainer
-    from suffice.explanation import Explanation, Explanations, SufficientSet
+    from suffice.explanation import Explanation, SufficientSet
+    from suffice.explanations import Explanations
     from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
     from suffice.rules import Condition, Rule
 
@@ -32,7 +33,7 @@ __all__ = [
 _MODULE_OF = {
     "Condition": "rules",
     "Explanation": "explanation",
-    "Explanations": "explanation",
+    "Explanations": "explanations",
     "FidelityWarning": "errors",
     "GlobalRule": "global_rules",
     "GlobalRulesClassifier": "global_rules",

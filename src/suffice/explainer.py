@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags, Tags, estimator_html_repr, get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from numpy.typing import NDArray
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.forest import (
-    FittedForest,
-    check_outcomes,
-    decide_task,
-    fidelity,
-    fit_forest,
-    takes_missing,
-    task_of_forest,
-)
+from suffice._engine.fitted import Fitted
+from suffice._engine.fitting import fit, task_of_forest
 from suffice._engine.model_outputs import ask_model, task_of_model
-from suffice._engine.progress import progress_bar
-from suffice._engine.projection import ProjectedForest
-from suffice._engine.rule_search import RuleFinder, RuleOptions
-from suffice._engine.search import choose_candidates, find_sufficient_sets
-from suffice._engine.settings import check_settings, count_threads, describe_explainer, least_cell
-from suffice._table.checks import as_finite, check_finite, read_input, read_outcomes
-from suffice._table.encoding import Encoding
+from suffice._engine.outcomes import Outcomes
+from suffice._engine.progress import progress_bar, wants_bar
+from suffice._engine.rule_search import ExplainOptions, FoundBox, find_boxes
+from suffice._engine.search import find_sufficient_sets
+from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
+from suffice._table.checks import read_outcomes, read_input
 from suffice._table.table import Table, read_columns
-from suffice._table.variables import Variables, VariableSet
-from suffice.errors import InputValueError
-from suffice.explanation import Explanations, SetsKind, check_sets_kind
+from suffice._table.variables import VariableSet
+from suffice.conditional import ConditionalForest
+from suffice.errors import did_you_mean
+from suffice.explanation import SetsKind
+from suffice.explanations import Answers, Explanations
 from suffice.rules import Rule
 
-Floats = NDArray[np.float64]
-DEFAULT_MAX_SETS = 2**20  # all sets of 20 candidates
 
-
-def _has_classes(explainer: SufficientExplainer) -> bool:
-    task = getattr(explainer, "task_", explainer.task)
-    if task == "regression" or (task == "auto" and task_of_forest(explainer.forest) == "regression"):
-        raise AttributeError("`predict_proba` is for classification; for a regression see `cdf`.")
-    return True
-
-
-class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
+class SufficientExplainer(ConditionalForest):
     """Explain outcomes of a table by the few variables that are enough to keep them.
 
     Fit it on data ``(X, y)``, or on a model's outputs by `for_model`. For a row and its outcome, the
@@ -211,50 +190,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             name = next(iter(unsupported))
             hint = " Repeat rows instead of weighting them." if "weight" in name else ""
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
-        check_settings(self)
-        task_of_forest(self.forest)  # a wrong kind of forest is told first
-        given = read_input(self, X, reset=True, min_rows=2)
-        outcomes = read_outcomes(y, given.n_rows)
-        self.task_, self.task_reason_ = decide_task(self.task, self.forest, outcomes)
-        n_threads = count_threads(self.n_jobs)
-
-        if self.task_ == "regression":
-            outcomes = as_finite(outcomes)
-        else:
-            check_classification_targets(outcomes)
-            if self.radius is not None:
-                raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
-        values = np.unique(outcomes)
-        if len(values) == 1:
-            kind = "class" if self.task_ == "classification" else "value"
-            raise ValueError(f"`y` has one {kind} only, {values.tolist()[0]!r}: there is nothing to explain.")
-
-        self._encoding = Encoding.learn(given, outcomes, self.task_ == "classification", self.dates)
-        if hasattr(self.forest, "estimators_"):
-            self._encoding.check_numeric()
-        table = self._encode(given, self.forest)
-        variables = Variables.of_matrix(self._encoding, table, self.groups)
-        self.forest_ = fit_forest(self.forest, self.task_, table, outcomes, n_threads, self.random_state)
-        if self.task_ == "classification":
-            self.classes_ = self.forest_.classes_
-            outcomes = self._class_ranks(outcomes)
-        fitted = FittedForest.of_training(
-            self.forest_, table, outcomes, self.reference_rows, n_threads, self.random_state
-        )
-        if self.forest_ is self.forest:
-            check_outcomes(self.forest_, outcomes)
-        self.min_node_size_ = least_cell(self.min_node_size, self.forest_.min_samples_leaf, len(table), len(fitted.X))
-        chosen = choose_candidates(
-            replace(fitted, estimator=self.forest_), variables, self.candidates, self.n_candidates, self.random_state
-        )
-        self.target_name_ = str(getattr(y, "name", None) or "y")
-        self._projected = ProjectedForest(fitted, variables, chosen, self.min_node_size_, n_threads)
-        self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)
-        self.variable_names_ = variables.names
-        self.candidates_ = tuple(variables.names[v] for v in chosen)
-        self.fidelity_, shares = fidelity(fitted, self.task_)
-        if self.task_ == "classification":
-            self.fidelity_by_class_ = dict(zip(self.classes_.tolist(), shares, strict=True))
+        settings = Settings.of(self)
+        task_of_forest(self.forest)  # a forest of the wrong kind is refused first
+        table = read_input(self, X, reset=True, min_rows=2)
+        target = str(getattr(y, "name", None) or "y")
+        self.fitted_ = fit(table, read_outcomes(y, table.n_rows), target, self.forest, settings)
         return self
 
     @classmethod
@@ -293,170 +233,46 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         if explainer.task == "auto" and explainer.forest is None and probability_of is None:
             explainer.task = task_of_model(model)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
+        target = "prediction" if probability_of is None else f"probability of {probability_of}"
         explainer.fit(X, outputs)
+        explainer.fitted_ = replace(explainer.fitted_, target=target, model_name=type(model).__name__)
         explainer.model_ = model
-        explainer._probability_of = probability_of
-        explainer.target_name_ = "prediction" if probability_of is None else f"probability of {probability_of}"
-        explainer._rule_finder.target_name = explainer.target_name_
+        explainer.probability_of_ = probability_of
         return explainer
 
-    def sdp(self, X: Any, S: Any, y: Any = None) -> Floats:
-        """Compute the same-decision probability of sets of variables.
+    def with_settings(self, **changes: Any) -> SufficientExplainer:
+        """Return a fitted explainer with other settings, without fitting again.
+
+        The copy shares the forest and what was computed with it, so it costs nothing. This explainer stays as it is.
+        Several threads may use both.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        S : list of str or int, or one such list per row
-            The variables that keep their values, by name or by position in `variable_names_`.
-        y : array-like of shape (n_rows,), default=None
-            The outcomes; None for the predictions of the model that is explained, or of the forest itself.
+        **changes : dict
+            Parameters by name: `pi`, `alpha`, `radius`, `n_candidates`, `candidates`, `min_size`, `max_size`,
+            `max_sets`, `unseen`, `extra_columns`, `n_jobs`. All others need `fit`.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
-            The probabilities.
+        SufficientExplainer
+            The copy.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
+        >>> explainer.with_settings(pi=0.95, n_candidates=2).candidates_
+        ('x1', 'x0')
         """
-        table = self._check_table(X)
-        sets = self._subsets(S, len(table))
-        lo, hi = self._ranks(*self._outcomes(X, table, y))
-        return self._projected.sdp(table, sets, lo, hi)
-
-    def cdf(self, X: Any, S: Any, values: ArrayLike) -> Floats:
-        """Compute the probability of Y <= value, given the variables in S (regression only).
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        S : list of str or int, or one such list per row, or None
-            The variables that keep their values; None for the forest's own distribution.
-        values : array-like of shape (n_values,)
-            Where to compute it.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_values)
-            The probabilities.
-        """
-        table = self._check_table(X)
-        self._only_regression("cdf")
-        at = np.atleast_1d(np.asarray(values, dtype=np.float64))
-        if at.ndim != 1 or np.isnan(at).any():
-            raise ValueError("`values` must be a list of numbers without NaN.")
-        order = np.argsort(at, kind="stable")
-        end = np.searchsorted(self._projected.forest.y_values, at[order], side="right").astype(np.uint32)
-        cdf = np.empty((len(table), len(at)))
-        cdf[:, order] = self._projected.cumulative_shares(table, self._subsets_or_none(S, len(table)), end)
-        return cdf
-
-    def predict(self, X: Any, S: Any = None) -> NDArray[Any]:
-        """Predict from the variables in S alone.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        S : list of str or int, or one such list per row, default=None
-            The variables that keep their values; None for the forest's own prediction.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The likeliest class, or the conditional mean.
-        """
-        table = self._check_table(X)
-        sets = self._subsets_or_none(S, len(table))
-        if self.task_ == "classification":
-            return np.asarray(self.classes_[np.argmax(self._probabilities(table, sets), axis=1)])
-        if sets is None:
-            return self._projected.forest.predict_leaves(table)[:, 0]
-        return self._projected.mean(table, sets)
-
-    def score(self, X: Any, y: Any) -> float:
-        """Measure how well the forest predicts outcomes, such as those of rows that it was not fitted on.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        y : array-like of shape (n_rows,)
-            Their outcomes.
-
-        Returns
-        -------
-        float
-            Accuracy (classification) or R2 (regression): `fidelity_` on other rows.
-        """
-        predictions = self.predict(X)
-        outcomes = read_outcomes(y, len(predictions))
-        measure = accuracy_score if self.task_ == "classification" else r2_score
-        return float(measure(outcomes, predictions))
-
-    @available_if(_has_classes)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, S: Any = None) -> Floats:
-        """Compute class probabilities from the variables in S alone (classification only).
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        S : list of str or int, or one such list per row, default=None
-            The variables that keep their values; None for the forest's own probabilities.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            The probabilities, in the order of `classes_`.
-        """
-        table = self._check_table(X)
-        return self._probabilities(table, self._subsets_or_none(S, len(table)))
-
-    def quantile(self, X: Any, levels: ArrayLike, S: Any = None) -> Floats:
-        """Compute conditional quantiles: the smallest outcomes whose CDF reaches the levels (regression only).
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        levels : float or array-like of shape (n_levels,)
-            The levels, in [0, 1].
-        S : list of str or int, or one such list per row, default=None
-            The variables that keep their values; None for the forest's own distribution.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_levels), or (n_rows,) for a single number
-            Outcomes of training rows.
-        """
-        table = self._check_table(X)
-        self._only_regression("quantile")
-        at = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-        if at.ndim != 1 or not np.all((at >= 0) & (at <= 1)):
-            raise ValueError(f"`levels` must be in [0, 1], got {levels!r}.")
-        quantiles = self._projected.quantiles(table, self._subsets_or_none(S, len(table)), at)
-        return quantiles[:, 0] if np.ndim(levels) == 0 else quantiles
-
-    def interval(self, X: Any, y: Any = None) -> Floats:
-        """Give the interval within which each outcome counts as kept (regression only).
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        y : array-like of shape (n_rows,), default=None
-            The outcomes; None for predictions, as in `sdp`. They matter only if `radius` is set.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Low and high ends, both included.
-        """
-        table = self._check_table(X)
-        self._only_regression("interval")
-        _, intervals = self._outcomes(X, table, y)
-        assert intervals is not None
-        return intervals
+        state = self._state()
+        for name in changes:
+            if name not in CHANGEABLE:
+                hint = did_you_mean(name, CHANGEABLE) or " For other parameters, fit again."
+                raise ValueError(f"`with_settings` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
+        copy = type(self)(**{**self.get_params(deep=False), **changes})
+        vars(copy).update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        copy.fitted_ = state.with_settings(Settings.of(copy))
+        return copy
 
     def rule(
         self,
@@ -491,14 +307,14 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         list of Rule or None
             None where the SDP at the row is below `pi`: then there is no rule.
         """
-        table = self._check_table(X)
-        sets = self._subsets(S, len(table))
+        matrix, state = self.encode(X), self.fitted_
+        sets = self._sets(S, len(matrix))
         if not all(sets):
             raise ValueError("`S` must name at least one variable: a rule without variables has no bounds.")
-        outcomes, intervals = self._outcomes(X, table, y)
-        ranks = self._ranks(outcomes, intervals)
-        options = RuleOptions(check, volume, max_nodes)
-        return self._rule_finder.find(table, sets, outcomes, intervals, *ranks, self.pi, options)
+        options = ExplainOptions(check=check, volume=volume, max_nodes=max_nodes)
+        outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
+        row_sets = list(enumerate(sets))
+        return _make_rules(state, find_boxes(state, matrix, outcomes, row_sets, options), outcomes, row_sets)
 
     def explain(
         self,
@@ -533,78 +349,39 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Explanations
             One explanation for each row, in their order.
         """
-        check_is_fitted(self)
-        check_sets_kind(sets)
-        if rules not in ("minimal", "all", None):
-            raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {rules!r}.")
-        options = RuleOptions(check, volume)
-        check_settings(self)
-        self._projected.use_threads(count_threads(self.n_jobs))
-        given = read_input(self, X, extra_columns=self.extra_columns)
-        table = self._encode(given, self.forest_)
-        predictions = self._predict_leaves(table)
-        outcomes, intervals = self._outcomes(X, table, y, predictions)
-        lo, hi = self._ranks(outcomes, intervals)
-        with progress_bar(len(table), progress) as tell:
+        state = self._state()
+        options = ExplainOptions(sets, rules, check, volume)
+        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        matrix = state.encode(table)
+        predictions = state.predict(matrix)
+        is_of_forest = y is None and not hasattr(self, "model_")
+        outcomes = state.outcomes(matrix, predictions if is_of_forest else self._outcome_values(X, matrix, y))
+        has_bar = wants_bar(progress)
+        with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report_progress:
             found = find_sufficient_sets(
-                self._projected,
-                table,
-                lo,
-                hi,
-                pi=self.pi,
-                min_size=self.min_size,
-                max_size=self.max_size,
+                state.projected,
+                matrix,
+                outcomes,
+                state.settings,
                 minimal_only=sets == "minimal",
-                max_sets=self.max_sets,
-                progress=tell,
+                progress=report_progress,
             )
-        found_rules: list[tuple[Rule, ...]] = [()] * len(table)
+        rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
         if rules is not None:
-            rows, row_sets = found.sets_by_row(first_only=rules == "minimal")
-            with progress_bar(len(rows), progress, "rules") as tell:
-                each = self._rule_finder.find(
-                    table[rows],
-                    row_sets,
-                    outcomes[rows],
-                    None if intervals is None else intervals[rows],
-                    lo[rows],
-                    hi[rows],
-                    self.pi,
-                    options,
-                    tell,
-                )
-            for row, rule in zip(rows, each, strict=True):
+            row_sets = found.by_row(first_only=rules == "minimal")
+            with progress_bar(len(row_sets), progress, "rules") if has_bar else nullcontext() as report_progress:
+                boxes = find_boxes(state, matrix, outcomes, row_sets, options, report_progress)
+            for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
                 if rule is not None:
-                    found_rules[row] += (rule,)
-        return Explanations(
-            table,
-            outcomes,
-            intervals,
-            found,
-            found_rules,
-            predictions,
-            self._projected.variables,
-            self._encoding,
-            self.pi,
-            sets,
-            given.library,
-            self._training(),
-            self._about(),
-        )
+                    rules_of[row] += (rule,)
+        return Explanations(Answers(matrix, outcomes, predictions, found, rules_of), state, sets, table.library)
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:
         """The training table and its outcomes, ready for `explain`. Of a column's rare categories only one is left."""
-        matrix, outcomes = self._training()
-        return self._encoding.decode(matrix), outcomes
-
-    def _training(self) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        forest = self._projected.forest
-        values = self.classes_ if self.task_ == "classification" else forest.y_values
-        return forest.X, values[forest.y_rank]
-
-    def _about(self) -> dict[str, Any]:
-        return describe_explainer(self)
+        state = self._state()
+        matrix, outcomes = state.training
+        return state.encoding.decode(matrix), outcomes
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted explainer to one file, without pickle.
@@ -663,141 +440,28 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
         return load_explainer(path)
 
-    # --- outcomes ---------------------------------------------------------------------------------------------------
-
-    def _outcomes(
-        self, X: Any, table: NDArray[np.float32], y: Any, predictions: NDArray[Any] | None = None
-    ) -> tuple[NDArray[Any], Floats | None]:
-        """Give the outcome of each row, and for a regression its interval."""
-        if y is None and hasattr(self, "model_") and len(table):
-            y = ask_model(self.model_, X, len(table), self._probability_of)
-        if y is None:
-            outcomes = self._predict_leaves(table) if predictions is None else predictions
-        else:
-            outcomes = read_outcomes(y, len(table))
-        if self.task_ == "classification":
-            self._class_ranks(outcomes)
-            return outcomes, None
-        outcomes = as_finite(outcomes)
-        if self.radius is not None:
-            half = math.sqrt(self.radius)
-            return outcomes, np.stack([outcomes - half, outcomes + half], axis=1)
-        levels = np.array([self.alpha / 2, 1 - self.alpha / 2])
-        return outcomes, self._projected.quantiles(table, None, levels)
-
-    def _predict_leaves(self, table: NDArray[np.float32]) -> NDArray[Any]:
-        """Ask the forest itself."""
-        predictions = self._projected.forest.predict_leaves(table)
-        return self.classes_[np.argmax(predictions, axis=1)] if self.task_ == "classification" else predictions[:, 0]
-
-    def _ranks(self, outcomes: NDArray[Any], intervals: Floats | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Turn outcomes into closed ranges of ranks; a range with lo > hi is empty."""
-        if intervals is None:
-            ranks = self._class_ranks(outcomes)
-            return ranks, ranks
-        values = self._projected.forest.y_values
-        lo = np.searchsorted(values, intervals[:, 0], side="left")
-        end = np.searchsorted(values, intervals[:, 1], side="right")
-        is_empty = end <= lo
-        lo, hi = np.where(is_empty, 1, lo), np.where(is_empty, 0, end - 1)
-        return lo.astype(np.uint32), hi.astype(np.uint32)
-
-    def _class_ranks(self, labels: NDArray[Any]) -> NDArray[np.uint32]:
-        rank_of = {label: rank for rank, label in enumerate(self.classes_.tolist())}
-        try:
-            return np.array([rank_of[label] for label in labels.tolist()], dtype=np.uint32)
-        except (KeyError, TypeError):
-            row, unknown = next((row, label) for row, label in enumerate(labels.tolist()) if label not in rank_of)
-            raise InputValueError(
-                f"`y` holds the label {unknown!r}",
-                f", which was not among the labels at fit: {self.classes_.tolist()}.",
-                row=row,
-                value=unknown,
-            ) from None
-
-    def _probabilities(self, table: NDArray[np.float32], sets: list[VariableSet] | None) -> Floats:
-        if sets is None:
-            return self._projected.forest.predict_leaves(table)
-        end = np.arange(1, len(self.classes_) + 1, dtype=np.uint32)
-        return np.diff(self._projected.cumulative_shares(table, sets, end), axis=1, prepend=0.0)
-
-    # --- input ------------------------------------------------------------------------------------------------------
-
-    def _check_table(self, X: Any) -> NDArray[np.float32]:
-        check_is_fitted(self)
-        self._projected.use_threads(count_threads(self.n_jobs))
-        return self._encode(read_input(self, X, extra_columns=self.extra_columns), self.forest_)
-
-    def _encode(self, table: Table, forest: Any) -> NDArray[np.float32]:
-        matrix = self._encoding.encode(table, self.unseen)
-        check_finite(matrix, [column.name for column in self._encoding.columns], takes_missing(forest))
-        return matrix
-
-    def _subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
-        return self._projected.variables.subsets(S, n_rows)
-
-    def _subsets_or_none(self, S: Any, n_rows: int) -> list[VariableSet] | None:
-        return None if S is None else self._subsets(S, n_rows)
-
-    def _only_regression(self, name: str) -> None:
-        if self.task_ != "regression":
-            raise ValueError(f"`{name}` is for regression; `y` held classes. See `predict_proba`.")
-
-    # --- scikit-learn -----------------------------------------------------------------------------------------------
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what the estimator takes."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.forest is None or get_tags(self.forest).input_tags.allow_nan
-        kind = self.task if self.task != "auto" or self.forest is None else task_of_forest(self.forest)
-        if kind == "classification":
-            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
-        elif kind == "regression":
-            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
-        return tags
-
     def _repr_html_(self) -> str:
-        if not hasattr(self, "forest_"):
+        if not hasattr(self, "fitted_"):
             return str(estimator_html_repr(self))
         from suffice._show.cards import explainer_card
 
-        return explainer_card(type(self).__name__, self._about())
+        return explainer_card(type(self).__name__, self.describe())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the compiled core out of pickles: it is built again from the forest and its table."""
-        state: dict[str, Any] = dict(super().__getstate__())  # a copy: it may be the explainer's own `__dict__`
-        projected = state.pop("_projected", None)
-        state.pop("_rule_finder", None)
-        if projected is not None:
-            forest = projected.forest
-            state["_parts"] = (
-                forest.estimator, forest.X, forest.y_rank, forest.y_values, projected.variables, projected.candidates
-            )  # fmt: skip
-        return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Build the compiled core again."""
-        parts = state.pop("_parts", None)
-        super().__setstate__(state)
-        if parts is not None:
-            self._build_core(*parts)
-
-    def _build_core(
-        self,
-        forest: Any,
-        X: NDArray[np.float32],
-        y_rank: NDArray[np.uint32],
-        y_values: Floats,
-        variables: Variables,
-        candidates: VariableSet,
-    ) -> None:
-        """Build what answers questions from the forest and its training table."""
-        n_threads = count_threads(self.n_jobs)
-        fitted = FittedForest.from_estimator(forest, X, y_rank, y_values, n_threads)
-        self._projected = ProjectedForest(fitted, variables, candidates, self.min_node_size_, n_threads)
-        self._rule_finder = RuleFinder(self._projected, self._encoding, self.target_name_)
+def _make_rules(
+    state: Fitted, boxes: list[FoundBox | None], outcomes: Outcomes, row_sets: Sequence[tuple[int, VariableSet]]
+) -> list[Rule | None]:
+    """Turn the boxes that were found into rules."""
+    intervals = outcomes.intervals
+    return [
+        None
+        if box is None
+        else Rule.from_box(
+            box, outcomes.values[row], None if intervals is None else intervals[row].tolist(), state.target
+        )
+        for box, (row, _) in zip(boxes, row_sets, strict=True)
+    ]

@@ -1,23 +1,12 @@
-"""What the user holds: explanations as frozen values, as frames, as dictionaries and as text."""
+"""The explanation of one row: a frozen value with its sufficient sets, its rules and its text."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from os import PathLike
-from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from suffice._engine.search import FoundSets
 from suffice._table.checks import check_word
-from suffice._table.encoding import Column, Encoding
-from suffice._table.frames import make_frame
-from suffice._table.table import Table
-from suffice._table.variables import Variables
+from suffice._table.encoding import Column
 from suffice.rules import Rule
 from suffice.words import format_number, format_probability, format_value, join, to_plain
 
@@ -68,12 +57,12 @@ class Explanation:
     values : tuple of (str, tuple of (str, object))
         The row: for each variable its columns with their values, None for a missing one.
     rules : tuple of Rule
-        The maximal rules of the first sufficient sets: of the first alone, or of all, as was asked; empty if none was.
+        The maximal rules of the sufficient sets: of the first one, or of all; empty if `explain` was told to find none.
     prediction : object
         What the forest itself says of the row: a class label, or a number.
     is_search_complete : bool
         Whether the search went through all sets of candidates, and did not end at the explainer's `max_sets`: if it
-        did, there may be more sufficient sets than those told.
+        did, there may be more sufficient sets than those listed.
     columns : tuple of Column
         The columns of the training table as the forest sees them: their kinds, categories and ranges. They do not
         count when explanations are compared.
@@ -92,7 +81,7 @@ class Explanation:
 
     @property
     def rule(self) -> Rule | None:
-        """The maximal rule of the surest minimal set; None if no set is sufficient or no rule was asked for."""
+        """The maximal rule of the surest minimal set; None if no set is sufficient or none was searched for."""
         return self.rules[0] if self.rules else None
 
     @property
@@ -242,402 +231,18 @@ class Explanation:
 
     def _with_values(self, chosen: SufficientSet) -> str:
         value_of = dict(self.values)
-        told = []
+        texts = []
         for name in chosen.variables:
             columns = value_of[name]
             if len(columns) == 1 and columns[0][0] == name:
-                told.append(f"{name} = {format_value(columns[0][1])}")
+                texts.append(f"{name} = {format_value(columns[0][1])}")
                 continue
             is_on = [value == 1 for _, value in columns]
-            if any(is_on) and all(value in (0, 1) for _, value in columns):  # of indicators, those that are on
+            if any(is_on) and all(value in (0, 1) for _, value in columns):  # show the indicators that are on
                 columns = tuple(column for column, on in zip(columns, is_on, strict=True) if on)
             listed = ", ".join(f"{column} = {format_value(value)}" for column, value in columns[:N_LISTED])
-            told.append(f"{name} ({listed})")
-        return join(told) if told else "nothing at all"
-
-
-class Explanations(Sequence[Explanation]):
-    """The explanations of some rows, in their order.
-
-    Made by ``SufficientExplainer.explain``. Holds arrays; an `Explanation` is made when it is asked for.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        The rows.
-    outcomes : ndarray of shape (n_rows,)
-        What is explained: labels or numbers.
-    intervals : ndarray of shape (n_rows, 2) or None
-        Regression: the closed intervals.
-    found : FoundSets
-        The sets.
-    rules : sequence of tuple of Rule
-        The rules of each row.
-    predictions : ndarray of shape (n_rows,)
-        What the forest says of the rows.
-    variables : Variables
-        The variables of the table.
-    encoding : Encoding
-        What the numbers in `X` mean.
-    pi : float
-        The probability that a sufficient set must reach.
-    sets : {"all", "minimal"}
-        Which sets were searched.
-    library : str or None
-        Of what kind the table was, and frames made of the explanations are.
-    training : tuple of (ndarray, ndarray)
-        The training rows, as numbers, and their outcomes.
-    about : mapping of str to object
-        What was explained by what: the task, the target, the forest and its fidelity, settings and versions.
-    """
-
-    def __init__(
-        self,
-        X: NDArray[np.float32],
-        outcomes: NDArray[Any],
-        intervals: NDArray[np.float64] | None,
-        found: FoundSets,
-        rules: Sequence[tuple[Rule, ...]],
-        predictions: NDArray[Any],
-        variables: Variables,
-        encoding: Encoding,
-        pi: float,
-        sets: SetsKind,
-        library: str | None,
-        training: tuple[NDArray[np.float32], NDArray[Any]],
-        about: Mapping[str, Any],
-    ) -> None:
-        self._X = X
-        self._outcomes = outcomes
-        self._intervals = intervals
-        self._found = found
-        self._rules = rules
-        self._predictions = predictions
-        self._variables = variables
-        self._encoding = encoding
-        self.pi = pi
-        self.sets = sets
-        self._library = library
-        self._training = training
-        self.about = dict(about)
-
-    @property
-    def library(self) -> str | None:
-        """The library of the explained table: "pandas", "polars" or "pyarrow"; None for an array."""
-        return self._library
-
-    @property
-    def outcomes(self) -> NDArray[Any]:
-        """The explained outcomes, one for each row."""
-        return self._outcomes
-
-    @property
-    def intervals(self) -> NDArray[np.float64] | None:
-        """Regression: the closed interval of each row, shape (n_rows, 2); None for classes."""
-        return self._intervals
-
-    @property
-    def predictions(self) -> NDArray[Any]:
-        """The predictions of the forest, one for each row."""
-        return self._predictions
-
-    @property
-    def n_sets(self) -> NDArray[np.int64]:
-        """The number of sufficient sets of each row."""
-        return np.diff(self._found.offset).astype(np.int64)
-
-    @property
-    def has_set(self) -> NDArray[np.bool_]:
-        """Whether each row has a sufficient set."""
-        return self.n_sets > 0
-
-    @property
-    def best_sets(self) -> list[SufficientSet]:
-        """The best set of each row."""
-        masks = [mask.tobytes() for mask in self._found.best_masks]
-        row_of = dict(zip(masks, range(len(self)), strict=True))  # a few sets are the best ones of many rows
-        names = {mask: self._named(self._found.best_masks[row], 0.0).variables for mask, row in row_of.items()}
-        return [SufficientSet(names[m], sdp) for m, sdp in zip(masks, self._found.best_sdps.tolist(), strict=True)]
-
-    @property
-    def forest_agrees(self) -> NDArray[np.bool_]:
-        """Whether the forest predicts the outcome of each row; in a regression, both lie in the interval."""
-        if self._intervals is None:
-            return np.asarray(self._predictions == self._outcomes)
-        low, high = self._intervals.T
-        within = [(low <= numbers) & (numbers <= high) for numbers in (self._predictions, self._outcomes)]
-        return np.asarray(within[0] & within[1])
-
-    @property
-    def training(self) -> tuple[Table, NDArray[Any]]:
-        """The training table of the explainer and its outcomes. Of a column's rare categories only one is left."""
-        matrix, outcomes = self._training
-        return self._encoding.decode(matrix), outcomes
-
-    @property
-    def explained(self) -> tuple[Table, NDArray[Any]]:
-        """The explained rows as a table and their outcomes. Of a column's rare categories only one is left."""
-        return self._encoding.decode(self._X), self._outcomes
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns of the training table as the forest sees them: their kinds, categories and ranges."""
-        return self._encoding.columns
-
-    @property
-    def variable_names(self) -> tuple[str, ...]:
-        """The variables of the table."""
-        return self._variables.names
-
-    @property
-    def rules(self) -> tuple[Rule | None, ...]:
-        """The rule of each row: of its surest minimal set, or None."""
-        return tuple(rules[0] if rules else None for rules in self._rules)
-
-    @property
-    def is_search_complete(self) -> tuple[bool, ...]:
-        """Of each row, whether its search went through all sets and did not end at `max_sets`."""
-        return tuple(self._found.is_complete.tolist())
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        """The variables among which the sets were searched."""
-        return tuple(self._variables.names[v] for v in self._found.candidates)
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._outcomes)
-
-    @overload
-    def __getitem__(self, index: int) -> Explanation: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Explanation, ...]: ...
-    def __getitem__(self, index: int | slice) -> Explanation | tuple[Explanation, ...]:
-        """Return the explanation of a row, or of several."""
-        if isinstance(index, slice):
-            return tuple(self._explanation(i) for i in range(*index.indices(len(self))))
-        i = index + len(self) if index < 0 else index
-        if not 0 <= i < len(self):
-            raise IndexError(f"There are {len(self)} explanations; there is no number {index}.")
-        return self._explanation(i)
-
-    def __iter__(self) -> Iterator[Explanation]:
-        """Yield the explanations in the order of the rows."""
-        return (self._explanation(i) for i in range(len(self)))
-
-    def _explanation(self, i: int) -> Explanation:
-        found = self._found
-        interval = None
-        if self._intervals is not None:
-            interval = (float(self._intervals[i, 0]), float(self._intervals[i, 1]))
-        row = [
-            (column.name, column.decode(value))
-            for column, value in zip(self._encoding.columns, self._X[i].tolist(), strict=True)
-        ]
-        variables = self._variables
-        return Explanation(
-            outcome=to_plain(self._outcomes[i]),
-            interval=interval,
-            pi=self.pi,
-            sufficient_sets=tuple(
-                self._named(found.masks[j], float(found.sdps[j])) for j in range(found.offset[i], found.offset[i + 1])
-            ),
-            best_set=self._named(found.best_masks[i], float(found.best_sdps[i])),
-            values=tuple(
-                (name, tuple(row[c] for c in columns))
-                for name, columns in zip(variables.names, variables.columns, strict=True)
-            ),
-            rules=self._rules[i],
-            prediction=to_plain(self._predictions[i]),
-            is_search_complete=bool(found.is_complete[i]),
-            columns=self._encoding.columns,
-        )
-
-    def _named(self, mask: NDArray[np.uint64], sdp: float) -> SufficientSet:
-        return SufficientSet(tuple(self._variables.names[v] for v in self._found.members(mask)), sdp)
-
-    def mean_importance(self, sets: SetsKind = "all") -> dict[str, float]:
-        """Average the LXI over the rows that have a sufficient set.
-
-        Parameters
-        ----------
-        sets : {"all", "minimal"}, default="all"
-            Over which sets the LXI is taken.
-
-        Returns
-        -------
-        dict of str to float
-            For each variable of the table its mean importance; 0 for all if no row has a sufficient set.
-        """
-        importance = self._importance(sets)
-        has_set = np.diff(self._found.offset) > 0
-        mean = importance[has_set].mean(axis=0) if has_set.any() else np.zeros(importance.shape[1])
-        return dict(zip(self._variables.names, mean.tolist(), strict=True))
-
-    def _importance(self, sets: SetsKind) -> NDArray[np.float64]:
-        """LXI of all variables, one row for each explained row."""
-        check_sets_kind(sets)
-        found = self._found
-        row_of_set = np.repeat(np.arange(len(self)), np.diff(found.offset))
-        size = found.sizes()
-        counted = np.ones(len(size), dtype=bool)
-        if sets == "minimal" and len(size):
-            smallest = size[np.minimum(found.offset[:-1], len(size) - 1)]
-            counted = size == smallest[row_of_set]
-        n_counted = np.bincount(row_of_set[counted], minlength=len(self))
-        importance = np.zeros((len(self), len(self._variables)))
-        for bit, variable in enumerate(found.candidates):
-            holds = found.holds(bit) & counted
-            n_holding = np.bincount(row_of_set[holds], minlength=len(self))
-            importance[:, variable] = n_holding / np.maximum(n_counted, 1)
-        return importance
-
-    def to_frame(self, of: Literal["sets", "rows", "importance"] = "sets") -> Any:
-        """Return the explanations as a frame of the kind that the explained table was; for an array, of pandas.
-
-        Parameters
-        ----------
-        of : {"sets", "rows", "importance"}, default="sets"
-            "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
-            with its best set. "rows": one line for each row, with its outcome, its best set and its rule; this is the
-            table that ``suffice explain`` writes. "importance": one line for each row, one column for each variable,
-            with the LXI.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The frame.
-        """
-        check_word("of", of, ("sets", "rows", "importance"))
-        if of == "rows":
-            from suffice._io.result_table import result_frame
-
-            return result_frame(self)
-        if of == "importance":
-            importance = self._importance("all")
-            return make_frame(dict(zip(self._variables.names, importance.T, strict=True)), self._library)
-        names = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal"]
-        columns: dict[str, list[Any]] = {name: [] for name in [*names, "forest_agrees", "rule"]}
-        for row, explanation in enumerate(self):
-            low, high = explanation.interval or (None, None)
-            minimal = explanation.minimal_sets
-            for i, s in enumerate(explanation.sufficient_sets or (explanation.best_set,)):
-                rule = explanation.rules[i] if i < len(explanation.rules) else None
-                line = {
-                    "row": row,
-                    "outcome": explanation.outcome,
-                    "low": low,
-                    "high": high,
-                    "variables": s.variables,
-                    "size": len(s.variables),
-                    "sdp": s.sdp,
-                    "is_sufficient": explanation.is_sufficient,
-                    "is_minimal": s in minimal,
-                    "forest_agrees": explanation.forest_agrees,
-                    "rule": None if rule is None else str(rule),
-                }
-                for name, value in line.items():
-                    columns[name].append(value)
-        if self._intervals is None:
-            del columns["low"], columns["high"]
-        return make_frame(columns, self._library)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give all explanations as plain Python values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            Settings, and the explanations in the order of the rows.
-        """
-        return {
-            "pi": self.pi,
-            "sets": self.sets,
-            "variables": list(self.variable_names),
-            "candidates": list(self.candidates),
-            "explanations": [explanation.to_dict() for explanation in self],
-        }
-
-    def to_json(self, **options: Any) -> str:
-        """Give all explanations as JSON.
-
-        Parameters
-        ----------
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        str
-            The JSON text of `to_dict`.
-        """
-        return json.dumps(self.to_dict(), **options)
-
-    def report(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
-        """Write the explanations into one HTML page that needs nothing else: no other file, no network.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to write it; a file that is there is replaced.
-        title : str, default=None
-            What stands at the top; None names the target.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        from suffice._show.report import write_report
-
-        return write_report(self, path, title=title)
-
-    def plot(self, kind: Literal["importance", "heatmap", "rule"] = "importance", **options: Any) -> Any:
-        """Draw the explanations with matplotlib.
-
-        Parameters
-        ----------
-        kind : {"importance", "heatmap", "rule"}, default="importance"
-            What is drawn: the mean LXI of the variables; the LXI of each row; or the rule of one, as in
-            ``plot("rule", row=0)``.
-        **options : dict
-            Passed to `importance`, `importance_heatmap` or `rule` of `suffice.plots`, such as ``ax``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Where it was drawn.
-        """
-        from suffice import plots
-
-        kinds: dict[str, Any] = {
-            "importance": plots.importance,
-            "heatmap": plots.importance_heatmap,
-            "rule": plots.rule,
-        }
-        check_word("kind", kind, list(kinds))
-        return kinds[kind](self, **options)
-
-    def __str__(self) -> str:
-        """Summarise: how many rows have a sufficient set, and which variables they rest on."""
-        n_sufficient = int(np.count_nonzero(np.diff(self._found.offset)))
-        summary = (
-            f"{len(self)} rows explained; {n_sufficient} {'has' if n_sufficient == 1 else 'have'} a sufficient set "
-            f"(probability {self.pi:g}) among {len(self.candidates)} candidate variables."
-        )
-        lines = [summary]
-        if n_sufficient:
-            ranked = sorted(self.mean_importance().items(), key=lambda item: -item[1])
-            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED] if value > 0]
-            lines.append(f"Mean importance (LXI): {', '.join(listed)}.")
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from suffice._show.cards import explanations_card
-
-        return explanations_card(self)
+            texts.append(f"{name} ({listed})")
+        return join(texts) if texts else "nothing at all"
 
 
 def check_sets_kind(sets: str) -> None:

@@ -49,7 +49,8 @@ from suffice._show.drawing import (
 )
 from suffice._table.checks import as_finite, check_number, read_outcomes
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, Explanations, SetsKind, SufficientSet, check_sets_kind
+from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind
+from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.stability import Stability, rule_stability
 from suffice.words import counted, format_number, format_percent, format_probability, format_value

@@ -8,37 +8,31 @@ from __future__ import annotations
 
 import functools
 import importlib
-import json
 import math
 import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.checks import check_number
+from suffice._engine.rule_search import FoundBox
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, read_columns
-from suffice.errors import did_you_mean
-from suffice.words import format_exactly, format_label, format_number, format_percent, format_probability, to_plain
+from suffice.words import format_exactly, format_label, format_number, format_percent, format_probability
 
 _SQL_PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY", "weekday": "ISODOW", "hour": "HOUR"}
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-
-
-Side: TypeAlias = Literal["low", "high"]
 
 
 @dataclass(frozen=True)
 class Condition:
     """What a rule asks of one column: that a number lies in an interval, or that a label is in a set.
 
-    Two conditions that the same values satisfy are equal: of an infinite end it does not matter whether it is closed,
-    and of labels the order does not matter.
+    Two conditions that the same values satisfy are equal: it does not matter whether an infinite end is closed, nor in
+    which order labels are given.
 
     Parameters
     ----------
@@ -89,7 +83,11 @@ class Condition:
         if not isinstance(self.column, str):
             raise TypeError(f"`column` must be the name of a column, got {self.column!r}.")
         for name in ("low", "high"):
-            check_number(name, getattr(self, name), "a number", lambda end: not math.isnan(end))
+            end = getattr(self, name)
+            if not isinstance(end, Real) or isinstance(end, bool):
+                raise TypeError(f"`{name}` must be a number, got {end!r}.")
+            if math.isnan(end):
+                raise ValueError(f"`{name}` must be a number, got {end!r}.")
         # -0.0 becomes 0.0: they are equal, but would read differently.
         low, high = float(self.low) + 0.0, float(self.high) + 0.0
         low_closed = bool(self.low_closed) and low > -math.inf
@@ -121,7 +119,7 @@ class Condition:
             raise ValueError(f"The condition on {self.name!r} has labels: give it no `low` and no `high`.")
         if not self.excluded and not self.labels:
             raise ValueError(f"No label satisfies the condition on {self.name!r}: give some `labels`.")
-        labels = {to_plain(label) for label in self.labels}
+        labels = {label.item() if isinstance(label, np.generic) else label for label in self.labels}
         for label in labels:
             if not isinstance(label, str | bool | int | float) or label != label:  # noqa: PLR0124 (NaN)
                 raise TypeError(f"A label must be a string, a boolean or a number, got {label!r}.")
@@ -150,7 +148,7 @@ class Condition:
         return low + high
 
     def covers(self, values: Any) -> NDArray[np.bool_]:
-        """Tell which values satisfy the condition.
+        """Return which values satisfy the condition.
 
         Parameters
         ----------
@@ -166,7 +164,7 @@ class Condition:
         return self.covers_rows(read_columns({self.column: column.ravel()})).reshape(column.shape)
 
     def covers_rows(self, table: Table) -> NDArray[np.bool_]:
-        """Tell which rows of a table satisfy the condition.
+        """Return which rows of a table satisfy the condition.
 
         Parameters
         ----------
@@ -223,27 +221,41 @@ class Condition:
             return f"{'!=' if self.excluded else '='} {format_label(labels[0])}"
         return f"{'not in' if self.excluded else 'in'} {{{', '.join(format_label(label) for label in labels)}}}"
 
-    def _to_sql(self) -> str:
+    def to_sql(self) -> str:
+        """Write the condition in SQL.
+
+        Returns
+        -------
+        str
+            An expression that is true for the rows that satisfy it. Missing values must be NULL.
+        """
         name = '"' + self.column.replace('"', '""') + '"'
-        asked = name if self.part is None else f"EXTRACT({_SQL_PARTS[self.part]} FROM {name})"
+        operand = name if self.part is None else f"EXTRACT({_SQL_PARTS[self.part]} FROM {name})"
         # The exponent makes the literal a double: DuckDB 2.0 rounds a plain 0.1 to float32 for a FLOAT column.
-        compared = [f"{asked} {sign} {end!r}{'' if 'e' in repr(end) else 'e0'}" for sign, end in self._comparisons]
+        compared = [f"{operand} {sign} {end!r}{'' if 'e' in repr(end) else 'e0'}" for sign, end in self._comparisons]
         if self.labels:
             labels = [day + 1 for day in self._weekdays] if self.part else self.labels
             listed = ", ".join(to_sql_literal(label) for label in labels)
-            compared = [f"{asked} {'NOT IN' if self.excluded else 'IN'} ({listed})"]
+            compared = [f"{operand} {'NOT IN' if self.excluded else 'IN'} ({listed})"]
         return self._join(compared or [f"{name} IS NOT NULL"], " AND ", " OR ", f"{name} IS NULL")
 
-    def _to_pandas_query(self) -> str:
+    def to_pandas_query(self) -> str:
+        """Write the condition for ``pandas.DataFrame.query``.
+
+        Returns
+        -------
+        str
+            The query. `Rule.to_pandas_query` also checks that pandas can read the name of the column.
+        """
         column = _quote_for_pandas(self.column)
         if self.labels:
-            asked, labels = (f"{column}.dt.day_of_week", self._weekdays) if self.part else (column, list(self.labels))
-            listed = f"{asked}.isin({labels!r})"
+            operand, labels = (f"{column}.dt.day_of_week", self._weekdays) if self.part else (column, list(self.labels))
+            listed = f"{operand}.isin({labels!r})"
             compared = [f"(not {listed})", f"{column}.notna()"] if self.excluded else [listed]
             return self._join(compared, " and ", " or ", f"{column}.isna()")
-        asked = column if self.part is None else f"{column}.dt.{self.part}"
+        operand = column if self.part is None else f"{column}.dt.{self.part}"
         # Without astype pandas rounds the end to float32 for a float32 column.
-        compared = [f"{asked}.astype('float64') {sign} {end!r}" for sign, end in self._comparisons]
+        compared = [f"{operand}.astype('float64') {sign} {end!r}" for sign, end in self._comparisons]
         return self._join(compared or [f"{column}.notna()"], " and ", " or ", f"{column}.isna()")
 
     def _join(self, compared: list[str], and_: str, or_: str, is_missing: str) -> str:
@@ -251,25 +263,33 @@ class Condition:
             return is_missing
         return f"({and_.join(compared)}{or_}{is_missing})" if self.missing else and_.join(compared)
 
-    def _to_polars(self, pl: Any) -> Any:
+    def to_polars(self) -> Any:
+        """Write the condition as a polars expression.
+
+        Returns
+        -------
+        polars.Expr
+            True for the rows that satisfy it and False, never null, for others.
+        """
+        pl = _import("polars", "to_polars")
         name = self.column
         if name == "*" or (name.startswith("^") and name.endswith("$")):  # polars' patterns
             name = f"^{re.escape(name)}$"
         column = pl.col(name)
-        # NaN is a missing number; of text and categories there is none. Only the type of the column tells.
+        # NaN is a missing number; text and categories have none. Only the type of the column says which it holds.
         is_null = column.is_null() | column.map_batches(_is_nan, return_dtype=pl.Boolean)
         if not self.values or not (self._comparisons or self.labels):
             return is_null if not self.values else ~is_null
         if self.labels:
-            asked, labels = (
+            operand, labels = (
                 (column.dt.weekday(), [day + 1 for day in self._weekdays]) if self.part else (column, list(self.labels))
             )
             if self.part is None:
-                # Of an Enum polars refuses labels that are none of its own, of other columns those of another type.
+                # polars refuses labels that an Enum does not have, and in other columns labels of another type.
                 kinds = {str: pl.String, bool: pl.Boolean, int: pl.Float64, float: pl.Float64}
-                asked = asked.cast(kinds[type(labels[0])], strict=False)
+                operand = operand.cast(kinds[type(labels[0])], strict=False)
                 labels = [float(label) if type(label) is int else label for label in labels]
-            listed = asked.is_in(labels)
+            listed = operand.is_in(labels)
             covered = (~listed if self.excluded else listed).fill_null(False) & ~is_null
             return covered | is_null if self.missing else covered
         numbers = (column if self.part is None else getattr(column.dt, self.part)()).cast(pl.Float64)
@@ -339,8 +359,9 @@ class Rule:
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""
         object.__setattr__(self, "conditions", tuple(self.conditions))
-        for field in fields(self):
-            object.__setattr__(self, field.name, to_plain(getattr(self, field.name)))
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
         seen = set()
         for condition in self.conditions:
             if condition.is_trivial:
@@ -354,15 +375,50 @@ class Rule:
                 raise ValueError(f"`interval` must be (low, high) with low <= high, got {(low, high)}.")
             object.__setattr__(self, "interval", (low, high))
 
+    @classmethod
+    def from_box(cls, box: FoundBox, outcome: Any, interval: Any, target: str) -> Rule:
+        """Make the rule of a box that the search found.
+
+        Parameters
+        ----------
+        box : FoundBox
+            The box.
+        outcome : object
+            The class label or the number that is explained.
+        interval : sequence of float or None
+            Regression: (low, high).
+        target : str
+            What the outcome is called.
+
+        Returns
+        -------
+        Rule
+            The rule.
+        """
+        return cls(
+            conditions=tuple(Condition(**vars(bounds)) for bounds in box.bounds),
+            outcome=outcome,
+            interval=None if interval is None else (interval[0], interval[1]),
+            sdp=box.sdp,
+            support=box.support,
+            coverage=box.coverage,
+            precision=box.precision,
+            mae=box.mae,
+            optimal=box.optimal,
+            bound=box.bound,
+            everywhere=box.everywhere,
+            target=target,
+        )
+
     def covers(self, X: Any, column_names: Sequence[str] | None = None) -> NDArray[np.bool_]:
-        """Tell which rows satisfy the rule.
+        """Return which rows satisfy the rule.
 
         A row with a missing value in a tested column is covered only if the condition allows missing values.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns), frame, or dict of columns
-            The rows; of a frame or dict only the columns that the rule tests are read.
+            The rows; only the columns that the rule tests are read from a frame or dict.
         column_names : sequence of str, optional
             The names of the columns of an array; without them x0, x1 and so on.
 
@@ -385,19 +441,19 @@ class Rule:
         dict
             The fields of the rule; None for an end, or a bound, that is infinite.
         """
-        found = asdict(self)
-        found["conditions"] = [
+        values = asdict(self)
+        values["conditions"] = [
             {
                 **condition,
                 "low": _finite(condition["low"]),
                 "high": _finite(condition["high"]),
                 "labels": None if condition["labels"] is None else list(condition["labels"]),
             }
-            for condition in found["conditions"]
+            for condition in values["conditions"]
         ]
-        found["interval"] = None if self.interval is None else [_finite(end) for end in self.interval]
-        found["bound"] = _finite(self.bound)
-        return found
+        values["interval"] = None if self.interval is None else [_finite(end) for end in self.interval]
+        values["bound"] = _finite(self.bound)
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Rule:
@@ -430,15 +486,15 @@ class Rule:
         Returns
         -------
         str
-            What stands after WHERE. Missing values must be NULL: of NaN, databases think differently. Parts of dates
-            are asked for by EXTRACT, as in PostgreSQL and DuckDB.
+            What stands after WHERE. Missing values must be NULL: databases treat NaN in different ways. Parts of dates
+            are read by EXTRACT, as in PostgreSQL and DuckDB.
         """
-        return " AND ".join(condition._to_sql() for condition in self.conditions) or "1 = 1"
+        return " AND ".join(condition.to_sql() for condition in self.conditions) or "1 = 1"
 
     def to_pandas_query(self) -> str:
         """Give the rule as a query for ``pandas.DataFrame.query``.
 
-        Not every name can stand in a query; such as cannot are refused. pandas takes "a (b)" and "a_(b)" for the same
+        Names that cannot stand in a query are refused. pandas takes "a (b)" and "a_(b)" for the same
         name: if the frame has two such columns, use `covers`.
 
         Returns
@@ -461,7 +517,7 @@ class Rule:
                     f"A pandas query cannot name the column {column!r}: rename it, or use frame[rule.covers(frame)]."
                 )
         # A query that is just True is an error; nothing of an index, or a column of that name, is in an empty list.
-        return " and ".join(condition._to_pandas_query() for condition in self.conditions) or "~index.isin([])"
+        return " and ".join(condition.to_pandas_query() for condition in self.conditions) or "~index.isin([])"
 
     def to_polars(self) -> Any:
         """Give the rule as a polars expression.
@@ -472,249 +528,29 @@ class Rule:
             True for the rows that the rule covers and False, never null, for others; null and NaN are missing values.
         """
         pl = _import("polars", "to_polars")
-        return functools.reduce(operator.and_, (c._to_polars(pl) for c in self.conditions), pl.lit(True))
+        return functools.reduce(operator.and_, (c.to_polars() for c in self.conditions), pl.lit(True))
+
+    def __str__(self) -> str:
+        """Return the rule as a sentence."""
+        return f"{self.sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
+
+    @property
+    def conclusion(self) -> str:
+        """What the rule keeps: the class, or the interval."""
+        if self.interval is None:
+            return str(self.outcome)
+        return f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
 
     @property
     def sentence(self) -> str:
-        """The rule in words, without its figures."""
-        outcome = str(self.outcome)
-        if self.interval is not None:
-            outcome = f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
+        """The rule as a sentence without its figures."""
         conditions = " AND ".join(str(condition) for condition in self.conditions)
-        return f"IF {conditions} THEN {outcome}" if conditions else f"ALWAYS {outcome}"
-
-    def __str__(self) -> str:
-        """Return the rule as a sentence with its coverage and its SDP."""
-        return f"{self.sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
+        return f"IF {conditions} THEN {self.conclusion}" if conditions else f"ALWAYS {self.conclusion}"
 
     def _repr_html_(self) -> str:
         from suffice._show.cards import rule_card
 
         return rule_card(self)
-
-
-def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition, ...]:
-    """Read the conditions of a rule's sentence.
-
-    Parameters
-    ----------
-    text : str
-        The sentence, from "IF" on; what follows "THEN" is not read. Or one that begins with "ALWAYS".
-    column_names : sequence of str
-        The columns of the table. They may hold anything, but a text that can be read in two ways is refused.
-
-    Returns
-    -------
-    tuple of Condition
-        The conditions, in the order of the text.
-
-    Examples
-    --------
-    >>> parse_conditions("IF temp max > 5.5 THEN busy", ["temp", "temp max"])[0].column
-    'temp max'
-    """
-    if text.startswith("ALWAYS "):
-        return ()
-    if not text.startswith("IF "):
-        raise ValueError(f"A rule begins with 'IF ' or 'ALWAYS ', got {text!r}.")
-    parts = {f"{name}.{part}": (name, part) for name in column_names for part in DATE_PARTS}
-    names = {name: known for name, known in [*parts.items(), *((n, (n, None)) for n in column_names)] if name in text}
-    readings: list[tuple[Condition, ...]] = []
-    unread = len("IF ")
-    todo: list[tuple[int, tuple[Condition, ...]]] = [(unread, ())]
-    while todo and len(readings) < 2:
-        start, found = todo.pop()
-        unread = max(unread, start)
-        for name in names.keys() - {condition.name for condition in found}:
-            condition, end = _read_condition(text, start, name, *names[name])
-            if condition and text.startswith(" AND ", end):
-                todo.append((end + len(" AND "), (*found, condition)))
-            if condition and (end == len(text) or text.startswith(" THEN ", end)):
-                readings.append((*found, condition))
-    if not readings:
-        near = did_you_mean(re.split(" [<>=]| is ", text[unread:])[0], column_names)
-        raise ValueError(f"Cannot read a condition on a known column from {text[unread:]!r}.{near}")
-    if len(readings) > 1:
-        raise ValueError(f"The names of the columns let {text!r} be read in two ways: rename columns.")
-    return readings[0]
-
-
-def _read_condition(text: str, start: int, name: str, column: str, part: str | None) -> tuple[Condition | None, int]:
-    """Read the condition on a column that stands at a place of the text, if one does; and where it ends."""
-    number = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
-    label = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\W\d_][^,{}\"]*?)"
-    several = rf"(?:{label}|{number[1:-1]})"
-    name = re.escape(name)
-    # A name may look like a number: "5 < 5" is a column "5" below 5, not a lower end without an upper one.
-    forms = (
-        f"{number} (<=?) {name} (<=?) {number}( or missing)?",
-        f"()(){name} ([<>]=?|=) {number}( or missing)?",
-        f"()(){name} (in|not in) {{({several}(?:, {several})*)}}( or missing)?",
-        f"()(){name} (!?=) ({label})( or missing)?",
-        f"()(){name}()() (is missing|is known)",
-    )
-    for form in forms:
-        match = re.compile(form + r"(?= AND | THEN |\Z)").match(text, start)
-        if match is None:
-            continue
-        low, above, sign, end, word = match.groups()
-        asked: dict[str, Any] = {"missing": word in (" or missing", "is missing"), "values": word != "is missing"}
-        if form in forms[2:4]:
-            asked.update(labels=_read_labels(end), excluded=sign in ("!=", "not in"))
-        else:
-            if low:
-                asked.update(low=float(low), low_closed=above == "<=")
-            if sign in ("=", ">", ">="):
-                asked.update(low=float(end), low_closed=sign != ">")
-            if sign in ("=", "<", "<="):
-                asked.update(high=float(end), high_closed=sign != "<")
-        try:
-            return Condition(column, part=part, **asked), match.end()
-        except ValueError:  # such as 7 < x <= 3
-            continue
-    return None, start
-
-
-def _read_labels(text: str) -> tuple[Any, ...]:
-    """Read labels as `format_label` writes them."""
-    labels: list[Any] = []
-    for quoted, bare in re.findall(r"(\"(?:[^\"\\]|\\.)*\")|([^, ][^,]*)", text):
-        if quoted:
-            labels.append(json.loads(quoted))
-        elif bare in ("True", "False"):
-            labels.append(bare == "True")
-        elif re.fullmatch(r"-?[0-9]+", bare):
-            labels.append(int(bare))
-        elif re.match(r"-?[0-9]", bare):
-            labels.append(float(bare))
-        else:
-            labels.append(bare)
-    return tuple(labels)
-
-
-def round_end(below: float, above: float, threshold: float, within: Side | None = None) -> float:
-    """Find the roundest end that parts the training values as a forest's threshold does.
-
-    The forest compares float32(value) <= threshold, a rule compares value <= end as float64. The end found has the
-    fewest significant decimal digits and, of such, is nearest to the threshold (of two equally near, the lower). If
-    the threshold is itself a training value, the end is sought a tenth of the way to the next one.
-
-    Parameters
-    ----------
-    below : float
-        The largest training value, as float32, that is at most `threshold`; -inf if there is none.
-    above : float
-        The smallest training value, as float32, that is greater; inf if there is none. If one of the two is missing,
-        the end goes no further from the threshold on its side than on the other; if both are, it is the threshold.
-    threshold : float
-        The threshold.
-    within : {"low", "high"} or None, default=None
-        If given, no value passes the end as a lower or upper one that does not pass the threshold.
-
-    Returns
-    -------
-    float
-        A number that is no less than any float64 that float32 rounds to `below` or less, and less than any that it
-        rounds to `above` or more.
-
-    Examples
-    --------
-    >>> round_end(12.5, 17.75, 15.125), round_end(0.5, 17.75, 9.125)
-    (15.0, 9.0)
-    """
-    if not (below <= threshold < above and math.isfinite(threshold)):
-        raise ValueError(f"`threshold` must lie in [below, above), got {threshold!r} for [{below!r}, {above!r}).")
-    with np.errstate(over="ignore"):
-        if float(np.float32(below)) != below or float(np.float32(above)) != above:
-            raise ValueError(f"`below` and `above` must be float32 values, got {below!r} and {above!r}.")
-    if within == "high" and threshold == below:
-        # Only one number would do, of 17 digits; this is the one that was most likely meant.
-        return float(str(np.float32(threshold)))
-    lowest = _last_rounded_to(below)
-    highest = math.nextafter(-_last_rounded_to(-above), -math.inf)  # rounding is symmetric about zero
-    if below == -math.inf:
-        lowest = min(threshold - (above - threshold), highest) if above < math.inf else threshold
-    if above == math.inf:
-        highest = max(threshold + (threshold - below), lowest) if below > -math.inf else threshold
-    if within == "low":
-        lowest = max(lowest, _last_rounded_to(threshold))
-    if within == "high":
-        highest = max(lowest, min(highest, _last_rounded_to(threshold)))
-    near = threshold
-    if not lowest <= threshold <= highest:  # nearest would be 8e-46 if the threshold is 0, and 0 is a training value
-        tenth = (highest - lowest) / 10
-        near = lowest + tenth if threshold < lowest else highest - tenth
-    n_digits = 0
-    while True:  # 17 digits tell any float64 from the next
-        n_digits += 1
-        ends = [float(Context(prec=n_digits, rounding=how).plus(Decimal(near))) for how in (ROUND_FLOOR, ROUND_CEILING)]
-        fitting = [end for end in ends if lowest <= end <= highest and math.isfinite(end)]
-        if fitting:
-            return min(fitting, key=lambda end: abs(Fraction(end) - Fraction(near))) + 0.0
-
-
-def round_whole_end(
-    below: float,
-    above: float,
-    threshold: float,
-    side: Side,
-    within: Side | None = None,
-) -> tuple[float, bool]:
-    """Find the roundest end for a column of whole numbers.
-
-    Parameters
-    ----------
-    below, above : float
-        The training values next to the threshold, as for `round_end`; whole numbers or infinite.
-    threshold : float
-        The threshold.
-    side : {"low", "high"}
-        Of which side it is the end.
-    within : {"low", "high"} or None, default=None
-        If given, no whole number passes the end that does not pass the threshold.
-
-    Returns
-    -------
-    end : float
-        A whole number.
-    is_closed : bool
-        Whether it belongs to the side: ``>= 6`` or ``<= 5``, but ``< 100`` rather than ``<= 99``.
-
-    Examples
-    --------
-    >>> round_whole_end(5.0, 6.0, 5.5, "low"), round_whole_end(5.0, 6.0, 5.5, "high")
-    ((6.0, True), (5.0, True))
-    >>> round_whole_end(980.0, 1031.0, 1005.5, "high")
-    (1000.0, False)
-    """
-    first_beyond = math.floor(threshold) + 1  # the threshold lies just below it
-    lowest = below + 1 if math.isfinite(below) else float(first_beyond)
-    highest = above if math.isfinite(above) else float(first_beyond)
-    if within == "low":
-        lowest = max(lowest, first_beyond)
-    if within == "high":
-        highest = min(highest, first_beyond)
-    near = min(max(first_beyond, lowest), highest)
-    n_digits = 0
-    while True:
-        n_digits += 1
-        ends = [int(Context(prec=n_digits, rounding=how).plus(Decimal(near))) for how in (ROUND_FLOOR, ROUND_CEILING)]
-        fitting = [end for end in ends if lowest <= end <= highest]
-        if fitting:
-            end = min(fitting, key=lambda end: abs(end - near))
-            break
-    if side == "low":
-        return float(end), True
-    n_digits_before = len(str(abs(end - 1)).rstrip("0"))
-    return (float(end), False) if n_digits_before > n_digits else (float(end - 1), True)
-
-
-def _last_rounded_to(value: float) -> float:
-    """Find the largest float64 that float32 rounds to a float32 value or less."""
-    with np.errstate(over="ignore"):
-        following = float(np.nextafter(np.float32(value), np.float32(np.inf)))
-        middle = (value + min(following, 2.0**128)) / 2  # exact; beyond the largest float32 follows 2**128
-        return middle if float(np.float32(middle)) <= value else math.nextafter(middle, -math.inf)  # ties go to even
 
 
 def _finite(number: float) -> float | None:
@@ -733,7 +569,7 @@ def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
 
 
 def _is_nan(column: Any) -> Any:
-    """Tell which values of a polars series are NaN."""
+    """Return which values of a polars series are NaN."""
     column = column.alias("x")  # polars would take "^a$" for a pattern
     return column.is_nan().fill_null(False) if column.dtype.is_float() else column.is_null() & False
 

@@ -1,8 +1,8 @@
-"""How much explanations change when rows change a little: the paper's stability experiment, on rows of one's own."""
+"""How much explanations change when rows change a little: the paper's stability experiment, on your own rows."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -14,6 +14,8 @@ from suffice._table.checks import check_number
 from suffice._table.frames import as_frame
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation
+from suffice.rules import Rule
+from suffice.words import counted
 
 Floats = NDArray[np.float64]
 
@@ -25,12 +27,13 @@ class Stability:
     Parameters
     ----------
     n_rules : ndarray of shape (n_rows,)
-        The number of different rules among a row and its copies: 1 if all have the same. Rules differ if their bounds
-        do, or the class that they keep; having no rule counts as one more.
+        The number of different rules among a row and its copies: 1 if all have the same. Two rules are the same if they
+        keep the same class, test the same columns and cover the same training rows; their bounds may be written
+        differently. Having no rule counts as one more.
     n_sets : ndarray of shape (n_rows,)
         The number of different best sets.
     same_rule : ndarray of shape (n_rows,)
-        The share of copies with the very rule of the row.
+        The share of copies with the rule of the row.
     same_set : ndarray of shape (n_rows,)
         The share of copies with the best set of the row.
     same_outcome : ndarray of shape (n_rows,)
@@ -51,10 +54,9 @@ class Stability:
 
     def __str__(self) -> str:
         """Summarise the numbers."""
-        n_rows = len(self.n_rules)
         n_kept = int(np.count_nonzero(self.n_rules == 1))
         return (
-            f"{n_rows} row{'' if n_rows == 1 else 's'} with {self.n_copies} noisy copies each (noise of {self.scale:g} "
+            f"{counted(len(self.n_rules), 'row')} with {self.n_copies} noisy copies each (noise of {self.scale:g} "
             f"standard deviations): {self.n_rules.mean():.2f} different rules and {self.n_sets.mean():.2f} different "
             f"best sets on average; {n_kept} row{' has' if n_kept == 1 else 's have'} the same rule as all "
             f"{'its' if n_kept == 1 else 'their'} copies."
@@ -84,7 +86,7 @@ def rule_stability(
     X : array-like or frame of shape (n_rows, n_columns)
         The rows.
     y : array-like of shape (n_rows,), default=None
-        The outcomes, which the copies keep. None explains what is predicted, of a row and of each of its copies.
+        The outcomes, which the copies keep. None explains the predictions for a row and for each of its copies.
     scale : float, default=0.1
         The standard deviation of the noise, as a share of each column's own.
     n_copies : int, default=50
@@ -123,17 +125,21 @@ def rule_stability(
     outcomes = None if y is None else np.repeat(np.asarray(y), n_copies)
     of_copies = explainer.explain(copies, outcomes, sets="minimal", progress=progress)
 
+    row_rules = rule_keys(of_rows.rules, training)
+    copy_rules = rule_keys(of_copies.rules, training)
+    row_sets = [best.variables for best in of_rows.best_sets]
+    copy_sets = [best.variables for best in of_copies.best_sets]
     n_rules, n_sets, same = [], [], []
     for i, row in enumerate(of_rows):
-        mine = of_copies[i * n_copies : (i + 1) * n_copies]
-        rules, sets = [_rule_key(e) for e in mine], [e.best_set.variables for e in mine]
-        n_rules.append(len({_rule_key(row), *rules}))
-        n_sets.append(len({row.best_set.variables, *sets}))
+        mine = slice(i * n_copies, (i + 1) * n_copies)
+        rules, sets = copy_rules[mine], copy_sets[mine]
+        n_rules.append(len({row_rules[i], *rules}))
+        n_sets.append(len({row_sets[i], *sets}))
         same.append(
             (
-                rules.count(_rule_key(row)) / n_copies,
-                sets.count(row.best_set.variables) / n_copies,
-                sum(_keeps(row, e.outcome) for e in mine) / n_copies,
+                rules.count(row_rules[i]) / n_copies,
+                sets.count(row_sets[i]) / n_copies,
+                sum(_keeps(row, outcome) for outcome in of_copies.outcomes[mine]) / n_copies,
             )
         )
     same_rule, same_set, same_outcome = np.array(same).T
@@ -146,12 +152,35 @@ def _deviation(values: Floats) -> float:
     return float(np.nanstd(values)) if not np.isnan(values).all() else 0.0
 
 
-def _rule_key(explanation: Explanation) -> Hashable:
-    """Give what must be equal for two rules to be the same."""
-    rule = explanation.rule
-    if rule is None:
-        return None
-    return rule.outcome if rule.interval is None else None, frozenset(rule.conditions)
+def rule_keys(rules: Sequence[Rule | None], training: Any) -> list[Hashable]:
+    """Return what must be equal for two rules to be the same.
+
+    Exact bounds would distinguish rules that mean the same: the end of a rule for a row of whole numbers is written
+    differently (age <= 31) from that for a noisy copy (age <= 31.5), though both cover the same training rows.
+
+    Parameters
+    ----------
+    rules : sequence of Rule or None
+        The rules.
+    training : table
+        The training rows, in any form that `Rule.covers` takes.
+
+    Returns
+    -------
+    list of hashable
+        The class, the columns and the covered training rows of each rule; None for no rule.
+    """
+    covered: dict[Any, bytes] = {}
+    keys: list[Hashable] = []
+    for rule in rules:
+        if rule is None:
+            keys.append(None)
+            continue
+        if rule.conditions not in covered:
+            covered[rule.conditions] = np.packbits(rule.covers(training)).tobytes()
+        columns = tuple(condition.name for condition in rule.conditions)
+        keys.append((rule.outcome if rule.interval is None else None, columns, covered[rule.conditions]))
+    return keys
 
 
 def _keeps(row: Explanation, outcome: Any) -> bool:
@@ -170,17 +199,17 @@ def _noisy_copies(
         for source, (deviation, is_whole) in noise.items():
             column = repeated[names[source]]
             values = _with_noise(column.cast(nw.Float64).to_numpy(), deviation, is_whole, rng)
-            # A model that is asked about the copies should find whole numbers where it saw them.
+            # A model that predicts the copies should get whole numbers where it was fitted on whole numbers.
             is_kept = column.dtype.is_integer() and not np.isnan(values).any()
             if column.dtype.is_unsigned_integer():
                 values = np.maximum(values, 0)
             series = nw.new_series(names[source], values, nw.Float64, backend=repeated.implementation)
             repeated = repeated.with_columns(series.cast(column.dtype) if is_kept else series)
         return repeated.to_native()
-    given = frame.to_numpy() if frame is not None else X
-    array = np.asarray(given)
-    if array.dtype.kind in "US":  # of a list; NumPy turns numbers beside text into text
-        array = np.asarray(given, dtype=object)
+    rows = frame.to_numpy() if frame is not None else X
+    array = np.asarray(rows)
+    if array.dtype.kind in "US":  # NumPy has turned the numbers of a list with text into text
+        array = np.asarray(rows, dtype=object)
     array = np.repeat(array, n_copies, axis=0)
     array = array.astype(np.float64) if array.dtype.kind in "iuf" else array
     for source, (deviation, is_whole) in noise.items():

@@ -76,14 +76,6 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def here(folder, tmp_path, monkeypatch):
-    for path in folder.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
 def n_explained(monkeypatch):
     """The number of rows in each call of the explainer that had any."""
     explain, counts = SufficientExplainer.explain, []
@@ -100,7 +92,7 @@ def explain(line, rows="rows.parquet", model="buys"):
     return run(["explain", f"{model}.suffice", rows, *line.split()])
 
 
-def stop_after(n_parts, monkeypatch, error=RuntimeError):
+def stop_after(n_parts, monkeypatch, error):
     """Let the run crash when it has written some parts."""
     write = streaming.Parts.write
 
@@ -115,8 +107,8 @@ def stop_after(n_parts, monkeypatch, error=RuntimeError):
 
 
 def crash_after(n_parts, line, monkeypatch, **of):
-    for _ in stop_after(n_parts, monkeypatch):
-        with pytest.raises(RuntimeError):
+    for _ in stop_after(n_parts, monkeypatch, RuntimeError("stopped by the test")):
+        with pytest.raises(RuntimeError, match="stopped by the test"):
             explain(line, **of)
 
 
@@ -329,12 +321,12 @@ def test_a_run_killed_while_it_joined_the_parts(here, monkeypatch, n_explained, 
         left.append(set(os.listdir(self.folder)) & begun)
         for name in begun:
             (self.folder / name).write_bytes(b"half")
-        raise RuntimeError
+        raise RuntimeError("stopped by the test")
 
     with monkeypatch.context() as patch:
         patch.setattr(streaming.Parts, "join", crash)
         for _ in range(2):
-            with pytest.raises(RuntimeError):
+            with pytest.raises(RuntimeError, match="stopped by the test"):
                 explain("-o out.parquet --batch 20")
     assert left == [set(), set()]
     assert n_explained == [20, 20, 20]

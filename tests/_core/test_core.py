@@ -8,12 +8,17 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, core_forest, mask, node_sizes, project, shapes, tree
+from forests import LAYOUTS, core_forest, core_rows, mask, node_sizes, project, shapes, tree
 from oracle import Oracle
 
 from suffice import _core
 
 GRID = np.array(list(product([0.0, 1.0, 2.0], repeat=2)))
+
+
+def search_options(**options):
+    defaults = {"pi": 0.9, "min_node_size": 1, "min_size": 1, "max_size": 2, "minimal_only": True, "max_sets": 99}
+    return _core.SearchOptions(**defaults | options)
 
 
 def subsets(n):
@@ -27,13 +32,12 @@ def assert_same_sdp(trees, X, y, queries, min_node_size, groups=None):
     values = np.unique(y)
     hi = len(values) // 2
     pairs = [(x, S) for x in queries for S in sets]
-    rows = np.ascontiguousarray([x for x, _ in pairs], dtype=np.float32)
+    rows = core_rows([x for x, _ in pairs], 0, hi)
     masks = np.array([mask(S) for _, S in pairs], dtype=np.uint64)
-    lo, his = np.zeros(len(pairs), np.uint32), np.full(len(pairs), hi, np.uint32)
     expected = [float(oracle.sdp(x, S, (values[0], values[hi]))) for x, S in pairs]
     for layout in LAYOUTS:
         projection = project(core_forest(trees, X, y), X.shape[1], groups, layout)
-        sdp = _core.sdp(projection, rows, masks, lo, his, min_node_size, 1, None)
+        sdp = _core.sdp(projection=projection, rows=rows, sets=masks, min_node_size=min_node_size, n_threads=1)
         np.testing.assert_allclose(sdp, expected, rtol=0, atol=1e-15, err_msg=layout)
 
 
@@ -45,11 +49,11 @@ def test_a_cell_worked_out_by_hand(layout):
     # The root splits on b; both halves split on a, at 1.5 and at 3.5.
     t = tree((1, 0.5, (0, 1.5, None, None), (0, 3.5, None, None)), rows=np.arange(6))
     projection = project(core_forest([t], X, y), 2, layout=layout)
-    x = np.array([[3.0, 0.0]], dtype=np.float32)
+    x = core_rows([[3.0, 0.0]], 1)
 
     def share_of_ones(S, min_node_size):
-        one = np.array([1], dtype=np.uint32)
-        return _core.sdp(projection, x, np.array([mask(S)], np.uint64), one, one, min_node_size, 1, None)[0]
+        sets = np.array([mask(S)], np.uint64)
+        return _core.sdp(projection=projection, rows=x, sets=sets, min_node_size=min_node_size, n_threads=1)[0]
 
     # S = {a}: x is visited on both sides of b and must agree with 1.5 < a and with a <= 3.5: rows 2, 3.
     assert share_of_ones([0], 1) == 1 / 2
@@ -141,8 +145,8 @@ def test_values_are_compared_as_float32(layout):
     y = np.array([0, 1, 2])
     t = tree((0, 0.1, None, None), np.arange(3))
     projection = project(core_forest([t], X, y), 1, layout=layout)
-    zero = np.zeros(1, np.uint32)
-    sdp = _core.sdp(projection, np.array([[0.1]], np.float32), np.ones(1, np.uint64), zero, zero, 1, 1, None)
+    rows, sets = core_rows([[0.1]], 0), np.ones(1, np.uint64)
+    sdp = _core.sdp(projection=projection, rows=rows, sets=sets, min_node_size=1, n_threads=1)
     assert sdp[0] == 1 / 2  # with 0.2, not with 0.05
 
 
@@ -160,12 +164,14 @@ def test_the_order_of_training_rows_changes_no_bit(layout):
         projection = project(forest, 3, layout=layout)
         queries = X.astype(np.float32)
         sets = np.arange(200, dtype=np.uint64) % 8
-        lo, hi = np.full(200, 2, np.uint32), np.full(200, 5, np.uint32)
+        rows = core_rows(queries, 2, 5)
+        shared = {"projection": projection, "sets": sets, "min_node_size": 5, "n_threads": 2}
+        options = search_options(pi=0.5, min_node_size=5, min_size=0, max_size=3, minimal_only=False)
         answers.append(
             (
-                _core.sdp(projection, queries, sets, lo, hi, 5, 2, None),
-                _core.quantiles(forest, projection, queries, sets, 5, 2, np.array([0.1, 0.5])),
-                _core.search(projection, queries, lo, hi, 0.5, 5, 0, 3, False, 99, 2, None)[2],
+                _core.sdp(rows=rows, **shared),
+                _core.quantiles(forest=forest, X=queries, levels=np.array([0.1, 0.5]), **shared),
+                _core.search(projection=projection, rows=rows, options=options, n_threads=2)["sdps"],
             )
         )
     for one, other in zip(*answers, strict=True):
@@ -195,7 +201,7 @@ def test_a_damaged_tree_is_refused(change, message):
         "n_rows": node_sizes(t, GRID),
         "rows": t.rows.astype(np.int32),
     }
-    forest = _core.Forest(GRID.astype(np.float32), np.zeros(9, np.uint32), np.zeros(1))
+    forest = _core.Forest(X=GRID.astype(np.float32), y_rank=np.zeros(9, np.uint32), y_values=np.zeros(1))
     forest.add_tree(**arrays)
     change(arrays)
     with pytest.raises(ValueError, match=message):
@@ -204,38 +210,104 @@ def test_a_damaged_tree_is_refused(change, message):
 
 def test_wrong_shapes_are_refused():
     forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
-    projection = project(forest, 2)
     X, one = GRID.astype(np.float32), np.ones(9, np.uint64)
     rank = np.zeros(9, np.uint32)
+    shared = {"projection": project(forest, 2), "min_node_size": 1, "n_threads": 1}
+    rows = _core.Rows(X=X, lo=rank, hi=rank)
     with pytest.raises(ValueError, match="one set for each row"):
-        _core.sdp(projection, X, one[:3], rank, rank, 1, 1, None)
+        _core.sdp(rows=rows, sets=one[:3], **shared)
     with pytest.raises(ValueError, match="unknown variable"):
-        _core.sdp(projection, X, one * 4, rank, rank, 1, 1, None)
-    with pytest.raises(ValueError, match="one outcome for each row"):
-        _core.search(projection, X, rank[:2], rank, 0.9, 1, 1, 2, True, 99, 1, None)
+        _core.sdp(rows=rows, sets=one * 4, **shared)
+    for lo, hi in ((rank[:2], rank), (rank, rank[:2])):
+        with pytest.raises(ValueError, match="one outcome for each row"):
+            _core.Rows(X=X, lo=lo, hi=hi)
+    wide = _core.Rows(X=np.zeros((9, 3), np.float32), lo=rank, hi=rank)
+    cells = _core.SetCells(forest=forest, columns=np.array([0], np.int32), min_node_size=1)
     with pytest.raises(ValueError, match="another number of columns"):
-        _core.sdp(projection, np.zeros((9, 3), np.float32), one, rank, rank, 1, 1, None)
-    with pytest.raises(ValueError, match="at most 128 variables"):
-        _core.Projection(forest, np.array([0, 1], np.int32), 129)
+        _core.sdp(rows=wide, sets=one, **shared)
+    with pytest.raises(ValueError, match="another number of columns"):
+        _core.search(projection=shared["projection"], rows=wide, options=search_options(), n_threads=1)
+    with pytest.raises(ValueError, match="another number of columns"):
+        _core.find_rules(cells=cells, rows=wide, options=rule_options(), n_threads=1)
     with pytest.raises(ValueError, match="out of range"):
-        _core.Projection(forest, np.array([0, 2], np.int32), 2)
+        _core.SetCells(forest=forest, columns=np.array([2], np.int32), min_node_size=1)
+    with pytest.raises(ValueError, match="at most 128 variables"):
+        _core.Projection(forest=forest, variable_of=np.array([0, 1], np.int32), n_variables=129)
+    with pytest.raises(ValueError, match="out of range"):
+        _core.Projection(forest=forest, variable_of=np.array([0, 2], np.int32), n_variables=2)
     with pytest.raises(ValueError, match="points outside"):
-        _core.Forest(X, np.full(9, 3, np.uint32), np.zeros(2))
+        _core.Forest(X=X, y_rank=np.full(9, 3, np.uint32), y_values=np.zeros(2))
     with pytest.raises(ValueError, match="another forest"):
-        _core.mean(core_forest([], GRID, np.arange(9)), projection, X, one, 1, 1)
+        _core.mean(forest=core_forest([], GRID, np.arange(9)), X=X, sets=one, **shared)
+    with pytest.raises(ValueError, match="go together"):
+        _core.mean(forest=forest, X=X, sets=None, **shared)
     with pytest.raises(ValueError, match="cannot run the kernels 'abacus'"):
-        _core.use_kernels("abacus")
+        _core.use_kernels(name="abacus")
+
+
+def test_every_argument_is_a_keyword():
+    forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
+    rank = np.zeros(9, np.uint32)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.Rows(GRID.astype(np.float32), rank, rank)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.leaves(forest, GRID.astype(np.float32), 1)
+    for name in _core.__all__:
+        value = getattr(_core, name)
+        if isinstance(value, type):
+            value = vars(value).get("__init__")  # an exception has none of its own
+        signature = (getattr(value, "__doc__", None) or "").splitlines()[:1]
+        for line in signature:
+            arguments = line.split(") ->", maxsplit=1)[0].split("(", maxsplit=1)[1].removeprefix("self, ")
+            assert arguments == "" or arguments.startswith("*, "), line
+
+
+def test_rows_keep_their_arrays_alive():
+    forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
+    X, rank = GRID.astype(np.float32), np.zeros(9, np.uint32)
+    n_references = sys.getrefcount(X), sys.getrefcount(rank)
+    rows = _core.Rows(X=X, lo=rank, hi=rank)
+    assert sys.getrefcount(X) > n_references[0]
+    assert sys.getrefcount(rank) > n_references[1]
+    question = {"projection": project(forest, 2), "sets": np.ones(9, np.uint64), "min_node_size": 1, "n_threads": 1}
+    sdp = _core.sdp(rows=rows, **question)
+    temporary = _core.Rows(X=X.copy(), lo=rank.copy(), hi=rank.copy())
+    np.testing.assert_array_equal(_core.sdp(rows=temporary, **question), sdp)
+    del rows
+    assert (sys.getrefcount(X), sys.getrefcount(rank)) == n_references
+
+
+def rule_options(**options):
+    return _core.RuleOptions(**{"pi": 0.9, "everywhere": False, "by_volume": False, "max_nodes": 99} | options)
+
+
+def test_options_return_what_was_set():
+    options = {"pi": 0.8, "min_node_size": 5, "min_size": 2, "max_size": 3, "minimal_only": True, "max_sets": 2**64 - 1}
+    search = search_options(**options)
+    assert {name: getattr(search, name) for name in options} == options
+    options = {"pi": 0.7, "everywhere": True, "by_volume": True, "max_nodes": 7, "max_regions": 8}
+    rules = rule_options(**options)
+    assert {name: getattr(rules, name) for name in options} == options
+    assert rule_options().max_regions == 500_000
+    with pytest.raises(AttributeError):
+        rules.pi = 0.5
 
 
 def test_an_exception_in_the_progress_callback_ends_the_work():
     forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
-    rank = np.zeros(9, np.uint32)
+    cells = _core.SetCells(forest=forest, columns=np.array([0], np.int32), min_node_size=1)
+    projection, rows = project(forest, 2), core_rows(GRID, 0)
 
     def fail(done):
         raise RuntimeError(f"seen at {done}")
 
+    shared = {"rows": rows, "n_threads": 2, "progress": fail}
     with pytest.raises(RuntimeError, match="seen at"):
-        _core.search(project(forest, 2), GRID.astype(np.float32), rank, rank, 0.9, 1, 1, 2, True, 99, 2, fail)
+        _core.search(projection=projection, options=search_options(), **shared)
+    with pytest.raises(RuntimeError, match="seen at"):
+        _core.sdp(projection=projection, sets=np.ones(9, np.uint64), min_node_size=1, **shared)
+    with pytest.raises(RuntimeError, match="seen at"):
+        _core.find_rules(cells=cells, options=rule_options(), **shared)
 
 
 USE = """
@@ -252,11 +324,11 @@ KEEP = "import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(explainer))"
 @pytest.mark.parametrize(
     ("then", "expected"),
     [
-        ("_core.set_leak_warnings(True)", ""),
-        (f"_core.set_leak_warnings(True); {KEEP}", "nanobind: leaked"),
+        ("_core.set_leak_warnings(is_on=True)", ""),
+        (f"_core.set_leak_warnings(is_on=True); {KEEP}", "nanobind: leaked"),
         (KEEP, ""),
     ],
 )
-def test_nothing_is_left_at_the_end_and_what_others_keep_is_not_told(then, expected):
+def test_nothing_is_left_at_the_end_and_what_others_keep_is_not_reported(then, expected):
     done = subprocess.run([sys.executable, "-c", USE + then], capture_output=True, text=True, check=True)
     assert (expected in done.stderr) if expected else (done.stderr == "")

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from forests import core_forest, fitted_forests, mask, project, tree
+from forests import core_forest, core_rows, fitted_forests, mask, project, tree
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, largest_box, trees_of
@@ -16,12 +16,23 @@ from suffice import _core
 
 def thresholds_of(trees, column):
     """The forest's thresholds on a column, as the float32 values that still go left."""
-    found = set()
+    thresholds = set()
     for t in trees:
         for threshold in t.threshold[t.column == column]:
             nearest = np.float32(threshold)
-            found.add(float(nearest if nearest <= threshold else np.nextafter(nearest, np.float32(-np.inf))))
-    return sorted(found)
+            thresholds.add(float(nearest if nearest <= threshold else np.nextafter(nearest, np.float32(-np.inf))))
+    return sorted(thresholds)
+
+
+def set_cells(forest, columns, min_node_size):
+    return _core.SetCells(forest=forest, columns=np.array(columns, np.int32), min_node_size=min_node_size)
+
+
+def find_rules(cells, X, ranks, *, n_threads=1, **options):
+    defaults = {"everywhere": False, "by_volume": False, "max_nodes": 10**6, "max_regions": 10**6}
+    return _core.find_rules(
+        cells=cells, rows=core_rows(X, ranks), options=_core.RuleOptions(**defaults | options), n_threads=n_threads
+    )
 
 
 def intervals_around(value, thresholds, has_missing):
@@ -60,9 +71,9 @@ def grid_points(thresholds):
     return np.array(list(product(*axes)))
 
 
-def covered_rows(found, i, X):
+def covered_rows(rules, i, X):
     box = [
-        (found["low"][i, c], found["high"][i, c], bool(found["has_values"][i, c]), bool(found["missing"][i, c]))
+        (rules["low"][i, c], rules["high"][i, c], bool(rules["has_values"][i, c]), bool(rules["missing"][i, c]))
         for c in range(X.shape[1])
     ]
     return np.all([inside(X[:, c], box[c]) for c in range(X.shape[1])], axis=0)
@@ -85,32 +96,30 @@ def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, se
     rng = np.random.default_rng(seed)
     oracle = Oracle(trees, X, y, min_node_size)
     forest_core = core_forest(trees, X, y)
-    cells = _core.SetCells(forest_core, np.array(columns, np.int32), min_node_size)
+    cells = set_cells(forest_core, columns, min_node_size)
     queries = X[rng.integers(len(X), size=2)]
     values = np.unique(y)
     ranks = np.array([np.searchsorted(values, y[rng.integers(len(y))]) for _ in range(2)], dtype=np.uint32)
-    found = _core.find_rules(
-        cells, queries.astype(np.float32), ranks, ranks, pi, everywhere, False, 10**6, 10**6, 1, None
-    )
+    rules = find_rules(cells, queries, ranks, pi=pi, everywhere=everywhere)
     points = grid_points(thresholds) if everywhere else np.empty((0, len(columns)))
     for i, x in enumerate(queries):
         outcome = (values[ranks[i]], values[ranks[i]])
         sdp = float(oracle.sdp(x, columns, outcome))
-        assert found["sdp"][i] == pytest.approx(sdp, abs=1e-12)
-        assert bool(found["exists"][i]) == (sdp >= pi - 1e-9)
-        if not found["exists"][i]:
+        assert rules["sdp"][i] == pytest.approx(sdp, abs=1e-12)
+        assert bool(rules["exists"][i]) == (sdp >= pi - 1e-9)
+        if not rules["exists"][i]:
             continue
         is_bad = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in X])
         is_bad_point = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in points], dtype=bool)
-        rows = covered_rows(found, i, X)
+        rows = covered_rows(rules, i, X)
         assert not (rows & is_bad).any()
-        assert covered_rows(found, i, x[None]).all()
-        assert found["support"][i] == rows.sum()
-        assert found["is_optimal"][i]
-        assert found["support"][i] == best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point)
+        assert covered_rows(rules, i, x[None]).all()
+        assert rules["support"][i] == rows.sum()
+        assert rules["is_optimal"][i]
+        assert rules["support"][i] == best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point)
         if everywhere:
-            assert found["holds_everywhere"][i]
-            assert not (covered_rows(found, i, points) & is_bad_point).any()
+            assert rules["holds_everywhere"][i]
+            assert not (covered_rows(rules, i, points) & is_bad_point).any()
 
 
 @settings(max_examples=60, deadline=None)
@@ -124,12 +133,16 @@ def test_the_projected_tree_has_the_cells_of_the_definition(drawn, min_node_size
     core = core_forest(trees, X, y)
     S = [c for c in range(n) if rng.random() < 0.6]
     hi = int(rng.integers(len(np.unique(y))))
-    cells = _core.SetCells(core, np.array(S, np.int32), min_node_size)
-    ranks = np.zeros(len(X), np.uint32), np.full(len(X), hi, np.uint32)
+    cells = set_cells(core, S, min_node_size)
+    sets = np.full(len(X), mask(S), np.uint64)
     expected = _core.sdp(
-        project(core, n), X.astype(np.float32), np.full(len(X), mask(S), np.uint64), *ranks, min_node_size, 1, None
+        projection=project(core, n),
+        rows=core_rows(X, 0, hi),
+        sets=sets,
+        min_node_size=min_node_size,
+        n_threads=1,
     )
-    np.testing.assert_array_equal(_core.row_sdps(cells, 0, hi), expected)
+    np.testing.assert_array_equal(_core.row_sdps(cells=cells, lo=0, hi=hi), expected)
 
 
 def test_a_rule_worked_out_by_hand():
@@ -137,22 +150,20 @@ def test_a_rule_worked_out_by_hand():
     X = np.array(list(product([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0])))
     y = ((X[:, 0] > 1.5) & (X[:, 1] > 0.5)).astype(int)
     t = tree((0, 1.5, None, (1, 0.5, None, (0, 2.5, None, None))), np.arange(12))
-    cells = _core.SetCells(core_forest([t], X, y), np.array([0, 1], np.int32), 1)
-    one = np.array([1], np.uint32)
+    cells = set_cells(core_forest([t], X, y), [0, 1], 1)
     for everywhere in (False, True):
-        x = np.array([[3.0, 1.0]], np.float32)
-        found = _core.find_rules(cells, x, one, one, 0.9, everywhere, False, 100, 100, 1, None)
-        assert found["low"].tolist() == [[1.5, 0.5]]
-        assert found["high"].tolist() == [[np.inf, np.inf]]
-        assert found["support"].tolist() == [4]
-        assert found["is_optimal"].tolist() == [1]
-        assert found["holds_everywhere"].tolist() == [1]
+        rules = find_rules(cells, [[3.0, 1.0]], 1, pi=0.9, everywhere=everywhere, max_nodes=100, max_regions=100)
+        assert rules["low"].tolist() == [[1.5, 0.5]]
+        assert rules["high"].tolist() == [[np.inf, np.inf]]
+        assert rules["support"].tolist() == [4]
+        assert rules["is_optimal"].tolist() == [True]
+        assert rules["holds_everywhere"].tolist() == [True]
     # By volume within the data's range: (3 - 1.5) / 3 times (2 - 0.5) / 2.
-    found = _core.find_rules(cells, np.array([[3.0, 1.0]], np.float32), one, one, 0.9, False, True, 100, 100, 1, None)
-    assert found["bound"].tolist() == [0.5 * 0.75]
+    rules = find_rules(cells, [[3.0, 1.0]], 1, pi=0.9, by_volume=True, max_nodes=100, max_regions=100)
+    assert rules["bound"].tolist() == [0.5 * 0.75]
 
 
-def test_a_budget_that_ends_early_is_told():
+def test_a_budget_that_ends_early_is_reported():
     rng = np.random.default_rng(0)
     X = rng.random((400, 3))
     y = (np.sin(9 * X).sum(axis=1) > 0.5).astype(int)
@@ -161,14 +172,12 @@ def test_a_budget_that_ends_early_is_told():
         return None if depth == 0 else (int(rng.integers(3)), float(rng.random()), grow(depth - 1), grow(depth - 1))
 
     trees = [tree(grow(6), rng.integers(400, size=400)) for _ in range(5)]
-    cells = _core.SetCells(core_forest(trees, X, y), np.array([0, 1, 2], np.int32), 3)
-    one = np.ones(400, np.uint32)
-    rows = X.astype(np.float32)
-    full = _core.find_rules(cells, rows, one, one, 0.7, False, False, 10**6, 10**6, 2, None)
-    short = _core.find_rules(cells, rows, one, one, 0.7, False, False, 2, 10**6, 2, None)
-    exists = full["exists"].astype(bool)
+    cells = set_cells(core_forest(trees, X, y), [0, 1, 2], 3)
+    full = find_rules(cells, X, 1, pi=0.7, n_threads=2)
+    short = find_rules(cells, X, 1, pi=0.7, max_nodes=2, n_threads=2)
+    exists = full["exists"]
     assert full["is_optimal"][exists].all()
-    hard = exists & ~short["is_optimal"].astype(bool)
+    hard = exists & ~short["is_optimal"]
     assert hard.any()
     assert (short["bound"][hard] >= full["support"][hard]).all()
     assert (short["support"][hard] >= 1).all()
@@ -179,7 +188,7 @@ def test_a_budget_that_ends_early_is_told():
 def test_a_rule_among_many_bad_rows_is_the_largest_box(n_columns):
     """Large enough that most boxes are ruled out by what is known of the best so far, and not by counting alone."""
     rng = np.random.default_rng(n_columns)
-    n_found = 0
+    n_rules = 0
     for _ in range(6):
         X = rng.integers(12, size=(150, n_columns)).astype(float)
         y = (np.sin(X).sum(axis=1) + 0.5 * rng.standard_normal(150) > 0).astype(int)
@@ -190,16 +199,15 @@ def test_a_rule_among_many_bad_rows_is_the_largest_box(n_columns):
             return int(rng.integers(n_columns)), float(rng.integers(12)) + 0.5, grow(depth - 1), grow(depth - 1)
 
         trees = [tree(grow(4), rng.integers(150, size=150)) for _ in range(5)]
-        cells = _core.SetCells(core_forest(trees, X, y), np.arange(n_columns, dtype=np.int32), 2)
-        one = np.ones(20, np.uint32)
-        found = _core.find_rules(cells, X[:20].astype(np.float32), one, one, 0.6, False, False, 10**6, 10**6, 1, None)
-        is_good = _core.row_sdps(cells, 1, 1) >= 0.6 - 1e-10
+        cells = set_cells(core_forest(trees, X, y), range(n_columns), 2)
+        rules = find_rules(cells, X[:20], 1, pi=0.6)
+        is_good = _core.row_sdps(cells=cells, lo=1, hi=1) >= 0.6 - 1e-10
         codes = np.column_stack([np.searchsorted(thresholds_of(trees, c), X[:, c]) for c in range(n_columns)])
-        for i in np.flatnonzero(found["exists"]):
-            assert found["is_optimal"][i]
-            assert found["support"][i] == largest_box(codes[i], codes[is_good], codes[~is_good])
-            n_found += 1
-    assert n_found > 20
+        for i in np.flatnonzero(rules["exists"]):
+            assert rules["is_optimal"][i]
+            assert rules["support"][i] == largest_box(codes[i], codes[is_good], codes[~is_good])
+            n_rules += 1
+    assert n_rules > 20
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
@@ -210,22 +218,21 @@ def test_no_good_box_has_a_larger_volume(drawn, pi, seed):
     columns = range(X.shape[1])
     thresholds = [thresholds_of(trees, c) for c in columns]
     assume(all(len(t) <= 4 for t in thresholds))
-    cells = _core.SetCells(core_forest(trees, X, y), np.array(columns, np.int32), 1)
+    cells = set_cells(core_forest(trees, X, y), columns, 1)
     i = int(np.random.default_rng(seed).integers(len(X)))
-    rank = np.array([np.searchsorted(np.unique(y), y[i])], np.uint32)
-    x = X[i : i + 1].astype(np.float32)
-    found = _core.find_rules(cells, x, rank, rank, pi, False, True, 10**6, 10**6, 1, None)
-    assume(found["exists"][0])
-    is_bad = _core.row_sdps(cells, int(rank[0]), int(rank[0])) < pi - 1e-10
+    rank = int(np.searchsorted(np.unique(y), y[i]))
+    rules = find_rules(cells, X[i : i + 1], rank, pi=pi, by_volume=True)
+    assume(rules["exists"][0])
+    is_bad = _core.row_sdps(cells=cells, lo=rank, hi=rank) < pi - 1e-10
     best = 0.0
     for box in product(*(intervals_around(X[i, c], thresholds[c], bool(np.isnan(X[:, c]).any())) for c in columns)):
         if not (np.all([inside(X[:, c], box[c]) for c in columns], axis=0) & is_bad).any():
             best = max(best, volume(box, X))
-    assert found["is_optimal"][0]
-    assert found["bound"][0] == pytest.approx(best, rel=1e-6, abs=1e-12)
-    box = [tuple(found[key][0, c] for key in ("low", "high", "has_values", "missing")) for c in columns]
+    assert rules["is_optimal"][0]
+    assert rules["bound"][0] == pytest.approx(best, rel=1e-6, abs=1e-12)
+    box = [tuple(rules[key][0, c] for key in ("low", "high", "has_values", "missing")) for c in columns]
     assert volume(box, X) == pytest.approx(best, rel=1e-6, abs=1e-12)
-    assert not (covered_rows(found, 0, X) & is_bad).any()
+    assert not (covered_rows(rules, 0, X) & is_bad).any()
 
 
 def volume(box, X):

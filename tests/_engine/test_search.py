@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, core_forest, fitted_forests, mask, project, tree
+from forests import LAYOUTS, core_forest, core_rows, fitted_forests, mask, project, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
@@ -31,17 +31,28 @@ def search(
     n_threads=1,
     max_sets=NO_LIMIT,
 ):
-    X = np.ascontiguousarray(X, dtype=np.float32)
-    lo, hi = np.asarray(lo, np.uint32), np.asarray(hi, np.uint32)
-    offset, sets, sdps, best, best_sdp, is_complete = _core.search(
-        projection, X, lo, hi, pi, min_node_size, min_size, max_size, minimal, max_sets, n_threads, None
+    options = _core.SearchOptions(
+        pi=pi,
+        min_node_size=min_node_size,
+        min_size=min_size,
+        max_size=max_size,
+        minimal_only=minimal,
+        max_sets=max_sets,
     )
-    sets, best = as_numbers(sets), as_numbers(best)
-    found = [list(zip(sets[a:b], sdps[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(offset)]
+    result = _core.search(
+        projection=projection, rows=core_rows(X, lo, hi), options=options, n_threads=n_threads, progress=None
+    )
+    assert list(result) == ["offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"]
+    assert result["is_complete"].dtype == np.bool_
+    sets, best = as_numbers(result["masks"]), as_numbers(result["best_masks"])
+    sdps, best_sdp, is_complete = result["sdps"], result["best_sdps"], result["is_complete"]
+    sufficient = [
+        list(zip(sets[a:b], sdps[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(result["offset"])
+    ]
     if max_sets == NO_LIMIT:
         assert is_complete.all()
-        return found, best, best_sdp
-    return found, best, best_sdp, is_complete
+        return sufficient, best, best_sdp
+    return sufficient, best, best_sdp, is_complete
 
 
 def as_numbers(sets):
@@ -68,23 +79,25 @@ def test_all_and_minimal_sets_equal_brute_force(drawn, pi, min_node_size, min_si
     queries = X[rng.integers(len(X), size=4)]
     lo = rng.integers(len(values), size=4)
     hi = lo if task == "classification" else np.minimum(lo + rng.integers(3, size=4), len(values) - 1)
-    found, best, best_sdp = search(projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size)
+    sufficient, best, best_sdp = search(
+        projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size
+    )
     minimal, _, _ = search(
         projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size, minimal=True
     )
     for i, x in enumerate(queries):
         outcome = (values[lo[i]], values[hi[i]])
         expected = oracle.sufficient_sets(x, outcome, range(n), pi, min_size)
-        assert {S for S, _ in found[i]} == {mask(S) for S in expected}
-        for S, sdp in found[i]:
+        assert {S for S, _ in sufficient[i]} == {mask(S) for S in expected}
+        for S, sdp in sufficient[i]:
             exact = expected[tuple(v for v in range(n) if S >> v & 1)]
             assert abs(sdp - exact) < 1e-15 * 10
-        order = [(S.bit_count(), -sdp) for S, sdp in found[i]]
+        order = [(S.bit_count(), -sdp) for S, sdp in sufficient[i]]
         assert order == sorted(order)
         sizes = [len(S) for S in expected]
         assert {S for S, _ in minimal[i]} == {mask(S) for S in expected if len(S) == min(sizes)}
         if expected:
-            assert (best[i], best_sdp[i]) == found[i][0]
+            assert (best[i], best_sdp[i]) == sufficient[i][0]
         else:
             top = oracle.best_sdp(x, outcome, range(n), min_size)
             assert abs(best_sdp[i] - top) < 1e-14
@@ -113,12 +126,12 @@ def test_a_tie_with_pi_counts_as_reached():
     trees = [tree((0, 0.5, None, None), np.arange(6))] * 10
     assert sum([0.8] * 10) < 8
     assert Oracle(trees, X, y, 1).sdp(X[0], (0,), 0) == Fraction(4, 5)
-    found, _, _ = search(project(core_forest(trees, X, y), 1), X[:1], [0], [0], pi=0.8)
-    assert [S for S, _ in found[0]] == [1]
+    sufficient, _, _ = search(project(core_forest(trees, X, y), 1), X[:1], [0], [0], pi=0.8)
+    assert [S for S, _ in sufficient[0]] == [1]
     # One fifth less in one tree does not.
     trees[0] = tree((0, 0.5, None, None), [0, 1, 2, 4, 4, 5])
-    found, best, best_sdp = search(project(core_forest(trees, X, y), 1), X[:1], [0], [0], pi=0.8)
-    assert found == [[]]
+    sufficient, best, best_sdp = search(project(core_forest(trees, X, y), 1), X[:1], [0], [0], pi=0.8)
+    assert sufficient == [[]]
     assert (best[0], best_sdp[0]) == (1, pytest.approx(0.78))
 
 
@@ -128,11 +141,11 @@ def test_many_candidates(n):
     projection = project(core_forest(trees, X, y), n)
     oracle = Oracle(trees, X, y, 5)
     ranks = np.searchsorted(np.unique(y), y[:3])
-    found, _, _ = search(projection, X[:3], ranks, ranks, pi=0.45, min_node_size=5, max_size=2)
+    sufficient, _, _ = search(projection, X[:3], ranks, ranks, pi=0.45, min_node_size=5, max_size=2)
     for i in range(3):
         expected = oracle.sufficient_sets(X[i], y[i], range(n), 0.45, max_size=2)
-        assert {S for S, _ in found[i]} == {mask(S) for S in expected}
-    assert any(found)
+        assert {S for S, _ in sufficient[i]} == {mask(S) for S in expected}
+    assert any(sufficient)
 
 
 @pytest.mark.parametrize("n_candidates", [15, 16, 17])
@@ -156,12 +169,11 @@ def test_the_nearest_set_of_a_search_too_large_to_remember():
     trees, X, y = switch_forest(n_columns=n, n_trees=2)
     projection = project(core_forest(trees, X, y), n)
     lo = hi = [int(np.searchsorted(np.unique(y), y[0]))]
-    found, best, best_sdp = search(projection, X[:1], lo, hi, pi=1.0, min_node_size=40)
-    assert found == [[]]
+    sufficient, best, best_sdp = search(projection, X[:1], lo, hi, pi=1.0, min_node_size=40)
+    assert sufficient == [[]]
     masks = np.arange(1, 1 << n, dtype=np.uint64)
-    same = np.repeat(X[:1].astype(np.float32), len(masks), axis=0)
-    rank = np.full(len(masks), lo[0], np.uint32)
-    sdp = _core.sdp(projection, same, masks, rank, rank, 40, 2, None)
+    same = core_rows(np.repeat(X[:1], len(masks), axis=0), lo[0])
+    sdp = _core.sdp(projection=projection, rows=same, sets=masks, min_node_size=40, n_threads=2)
     assert best_sdp[0] == sdp.max()
     ties = [int(m) for m in masks[sdp > sdp.max() - 1e-10]]
     assert int(best[0]) == min(ties, key=lambda m: (m.bit_count(), m))
@@ -174,13 +186,13 @@ def test_threads_and_the_order_of_rows_change_no_bit(kernels, minimal, layout):
     projection = project(core_forest(trees, X, y), 6, layout=layout)
     ranks = np.searchsorted(np.unique(y), y)
     options = {"pi": 0.8, "min_node_size": 5, "minimal": minimal}
-    found, best, best_sdp = search(projection, X, ranks, ranks, **options)
+    sufficient, best, best_sdp = search(projection, X, ranks, ranks, **options)
     order = np.random.default_rng(0).permutation(len(X))
     for n_threads in (2, 3, 8):
         again, best_again, sdp_again = search(
             projection, X[order], ranks[order], ranks[order], n_threads=n_threads, **options
         )
-        assert again == [found[i] for i in order]
+        assert again == [sufficient[i] for i in order]
         np.testing.assert_array_equal(best_again, best[order])
         np.testing.assert_array_equal(sdp_again, best_sdp[order])
 
@@ -190,15 +202,15 @@ def test_trees_twice_leave_the_sets_as_they_were():
     ranks = np.searchsorted(np.unique(y), y)
     answers = []
     for forest in (trees, trees * 2):
-        found, _, _ = search(project(core_forest(forest, X, y), 6), X, ranks, ranks, pi=0.8, min_node_size=5)
-        answers.append([[S for S, _ in row] for row in found])
+        sufficient, _, _ = search(project(core_forest(forest, X, y), 6), X, ranks, ranks, pi=0.8, min_node_size=5)
+        answers.append([[S for S, _ in row] for row in sufficient])
     assert answers[0] == answers[1]
 
 
 def test_the_order_of_columns_and_monotone_transforms_leave_the_sets_as_they_were():
     trees, X, y = switch_forest()
     ranks = np.searchsorted(np.unique(y), y)
-    found, _, _ = search(project(core_forest(trees, X, y), 6), X, ranks, ranks, pi=0.8, min_node_size=5)
+    sufficient, _, _ = search(project(core_forest(trees, X, y), 6), X, ranks, ranks, pi=0.8, min_node_size=5)
 
     order = np.array([3, 0, 5, 1, 4, 2])  # column j of the new table is column order[j] of the old
     place = np.argsort(order)
@@ -208,33 +220,33 @@ def test_the_order_of_columns_and_monotone_transforms_leave_the_sets_as_they_wer
         t.threshold[split] = 8 * t.threshold[split] - 3
     moved = 8 * X[:, order] - 3
     again, _, _ = search(project(core_forest(trees, moved, y), 6), moved, ranks, ranks, pi=0.8, min_node_size=5)
-    for row, row_again in zip(found, again, strict=True):
+    for row, row_again in zip(sufficient, again, strict=True):
         back = {(sum(1 << order[j] for j in range(6) if S >> j & 1), sdp) for S, sdp in row_again}
         assert back == set(row)
 
 
 def test_an_outcome_that_no_training_row_has():
     trees, X, y = switch_forest()
-    found, _, best_sdp = search(project(core_forest(trees, X, y), 6), X[:2], [1, 1], [0, 0], pi=0.1)
-    assert found == [[], []]
+    sufficient, _, best_sdp = search(project(core_forest(trees, X, y), 6), X[:2], [1, 1], [0, 0], pi=0.1)
+    assert sufficient == [[], []]
     assert best_sdp.tolist() == [0.0, 0.0]
 
 
 def test_a_forest_of_leaves_and_the_empty_set():
     X, y = np.zeros((4, 2)), np.array([0, 0, 0, 1])
     projection = project(core_forest([tree(None, np.arange(4))], X, y), 2)
-    found, best, best_sdp = search(projection, X[:1], [0], [0], pi=0.75, min_size=0)
-    assert found == [[(0, 0.75)]]
+    sufficient, best, best_sdp = search(projection, X[:1], [0], [0], pi=0.75, min_size=0)
+    assert sufficient == [[(0, 0.75)]]
     assert (best[0], best_sdp[0]) == (0, 0.75)
-    found, _, _ = search(projection, X[:1], [0], [0], pi=0.75)
-    assert found == [[(1, 0.75), (2, 0.75)]]
+    sufficient, _, _ = search(projection, X[:1], [0], [0], pi=0.75)
+    assert sufficient == [[(1, 0.75), (2, 0.75)]]
 
 
 def test_a_search_ends_when_every_larger_set_holds_a_sufficient_one():
     """With 40 candidates that are all enough alone, the search went on through the 10^12 sets of larger sizes."""
     trees, X, y = switch_forest(n_columns=40)
-    found, _, _ = search(project(core_forest(trees, X, y), 40), X[:1], [0], [4], pi=0.01)
-    assert [S for S, _ in found[0]] == [1 << v for v in range(40)]
+    sufficient, _, _ = search(project(core_forest(trees, X, y), 40), X[:1], [0], [4], pi=0.01)
+    assert [S for S, _ in sufficient[0]] == [1 << v for v in range(40)]
 
 
 @pytest.mark.parametrize("n", [6, 17, 70])
@@ -244,11 +256,11 @@ def test_a_search_with_a_limit_finds_what_is_among_the_first_sets(n):
     projection = project(core_forest(trees, X, y), n)
     ranks = np.searchsorted(np.unique(y), y[:6])
     options = {"pi": 0.6, "min_node_size": 5, "max_size": 2}
-    found, _, _ = search(projection, X[:6], ranks, ranks, **options)
-    assert max(len(row) for row in found) > 1
+    sufficient, _, _ = search(projection, X[:6], ranks, ranks, **options)
+    assert max(len(row) for row in sufficient) > 1
     for max_sets in (1, 3, n, n + 1, n + 5, n * (n + 1) // 2):
         some, best, best_sdp, is_complete = search(projection, X[:6], ranks, ranks, max_sets=max_sets, **options)
-        for i, row in enumerate(found):
+        for i, row in enumerate(sufficient):
             alone = {S for S, _ in row if S.bit_count() == 1}
             left = [1 << v for v in range(n) if 1 << v not in alone]
             pairs = sorted(a | b for a, b in itertools.combinations(left, 2))
@@ -263,17 +275,17 @@ def test_a_search_with_a_limit_finds_what_is_among_the_first_sets(n):
 
 
 def test_the_nearest_set_is_looked_for_among_the_sets_of_the_limit():
-    """Also where so many were dropped that they are gone through a second time."""
+    """This holds too if so many sets were dropped that they are searched a second time."""
     n = 70
     trees, X, y = switch_forest(n_columns=n, n_trees=2)
     projection = project(core_forest(trees, X, y), n)
     lo = hi = [int(np.searchsorted(np.unique(y), y[0]))]
     answers = []
     for max_sets in (70_000, 54_740 + 70 + 2415):  # the second: all up to size 3
-        found, best, best_sdp, is_complete = search(
+        sufficient, best, best_sdp, is_complete = search(
             projection, X[:1], lo, hi, pi=1.0, min_node_size=40, max_size=4, max_sets=max_sets
         )
-        assert found == [[]]
+        assert sufficient == [[]]
         assert not is_complete[0]
         answers.append((best_sdp[0], -best[0].bit_count()))
     assert answers[0] >= answers[1]

@@ -87,7 +87,7 @@ def test_a_csv_file_of_any_make_is_the_same_table(encoding, separator, compressi
 
 
 def test_windows_1252_has_its_own_characters(tmp_path):
-    with pytest.warns(TableFileWarning):
+    with pytest.warns(TableFileWarning, match="it is read as Windows-1252"):
         assert read(tmp_path, "a,b\n1,€ “x”\n".encode("cp1252"))["b"].to_list() == ["€ “x”"]
 
 

@@ -351,7 +351,7 @@ def test_the_card_of_a_rule_without_conditions():
 
 
 def test_the_card_of_all_explanations(fitted):
-    _, explanations = fitted
+    explainer, explanations = fitted
     text = read(explanations).text
     n = sum(e.is_sufficient for e in explanations)
     assert f"Explanations of traffic 60 rows {n} of 60 with a sufficient set" in text
@@ -359,8 +359,12 @@ def test_the_card_of_all_explanations(fitted):
     assert "Mean importance (LXI)" in text
     n_single = sum(len(e.best_set.variables) == 1 for e in explanations if e.is_sufficient)
     assert f"rows by its size 1 variable {n_single} " in text
-    n_disagree = sum(not e.forest_agrees for e in explanations)
-    assert (f"does not agree with the outcome of {counted(n_disagree, 'row')}" in text) == (n_disagree > 0)
+    assert all(e.forest_agrees for e in explanations)
+    assert "does not agree with the outcome" not in text
+    rows = pd.DataFrame([dict(column for _, held in e.values for column in held) for e in explanations[:3]])
+    contradicted = ["calm" if e.outcome == "busy" else "busy" for e in explanations[:3]]
+    text = read(explainer.explain(rows, contradicted, progress=False)).text
+    assert "does not agree with the outcome of 3 rows" in text
 
 
 def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):

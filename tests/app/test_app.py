@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from urllib.parse import urlsplit
@@ -35,12 +36,12 @@ from suffice.app.state.uploads import read_upload
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import in_words
-from suffice.datasets import load_bike
 from suffice.words import format_number, format_probability
 
 DATA = os.environ.get("SUFFICE_DATA")
 HOSTILE = "<script>alert(1)</script>"
 WAIT = 30_000
+SOON = 10  # seconds; alone on two cores an edit takes 0.4, the first page 1.0
 
 
 def as_upload(data):
@@ -80,9 +81,11 @@ def cancer():
 @pytest.fixture(scope="module")
 def bike():
     """The bike rentals, or a table of their shape where the files are not at hand."""
-    try:
+    if DATA:
+        from experiments.data.loaders import load_bike
+
         X, y = load_bike(DATA)
-    except (ValueError, OSError):
+    else:
         rng = np.random.default_rng(0)
         n = 10_886
         X = pd.DataFrame(
@@ -610,7 +613,7 @@ def test_one_row_of_numbers_is_explained_edited_and_linked(open_app, bike):
     edited = View(row=row, pi=0.8, edits={"hour": 3}, chosen=other)
     expected = bike.explain(edited)[0]
     app.wait_for_text("#outcome", format_number(float(f"{expected.outcome:.4g}")))
-    print(f"edit to explanation, {bike.frame.height} rows: {time.perf_counter() - begin:.2f} s")  # noqa: T201
+    assert time.perf_counter() - begin < SOON
     app.wait_for_link("x.hour=3")
     assert app.text("#outcome-card").startswith(f"count, predicted for row {row} · 1 value edited")
 
@@ -633,8 +636,7 @@ def test_the_page_of_a_large_table_is_soon_there(open_app, bike):
         "}).observe(document, {childList: true, subtree: true});"
     )
     page = app.open()
-    seen = page.evaluate("window.seen") / 1000
-    print(f"first paint of the outcome, {bike.frame.height} rows: {seen:.2f} s")  # noqa: T201
+    assert 0 < page.evaluate("window.seen") / 1000 < SOON
 
 
 def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
@@ -660,9 +662,13 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
     matches = cancer.find("mean radius > 20 AND diagnosis = malignant")
     assert app.text("#find-note") == f"{len(matches)} of 569 rows match"
     app.wait_for_link(f"row={matches[0]}")
-    page.click("#random")
-    page.wait_for_timeout(500)
-    assert int(page.input_value("#row")) in matches
+    assert len(matches) > 1
+    for _ in range(20):  # a random row may be the one that is shown already
+        page.click("#random")
+        page.wait_for_timeout(200)
+        if int(page.input_value("#row")) != matches[0]:
+            break
+    assert int(page.input_value("#row")) in matches[1:]
     page.fill("#find", "mean radus > 20")
     app.wait_for_text("#find-note", "Did you mean 'mean radius'?")
     page.click("#browse")
@@ -701,7 +707,7 @@ def test_categories_gaps_and_unseen_ones(open_app, mixed):
     assert app.text("#outcome") == mixed.explain(view)[0].outcome
 
 
-def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, tmp_path):
+def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, tmp_path, monkeypatch):
     app = open_app(cancer)
     page = app.open("#table .ag-row", tab="rows")
     radius = page.locator("#table .ag-floating-filter input").first
@@ -735,15 +741,15 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
             found = pl.read_csv(path) if kind == "csv" else pl.read_parquet(path)
             assert found["row"].to_list() == list(range(40))
             assert found["sdp"].to_list() == pytest.approx([one.best_set.sdp for one in told])
+    # The work waits until it is cancelled, so that it cannot be finished before.
+    cancelled, cancel, step = threading.Event(), Job.cancel, Job.step
+    monkeypatch.setattr(Job, "cancel", lambda job: (cancel(job), cancelled.set()))
+    monkeypatch.setattr(Job, "step", lambda job, done: (cancelled.wait(WAIT / 1000), step(job, done)))
     page.fill("#n-most", "569")
     page.click("#explain")
     page.wait_for_selector("#many-progress .progress")
-    if page.locator("#cancel:not([disabled])").count():
-        page.click("#cancel", force=True)
-    page.wait_for_function(
-        "() => document.querySelector('#many-progress').innerText === 'Cancelled.'"
-        " || !document.querySelector('#many-results').hidden"
-    )
+    page.click("#cancel")
+    page.wait_for_function("() => document.querySelector('#many-progress').innerText === 'Cancelled.'")
 
 
 def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer, tmp_path):
@@ -758,10 +764,17 @@ def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer,
     assert model.decision_path(row)[0] == covering[0]
     assert app.text("#decided").startswith(f"Row 3: rule {covering[0] + 1} decides; {len(covering) - 1} other")
     assert page.locator("#rules-decide li").count() == len(covering)
-    page.fill("#rules-search", "texture")
-    n = sum("texture" in line.text for line in model.rules_)
+    # A word in some of the rules, but not in more than the grid has room for.
+    words = sorted({word for name in cancer.names for word in name.split()})
+    n_with = {word: sum(word in line.text for line in model.rules_) for word in words}
+    word, n = next((word, n) for word, n in n_with.items() if 0 < n < min(10, len(model.rules_)))
+    page.fill("#rules-search", word)
     page.wait_for_function(
-        "n => document.querySelectorAll('#rule-grid .ag-center-cols-container .ag-row').length <= n", arg=n
+        """([word, n]) => {
+          const rows = [...document.querySelectorAll('#rule-grid .ag-center-cols-container .ag-row')];
+          return rows.length === n && rows.every(row => row.innerText.includes(word));
+        }""",
+        arg=[word, n],
     )
     page.fill("#rules-search", "")
     for kind, expected in (("sql", model.to_sql()), ("json", rules_json(model)), ("txt", str(model))):
@@ -799,7 +812,7 @@ def test_hostile_uploads_are_harmless(open_app, tmp_path):
     for name in ("empty.csv", "bomb.csv", "nul.csv", "broken.parquet"):
         (tmp_path / name).write_bytes(BAD_FILES[name][0])
         page.set_input_files("#upload input", str(tmp_path / name))
-        app.wait_for_text("#start-message", BAD_FILES[name][1] if name != "empty.csv" else "")
+        app.wait_for_text("#start-message", BAD_FILES[name][1])
     rng = np.random.default_rng(0)
     wide = pl.DataFrame({f"v{i}": rng.normal(size=150).round(3) for i in range(199)})
     is_high = (wide["v0"] > 0).to_numpy()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from suffice._cli.results import ExplainedRows
-    from suffice.explanation import Explanations
+    from suffice.explanations import Explanations
 
 TABLE_FORMATS = ("csv", "parquet", "arrow")
 N_SHOWN = 5  # rows that are told in words unless another number is asked for

@@ -22,7 +22,7 @@ from suffice._io.result_table import ValueType, check_kept, result_frame, value_
 from suffice._io.saved import _PREFIX
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 from suffice.words import counted
 
 N_MANY = 1000

@@ -1,15 +1,17 @@
 // The projected cell of x for a set S in one tree (Algorithm 1 of the paper, as docs/method.md states it).
 //
-// 1. One pass over the tree gives every split the departure mask of x: the variables on which the path from the root
-//    to the split leaves the path that x would take. The split is visited for S exactly when mask & S == 0, so no set
-//    needs a walk of its own. A split whose mask holds its own variable is visited for no set that splits on it, and
-//    is left out (on the switch model 7 of 10 are).
-// 2. Of the splits visited for S, in breadth-first order, those that tighten the box are kept (about 9).
-//    A variable of S on which no split is visited changes nothing, so S and the set of the others, the effective set,
-//    have the same cell: it is looked for once (on the switch model for one set in six).
-// 3. Rows only ever leave the cell, so the box after t tightenings can be counted directly, without those before. A
-//    guess from the columns' counts gives a t at which rows are surely enough; the rows of that box are found block
-//    by block, and the remaining tightenings are tried on these few rows one by one, until one would leave too few.
+// 1. One pass over the tree gives every split its departure mask: the variables at which the path from the root to the
+//    split leaves the path of x. The split is visited for S exactly if mask & S == 0, so no set needs a walk of its
+//    own. A split whose mask has its own variable is visited by no set that splits on this variable, and is left out
+//    (7 of 10 splits on the switch model).
+// 2. Only those visited splits that tighten the box are kept, in breadth-first order (about 9). A variable of S on
+// which
+//    no split is visited has no effect. The other variables of S are the effective set; S and its effective set have
+//    the same cell, which is computed once (on the switch model for one set in six).
+// 3. Each step can only remove rows from the cell, so the rows after t steps can be counted without the steps before.
+// An
+//    estimate from the counts of each column gives a t at which enough rows are left. The rows of that box are found
+//    block by block; the remaining steps are then tried one by one on these few rows, until one leaves too few.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +28,7 @@
 
 namespace suffice {
 
-// The splits that matter for x in one tree, breadth-first.
+// The splits of one tree that some set visits at x, breadth-first.
 template <class Mask>
 struct Splits {
     std::vector<Mask> departure;
@@ -36,7 +38,7 @@ struct Splits {
     // Wide masks only: of[begin[v], begin[v + 1]) are the positions of the splits on variable v, ascending.
     std::vector<std::uint32_t> of, begin;
 
-    // Memory for find, the same for all trees.
+    // Memory for `find` that all trees share.
     struct Scratch {
         std::vector<Mask> masks;  // departure masks by CodedNode::slot
         std::vector<float> values;
@@ -57,7 +59,7 @@ struct Splits {
         for (std::size_t i = 0; i < n; ++i) {
             const CodedNode& node = tree.nodes[i];
             const float value = values[node.column];
-            // Without branches: which way x goes is hard to predict.
+            // Without branches, since the side that x takes is hard to predict.
             const bool left = (value <= node.threshold) | (node.missing_left & (value != value));
             const Mask mask = masks[node.slot];
             const Mask bit = static_cast<Mask>(Mask{1} << node.variable);
@@ -107,7 +109,7 @@ inline std::uint64_t effective_set(const Splits<std::uint64_t>& splits, std::uin
     return kernels().effective64(splits.departure.data(), splits.own.data(), splits.size, S);
 }
 
-// Of many variables a set holds few: only the splits on these are looked at.
+// A wide set has few of its many possible variables, so only the splits on these are checked.
 template <class Visit>
 void for_each_variable(WideSet S, const Visit& visit) {
     for (std::size_t word = 0; word < 2; ++word)
@@ -137,7 +139,7 @@ inline WideSet effective_set(const Splits<WideSet>& splits, WideSet S) {
     return all;
 }
 
-// Memory for some rows of a tree.
+// A RowSet that owns its memory.
 class RowBuffer {
   public:
     void reserve(std::size_t blocks) {
@@ -152,7 +154,7 @@ class RowBuffer {
     std::vector<std::uint64_t> mask_;
 };
 
-// Finds cells, one after the other; holds the memory that this needs.
+// Finds cells one after the other, and reuses its memory.
 class CellFinder {
   public:
     struct Cell {
@@ -172,18 +174,18 @@ class CellFinder {
     }
 
   private:
-    // One step towards the cell: `column` is now cut down to `range`, in which the tree has `n_left` rows.
+    // One step towards the cell: it cuts `column` down to `interval`, in which the tree has `n_left` rows.
     struct Tightening {
         std::uint32_t column;
         std::uint32_t n_left;
-        CodeRange range;
+        CodeInterval interval;
     };
 
-    // Rows are asked for where at least this many times the least size is expected. On the switch model all from
-    // 1.5 to 5 are equally fast.
+    // Rows are first counted after the step at which this many times the least size is expected. On the switch model
+    // all factors from 1.5 to 5 are equally fast.
     static constexpr double kSafety = 2.0;
 
-    // A tree of few rows: the visited splits one by one, as the definition says.
+    // For a tree of few rows: applies the visited splits one by one, as in the definition.
     Cell apply_bits(const CodedTree& tree, const std::uint32_t* node_and_side, std::size_t min_node_size) {
         const std::size_t blocks = n_blocks(tree.n_rows);
         next_.reserve(blocks);
@@ -215,7 +217,7 @@ class CellFinder {
         for (std::size_t i = 0; i < n_visited_; ++i) {
             const std::uint32_t ref = node_and_side[visited_[i]];
             const CodedNode& node = tree.nodes[ref >> 1];
-            const CodedColumn& column = tree.columns[node.column];
+            const TreeColumn& column = tree.columns[node.column];
             const bool left = ref & 1;
             if (!touched_[node.column]) {
                 touched_[node.column] = 1;
@@ -223,13 +225,14 @@ class CellFinder {
                 n_left_[node.column] = static_cast<std::uint32_t>(tree.n_rows);
                 columns_.push_back(node.column);
             }
-            CodeRange& range = box_[node.column];
-            // Without branches: which side x takes is hard to predict, and most visited splits cut nothing off.
+            CodeInterval& interval = box_[node.column];
+            // Without branches, since the side that x takes is hard to predict and most visited splits remove nothing.
             const std::uint32_t right = left ? 0 : ~std::uint32_t{0};  // all bits on or off
-            const CodeRange next{std::max(range.lo, (node.code + 1) & right), std::min(range.hi, node.code | right),
-                                 range.also | (left == node.missing_left ? 0 : kNoCode)};
-            if (!((next.lo ^ range.lo) | (next.hi ^ range.hi) | (next.also ^ range.also))) continue;
-            range = next;
+            const CodeInterval next{std::max(interval.lo, (node.code + 1) & right),
+                                    std::min(interval.hi, node.code | right),
+                                    static_cast<bool>(interval.missing & (left == node.missing_left))};
+            if (!((next.lo ^ interval.lo) | (next.hi ^ interval.hi) | (next.missing ^ interval.missing))) continue;
+            interval = next;
             const std::uint32_t n_left = column.count(next);
             if (n_left == n_left_[node.column]) continue;
             n_left_[node.column] = n_left;
@@ -238,7 +241,7 @@ class CellFinder {
         for (const std::uint32_t c : columns_) touched_[c] = 0;
     }
 
-    // Fills `cell_` with the rows after t steps, at least min_node_size of them (or t == 0); returns t.
+    // Fills `cell_` with the rows after t steps and returns t: at least min_node_size rows are left, or t is 0.
     std::size_t count_from(const CodedTree& tree, std::size_t min_node_size) {
         std::size_t t = likely_enough(tree, min_node_size);
         for (; t > 0; t /= 2) {
@@ -249,7 +252,7 @@ class CellFinder {
         return 0;
     }
 
-    // The last step after which enough rows are expected, were the columns independent.
+    // The number of steps after which enough rows are still expected if the columns are independent.
     std::size_t likely_enough(const CodedTree& tree, std::size_t min_node_size) {
         const double n = static_cast<double>(tree.n_rows);
         // With one column the expectation is the count.
@@ -267,23 +270,23 @@ class CellFinder {
 
     std::size_t rows_after(const CodedTree& tree, std::size_t t) {
         order_.clear();
-        for (std::size_t i = t; i-- > 0;) {  // the last step on a column holds its range
+        for (std::size_t i = t; i-- > 0;) {  // the last step on a column has its final interval
             const std::uint32_t c = steps_[i].column;
             if (touched_[c]) continue;
             touched_[c] = 1;
             order_.push_back(static_cast<std::uint32_t>(i));
         }
         for (const std::uint32_t i : order_) touched_[steps_[i].column] = 0;
-        // The column that keeps fewest rows first: it leaves the fewest blocks to the others.
+        // The column that keeps the fewest rows comes first: it leaves the fewest blocks to the others.
         std::sort(order_.begin(), order_.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return steps_[a].n_left < steps_[b].n_left; });
         make_all_alive(tree.n_rows);
         for (const std::uint32_t i : order_)
-            kernels().overlap(tree.columns[steps_[i].column].view(), steps_[i].range, alive_.size(), alive_.data());
+            kernels().overlap(tree.columns[steps_[i].column].view(), steps_[i].interval, alive_.size(), alive_.data());
         collect(tree.n_rows);
         std::size_t n = 0;
         for (const std::uint32_t i : order_)
-            n = kernels().refine(tree.columns[steps_[i].column].view(), steps_[i].range, cell_.rows, cell_.rows);
+            n = kernels().refine(tree.columns[steps_[i].column].view(), steps_[i].interval, cell_.rows, cell_.rows);
         return n;
     }
 
@@ -293,7 +296,7 @@ class CellFinder {
         if (blocks % 64) alive_.back() = (std::uint64_t{1} << (blocks % 64)) - 1;
     }
 
-    // The blocks that are alive, with all their rows, into `cell_`.
+    // Fills `cell_` with all rows of the blocks that are alive.
     void collect(std::size_t n_rows) {
         const std::size_t blocks = n_blocks(n_rows);
         cell_.reserve(blocks);
@@ -318,7 +321,7 @@ class CellFinder {
             }
             const Tightening& step = steps_[t];
             const std::size_t n =
-                kernels().refine(tree.columns[step.column].view(), step.range, cell_.rows, next_.rows);
+                kernels().refine(tree.columns[step.column].view(), step.interval, cell_.rows, next_.rows);
             if (n < min_node_size) break;
             std::swap(cell_, next_);
             n_rows_ = n;
@@ -329,12 +332,12 @@ class CellFinder {
 
     std::vector<std::uint32_t> visited_;  // positions in Splits
     std::size_t n_visited_ = 0;
-    std::vector<CodeRange> box_;          // by column of the tree
-    std::vector<std::uint32_t> n_left_;   // by column of the tree: rows in its range
+    std::vector<CodeInterval> box_;       // by column of the tree
+    std::vector<std::uint32_t> n_left_;   // by column of the tree: rows in its interval
     std::vector<std::uint8_t> touched_;   // by column of the tree
-    std::vector<std::uint32_t> columns_;  // touched by the set at hand
+    std::vector<std::uint32_t> columns_;  // touched by the current set
     std::vector<Tightening> steps_;
-    std::vector<std::uint32_t> order_;  // the steps that make a box
+    std::vector<std::uint32_t> order_;  // the steps that together make the box
     std::vector<std::uint64_t> alive_;  // blocks
     RowBuffer cell_, next_;
     std::size_t n_rows_ = 0;

@@ -1,5 +1,5 @@
-// The distribution of the outcome given X_S = x_S: its shares, mean and quantiles, from the rows of the cells.
-// Without a set, from the rows of the leaves: the forest's own conditional distribution.
+// The distribution of the outcome given X_S = x_S: its shares, mean and quantiles, from the rows of the cells. Without
+// a set the rows of the leaves are used, which gives the forest's own conditional distribution.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,12 @@
 #include "cell.hpp"
 #include "forest.hpp"
 #include "projection.hpp"
-#include "search.hpp"
+#include "rounding.hpp"
 
 namespace suffice {
 
-// Gives, tree by tree, the ranks of the outcomes of the rows in the leaf of x, or above it if that has none.
+// The ranks of the outcomes of the rows in the leaf of x, by tree. If the leaf has no rows, those of the nearest node
+// above it.
 class LeafRanks {
   public:
     explicit LeafRanks(const Forest& forest) : forest_(forest) {}
@@ -31,7 +32,7 @@ class LeafRanks {
     const float* x_ = nullptr;
 };
 
-// The same for the rows in the projected cell of x for S.
+// The same for the projected cell of x for S.
 class CellRanks {
   public:
     CellRanks(const Projection& projection, std::size_t min_node_size)
@@ -65,7 +66,7 @@ class CellRanks {
     std::vector<std::uint32_t> ranks_;
 };
 
-// out[j]: probability of an outcome with rank < end[j]; `end` is ascending.
+// out[j]: the probability of an outcome with rank < end[j]; `end` is ascending.
 template <class Ranks>
 void cumulative_shares(Ranks& row, std::span<const std::uint32_t> end, double* out) {
     std::fill_n(out, end.size(), 0.0);
@@ -96,12 +97,12 @@ double mean(Ranks& row, std::span<const double> y_values) {
     return sum / static_cast<double>(row.n_trees());
 }
 
-// Smallest outcomes whose CDF reaches the levels.
+// The smallest outcomes at which the CDF reaches the levels.
 class Quantiles {
   public:
     template <class Ranks>
     void operator()(Ranks& row, std::span<const double> levels, std::span<const double> y_values, double* out) {
-        // Sorted as whole numbers, by rank and then by the size of the cell: fast, and the sums below do not depend on
+        // Rank and size of the cell are packed into one integer, which sorts fast. The sums below then do not depend on
         // the order of the rows.
         rank_and_size_.clear();
         for (std::size_t t = 0; t < row.n_trees(); ++t) {
@@ -111,7 +112,7 @@ class Quantiles {
         }
         std::sort(rank_and_size_.begin(), rank_and_size_.end());
         for (std::size_t j = 0; j < levels.size(); ++j) {
-            const double enough = (levels[j] - kRounding) * static_cast<double>(row.n_trees());
+            const double enough = sum_to_reach(levels[j], row.n_trees());
             double sum = 0.0;
             std::size_t i = 0;
             do sum += 1.0 / static_cast<double>(static_cast<std::uint32_t>(rank_and_size_[i++]));

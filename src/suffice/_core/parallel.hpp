@@ -1,5 +1,5 @@
-// Runs a job for every row on some threads. Results go to slots of their own, so the number of threads and the order
-// of the rows cannot change a bit of them.
+// Runs a job for every row on several threads. Each job writes to a slot of its own, so the number of threads and the
+// order of the rows cannot change a bit of the results.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace suffice {
 
-// Set when the work should end early; jobs that take long look at it.
+// Set if the work should end early; long jobs check it.
 using StopFlag = std::atomic<bool>;
 
-// Calls make_worker() once a thread and the worker with every row number in [0, n_rows), `batch` at a time. Every tenth
-// of a second the calling thread calls watch(rows done); if that throws, the work stops and the exception goes on to
-// the caller.
+// Calls make_worker() once per thread, and the workers with all row numbers in [0, n_rows), `batch` at a time. The
+// calling thread calls watch(rows done) every tenth of a second. If that throws, the work stops and the caller gets the
+// exception.
 template <class MakeWorker>
 void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, const MakeWorker& make_worker,
                   const std::function<void(std::size_t)>& watch, std::size_t batch = 8) {

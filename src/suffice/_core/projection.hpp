@@ -1,10 +1,8 @@
-// A forest seen through some variables: the splits on them, and which training rows pass them.
+// A forest reduced to some variables: the splits on them, and the training rows that pass each split.
 //
-// In a tree of few rows each split holds a bit for every row: does it go left? That takes a bit for each split and row,
-// so in larger trees the rows are integer codes instead.
-// For one tree and column, the code of a value is the number of the tree's thresholds below it, so that
-// "value <= j-th threshold" is "code <= j" and a box over columns is a range of codes for each. Missing values have a
-// code above all others.
+// In a tree of few rows, each split has one bit per row: on if the row goes left. Larger trees would need too many
+// bits, so there the values of the rows are codes, by the thresholds that this tree has on a column. A box over columns
+// is then an interval of codes for each. Missing values have a code above all others.
 #pragma once
 
 #include <algorithm>
@@ -14,43 +12,45 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "forest.hpp"
 #include "kernels.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
 inline constexpr std::int32_t kNoVariable = -1;
-// A set of variables is a number with a bit for each: a word in most places, wider where sets are searched.
+// A set of variables is a number with one bit per variable: a word in most places, WideSet where sets are searched.
 inline constexpr std::size_t kMaxVariables = 128;
 inline constexpr std::size_t kWordVariables = 64;
 __extension__ typedef unsigned __int128 WideSet;
-// Trees of at most this many rows hold bits. Measured on breast cancer (569 rows): twice as fast as codes.
+// Trees of at most this many rows store bits. Measured on breast cancer (569 rows): twice as fast as codes.
 inline constexpr std::size_t kFewRows = 1024;
 
-struct CodedColumn {
-    std::int32_t column = 0;  // in the table; all that follows is empty in a tree that holds bits
-    int width = 0;            // bytes a code
+// One column in one tree, coded by the thresholds of this tree. (ForestColumn is coded by those of the whole forest.)
+// A tree that stores bits fills in `column` only.
+struct TreeColumn {
+    std::int32_t column = 0;  // in the table
+    int width = 0;            // bytes per code
     std::uint32_t missing_code = 0;
     std::uint32_t n_missing = 0;
-    std::vector<std::uint32_t> below;  // below[c]: rows with a code less than c, missing ones left out
+    std::vector<std::uint32_t> below;  // below[c]: rows with a code less than c, without missing values
     std::vector<std::byte> codes, block_lo, block_hi;
 
-    CodeView view() const { return {codes.data(), block_lo.data(), block_hi.data(), width}; }
-    bool has_missing() const { return n_missing > 0; }
-    std::uint32_t count(const CodeRange& range) const {
-        const std::uint32_t inside = range.lo <= range.hi ? below[range.hi + 1] - below[range.lo] : 0;
-        return inside + (range.also == kNoCode ? 0 : n_missing);
+    CodeView view() const { return {codes.data(), block_lo.data(), block_hi.data(), width, missing_code}; }
+    std::uint32_t count(const CodeInterval& interval) const {
+        const std::uint32_t n_values = interval.has_values() ? below[interval.hi + 1] - below[interval.lo] : 0;
+        return n_values + (interval.missing ? n_missing : 0);
     }
-    CodeRange everything() const { return {0, missing_code - 1, has_missing() ? missing_code : kNoCode}; }
+    CodeInterval everything() const { return {0, missing_code - 1, n_missing > 0}; }
+    std::size_t n_bytes() const { return codes.size() + 2 * block_lo.size() + 4 * below.size(); }
 };
 
 // A split on one of the variables.
 struct CodedNode {
-    float threshold;       // the largest float32 not above scikit-learn's float64 threshold: the same comparison
-    std::uint32_t slot;    // where departure masks hold this node's (see cell.hpp): 1 + 2 parent + side, 0 for none
+    float threshold;       // the largest float32 up to scikit-learn's float64 threshold: the comparison is the same
+    std::uint32_t slot;    // index of this node's departure mask (see cell.hpp): 1 + 2 parent + side, 0 without parent
     std::uint32_t code;    // values with at most this code go left
     std::uint16_t column;  // position in CodedTree::columns
     std::uint8_t variable;
@@ -59,27 +59,26 @@ struct CodedNode {
 
 struct CodedTree {
     std::vector<CodedNode> nodes;  // breadth-first
-    std::vector<CodedColumn> columns;
-    std::vector<std::uint64_t> left_rows;  // a tree of few rows: for each node the blocks of rows that go left
+    std::vector<TreeColumn> columns;
+    std::vector<std::uint64_t> left_rows;  // trees of few rows: for each node the blocks of rows that go left
     std::size_t n_rows = 0;
     double share_of_a_row = 0.0;          // 1 / n_rows
-    const std::uint32_t* rank = nullptr;  // of the forest's tree
+    const std::uint32_t* rank = nullptr;  // Tree::rank
 
     bool has_bits() const { return !left_rows.empty(); }
+    std::size_t n_bytes() const {
+        std::size_t n = nodes.size() * sizeof(CodedNode) + left_rows.size() * sizeof(std::uint64_t);
+        for (const TreeColumn& column : columns) n += column.n_bytes();
+        return n;
+    }
 };
 
-inline float largest_float_up_to(double value) {
-    const float nearest = static_cast<float>(value);
-    return static_cast<double>(nearest) <= value ? nearest
-                                                 : std::nextafter(nearest, -std::numeric_limits<float>::infinity());
-}
-
 template <class Code>
-void write_codes(CodedColumn& out, std::span<const std::uint32_t> code) {
+void write_codes(TreeColumn& out, std::span<const std::uint32_t> code) {
     const std::size_t blocks = n_blocks(code.size());
     const std::size_t padded_blocks = n_blocks(blocks) * kBlock;
     out.codes.assign(blocks * kBlock * sizeof(Code), std::byte{0});
-    // A padding block has lo > hi: it overlaps no range.
+    // A padding block has lo > hi, so it overlaps no interval.
     out.block_lo.assign(padded_blocks * sizeof(Code), std::byte{0xFF});
     out.block_hi.assign(padded_blocks * sizeof(Code), std::byte{0});
     auto* codes = reinterpret_cast<Code*>(out.codes.data());
@@ -92,7 +91,7 @@ void write_codes(CodedColumn& out, std::span<const std::uint32_t> code) {
     }
 }
 
-inline void code_column(CodedColumn& out, const std::vector<float>& thresholds, const Tree& tree, const Matrix& X) {
+inline void code_tree_column(TreeColumn& out, const std::vector<float>& thresholds, const Tree& tree, const Matrix& X) {
     out.missing_code = static_cast<std::uint32_t>(thresholds.size()) + 1;
     out.below.assign(thresholds.size() + 2, 0);
     std::vector<std::uint32_t> code(tree.rows.size());
@@ -102,8 +101,7 @@ inline void code_column(CodedColumn& out, const std::vector<float>& thresholds, 
             code[i] = out.missing_code;
             ++out.n_missing;
         } else {
-            code[i] = static_cast<std::uint32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), value) -
-                                                 thresholds.begin());
+            code[i] = code_of(thresholds, value);
             ++out.below[code[i] + 1];
         }
     }
@@ -123,7 +121,20 @@ inline void append_left_rows(std::vector<std::uint64_t>& left_rows, const Node& 
             left_rows[begin + i / kBlock] |= std::uint64_t{1} << (i % kBlock);
 }
 
-// variable_of[column] is the variable that a column belongs to, or kNoVariable. Trees of at most `few_rows` rows hold
+// By column of the table: the thresholds of the tree on it, ascending; empty unless the column belongs to a variable.
+inline std::vector<std::vector<float>> find_thresholds(const Tree& tree, std::span<const std::int32_t> variable_of) {
+    std::vector<std::vector<float>> thresholds(variable_of.size());
+    for (const Node& node : tree.nodes)
+        if (!node.is_leaf() && variable_of[static_cast<std::size_t>(node.column)] != kNoVariable)
+            thresholds[static_cast<std::size_t>(node.column)].push_back(largest_float_up_to(node.threshold));
+    for (std::vector<float>& t : thresholds) {
+        std::sort(t.begin(), t.end());
+        t.erase(std::unique(t.begin(), t.end()), t.end());
+    }
+    return thresholds;
+}
+
+// variable_of[column] is the variable that a column belongs to, or kNoVariable. Trees of at most `few_rows` rows store
 // bits.
 inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const std::int32_t> variable_of,
                            std::size_t few_rows) {
@@ -133,26 +144,20 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
     coded.share_of_a_row = 1.0 / static_cast<double>(coded.n_rows);
     coded.rank = tree.rank.data();
 
-    std::vector<std::vector<float>> thresholds(X.n_columns);
-    for (const Node& node : tree.nodes)
-        if (!node.is_leaf() && variable_of[static_cast<std::size_t>(node.column)] != kNoVariable)
-            thresholds[static_cast<std::size_t>(node.column)].push_back(largest_float_up_to(node.threshold));
+    const std::vector<std::vector<float>> thresholds = find_thresholds(tree, variable_of);
     std::vector<std::uint16_t> position(X.n_columns, 0);
     for (std::size_t column = 0; column < X.n_columns; ++column) {
-        std::vector<float>& t = thresholds[column];
-        if (t.empty()) continue;
-        std::sort(t.begin(), t.end());
-        t.erase(std::unique(t.begin(), t.end()), t.end());
+        if (thresholds[column].empty()) continue;
         if (coded.columns.size() == std::numeric_limits<std::uint16_t>::max())
             throw std::invalid_argument("A set may span at most 65535 columns.");
         position[column] = static_cast<std::uint16_t>(coded.columns.size());
         coded.columns.emplace_back();
         coded.columns.back().column = static_cast<std::int32_t>(column);
-        if (!has_bits) code_column(coded.columns.back(), t, tree, X);
+        if (!has_bits) code_tree_column(coded.columns.back(), thresholds[column], tree, X);
     }
 
-    // Splits on other columns send x both ways and cut nothing off: their children hang on the nearest split on a
-    // variable instead.
+    // x goes both ways at a split on any other column, so that such a split removes no rows. Its children are attached
+    // to the nearest split above that is on a variable.
     std::vector<std::uint32_t> slot(tree.nodes.size(), 0);
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
         const Node& node = tree.nodes[i];
@@ -168,10 +173,8 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
         slot[right] = 2 + 2 * parent;
         if (has_bits) append_left_rows(coded.left_rows, node, tree, X);
         const float threshold = largest_float_up_to(node.threshold);
-        const std::vector<float>& t = thresholds[column];
-        coded.nodes.push_back({threshold, slot[i],
-                               static_cast<std::uint32_t>(std::lower_bound(t.begin(), t.end(), threshold) - t.begin()),
-                               position[column], static_cast<std::uint8_t>(variable_of[column]), node.missing_left});
+        coded.nodes.push_back({threshold, slot[i], code_of(thresholds[column], threshold), position[column],
+                               static_cast<std::uint8_t>(variable_of[column]), node.missing_left});
     }
     return coded;
 }
@@ -181,6 +184,12 @@ struct Projection {
     std::size_t n_columns = 0;  // of the table
     const Forest* forest = nullptr;
     std::vector<CodedTree> trees;
+
+    std::size_t n_bytes() const {
+        std::size_t n = 0;
+        for (const CodedTree& tree : trees) n += tree.n_bytes();
+        return n;
+    }
 };
 
 inline void check_variables(std::span<const std::int32_t> variable_of, std::size_t n_variables, std::size_t n_columns) {

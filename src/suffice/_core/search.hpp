@@ -1,4 +1,5 @@
-// Sufficient sets of one row: level by level over the sets of candidates, with exact early stopping.
+// The sufficient sets of one row: the sets of candidates are searched by size, and a set is dropped as soon as it can
+// no longer reach pi.
 #pragma once
 
 #include <algorithm>
@@ -7,32 +8,24 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
-#include "cell.hpp"
 #include "parallel.hpp"
 #include "projection.hpp"
+#include "rounding.hpp"
+#include "row_view.hpp"
+#include "rows.hpp"
 
 namespace suffice {
-
-// A sum of fractions is compared with pi (and a CDF with a level) up to this, so that rounding decides no tie:
-// 18 of 20 trees reach pi = 0.9.
-inline constexpr double kRounding = 1e-10;
 
 struct SearchOptions {
     double pi = 0.9;
     std::size_t min_node_size = 1;
     std::size_t min_size = 1;
     std::size_t max_size = kMaxVariables;
-    bool minimal_only = false;                   // stop at the first size that has a sufficient set
-    std::uint64_t max_sets = ~std::uint64_t{0};  // a row's search ends when it has gone through so many
+    bool minimal_only = false;                   // stop after the first size that has a sufficient set
+    std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
 };
-
-// Sets where splits have departure masks of type Mask.
-template <class Mask>
-using SetOf = std::conditional_t<std::is_same_v<Mask, WideSet>, WideSet, std::uint64_t>;
 
 struct ScoredSet {
     WideSet variables;
@@ -40,105 +33,9 @@ struct ScoredSet {
 };
 
 struct SearchResult {
-    std::vector<ScoredSet> sufficient;  // smallest first, then surest, then by variables
-    ScoredSet best{0, 0.0};             // the first of these, or the set that comes nearest to pi
-    bool is_complete = true;            // false: there were more sets than `max_sets`
-};
-
-// Remembers some shares of one row by set. A slot holds the set that came last; what is lost is computed again.
-template <class Set>
-class ShareMemo {
-  public:
-    explicit ShareMemo(std::size_t n_variables)
-        : bits_(static_cast<int>(std::min<std::size_t>(n_variables, 11))), entries_(std::size_t{1} << bits_) {}
-    // The slot of a set, and whether it holds the set's share at this row already. Rows are numbered from 1.
-    std::pair<double*, bool> find(Set set, std::uint64_t row) {
-        Entry& entry = entries_[set < entries_.size() ? static_cast<std::size_t>(set) : hash(set)];
-        const bool known = entry.set == set && entry.row == row;
-        entry.set = set;
-        entry.row = row;  // cheaper than to clear all slots for every row
-        return {&entry.share, known};
-    }
-
-  private:
-    struct Entry {
-        Set set = 0;
-        std::uint64_t row = 0;
-        double share = 0.0;
-    };
-
-    std::size_t hash(Set set) const {
-        auto word = static_cast<std::uint64_t>(set);
-        if constexpr (sizeof(Set) > sizeof(word)) word ^= static_cast<std::uint64_t>(set >> 64) * 0xC2B2AE3D27D4EB4Full;
-        return static_cast<std::size_t>((word * 0x9E3779B97F4A7C15ull) >> (64 - bits_));
-    }
-
-    int bits_;
-    std::vector<Entry> entries_;
-};
-
-// What is known of one row x and its outcome, tree by tree, and the SDP of sets of variables there.
-template <class Mask>
-class RowView {
-  public:
-    using Set = SetOf<Mask>;
-    explicit RowView(const Projection& projection)
-        : projection_(projection),
-          splits_(projection.trees.size()),
-          bits_(projection.trees.size()),
-          n_marginal_(projection.trees.size()),
-          is_ready_(projection.trees.size()),
-          memo_(projection.trees.size(), ShareMemo<Set>(projection.n_variables)) {}
-
-    // The outcome is: lo <= rank of y <= hi.
-    void set_row(const float* x, std::uint32_t lo, std::uint32_t hi) {
-        x_ = x;
-        lo_ = lo;
-        hi_ = hi;
-        ++row_;
-        std::fill(is_ready_.begin(), is_ready_.end(), 0);
-    }
-
-    std::size_t n_trees() const { return projection_.trees.size(); }
-
-    // Share of the rows in the cell of x for S, in one tree, that have the outcome.
-    double share(std::size_t tree, Set S, std::size_t min_node_size) {
-        prepare(tree);
-        const Set effective = effective_set(splits_[tree], S);
-        const auto [share, known] = memo_[tree].find(effective, row_);
-        if (known) return *share;
-        const auto cell = finder_.find(projection_.trees[tree], splits_[tree], effective, min_node_size);
-        const std::size_t hits = cell.is_whole ? n_marginal_[tree] : kernels().count(cell.rows, bits_[tree].data());
-        return *share = static_cast<double>(hits) / static_cast<double>(cell.n_rows);
-    }
-
-    double sdp(Set S, std::size_t min_node_size) {
-        double sum = 0.0;
-        for (std::size_t tree = 0; tree < n_trees(); ++tree) sum += share(tree, S, min_node_size);
-        return sum / static_cast<double>(n_trees());
-    }
-
-  private:
-    [[gnu::noinline]] void prepare(std::size_t t) {
-        if (is_ready_[t]) return;
-        is_ready_[t] = 1;
-        const CodedTree& tree = projection_.trees[t];
-        splits_[t].find(tree, x_, scratch_);
-        bits_[t].resize(n_blocks(tree.n_rows));
-        n_marginal_[t] = kernels().outcome(tree.rank, tree.n_rows, lo_, hi_, bits_[t].data());
-    }
-
-    const Projection& projection_;
-    const float* x_ = nullptr;
-    std::uint64_t row_ = 0;  // how many rows have been set
-    std::uint32_t lo_ = 0, hi_ = 0;
-    std::vector<Splits<Mask>> splits_;
-    std::vector<std::vector<std::uint64_t>> bits_;  // rows of each tree with the outcome
-    std::vector<std::size_t> n_marginal_;           // their number
-    std::vector<std::uint8_t> is_ready_;
-    std::vector<ShareMemo<Set>> memo_;
-    typename Splits<Mask>::Scratch scratch_;
-    CellFinder finder_;
+    std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
+    ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the set of highest SDP
+    bool is_complete = true;            // whether all sets were searched; false if there are more than `max_sets`
 };
 
 // All sets of `size` of the variables (ascending numbers), in ascending order of their masks.
@@ -152,7 +49,7 @@ class SetsOfSize {
     bool is_done() const { return is_done_; }
     Set set() const { return set_; }
     void advance() {
-        // The first that can move up by one does; those before it begin again.
+        // The first that can move up by one does so; those before it start again.
         std::size_t j = 0;
         while (j + 1 < chosen_.size() && chosen_[j] + 1 == chosen_[j + 1]) ++j;
         is_done_ = chosen_.empty() || chosen_[j] + 1 == variables_.size();
@@ -183,8 +80,8 @@ class Search {
     Search(const Projection& projection, const SearchOptions& options, const StopFlag& stop)
         : n_variables_(projection.n_variables), options_(options), stop_(stop), row_(projection) {}
 
-    SearchResult run(const float* x, std::uint32_t lo, std::uint32_t hi) {
-        row_.set_row(x, lo, hi);
+    SearchResult run(const float* x, const RankRange& outcome) {
+        row_.set_row(x, outcome);
         dropped_.clear();
         variables_.resize(n_variables_);
         std::iota(variables_.begin(), variables_.end(), std::uint8_t{0});
@@ -202,62 +99,70 @@ class Search {
         std::size_t n_trees;
     };
 
-    // Sets that go through the trees together: each tree's rows stay in the cache for all of them.
+    // How many sets go through the trees together, so that the rows of a tree stay in the cache for all of them.
     static constexpr std::size_t kBatch = 4096;
-    // Dropped sets that are remembered, in case none is sufficient (24 bytes each).
-    static constexpr std::size_t kRemembered = 1 << 16;
+    // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
+    static constexpr std::size_t kMaxDropped = 1 << 16;
 
     void find_sufficient(SearchResult& result) {
-        std::vector<ScoredSet>& found = result.sufficient;
+        std::vector<ScoredSet>& sufficient = result.sufficient;
         n_seen_ = 0;
         for (std::size_t size = options_.min_size; size <= last_size() && !stop_; ++size) {
-            const std::size_t n_before = found.size();
-            bool has_new_sets = false;
-            for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && !stop_ && result.is_complete;) {
-                living_.clear();
-                for (; !sets.is_done() && living_.size() < kBatch; sets.advance()) {
-                    result.is_complete = n_seen_ < options_.max_sets && !stop_;
-                    if (!result.is_complete) break;
-                    ++n_seen_;
-                    if (!has_subset(found, n_before, sets.set())) living_.push_back({sets.set(), 0.0, 0});
-                }
-                has_new_sets = has_new_sets || !living_.empty();
-                drop_insufficient();
-                for (const Partial& set : living_) found.push_back({set.variables, sdp_of(set)});
-            }
-            std::stable_sort(found.begin() + static_cast<std::ptrdiff_t>(n_before), found.end(),
+            const std::size_t n_smaller = sufficient.size();
+            const bool has_new_sets = search_size(size, result);
+            std::stable_sort(sufficient.begin() + static_cast<std::ptrdiff_t>(n_smaller), sufficient.end(),
                              [](const ScoredSet& a, const ScoredSet& b) { return a.sdp > b.sdp; });
-            // Without a new set every larger one holds one of this size, and so a sufficient one.
-            if (!has_new_sets || !result.is_complete || (options_.minimal_only && !found.empty())) return;
-            if (size == 1)  // larger sets with a variable that is enough by itself need not be gone through
-                for (const ScoredSet& set : found)
+            // Without a new set of this size, every larger set has a sufficient subset as well.
+            if (!has_new_sets || !result.is_complete || (options_.minimal_only && !sufficient.empty())) return;
+            if (size == 1)  // a larger set with a variable that is sufficient alone need not be searched
+                for (const ScoredSet& set : sufficient)
                     std::erase_if(variables_, [&](std::uint8_t v) { return set.variables == WideSet{1} << v; });
         }
     }
 
-    // Leaves in `living_` the sets with SDP >= pi. After l of k trees the SDP is at most (sum + k - l) / k.
+    // Appends the sufficient sets of one size, and returns whether there was a set without a sufficient subset.
+    bool search_size(std::size_t size, SearchResult& result) {
+        std::vector<ScoredSet>& sufficient = result.sufficient;
+        const std::size_t n_smaller = sufficient.size();
+        bool has_new_sets = false;
+        for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && !stop_ && result.is_complete;) {
+            living_.clear();
+            for (; !sets.is_done() && living_.size() < kBatch; sets.advance()) {
+                result.is_complete = n_seen_ < options_.max_sets && !stop_;
+                if (!result.is_complete) break;
+                ++n_seen_;
+                if (!has_subset(sufficient, n_smaller, sets.set())) living_.push_back({sets.set(), 0.0, 0});
+            }
+            has_new_sets = has_new_sets || !living_.empty();
+            drop_insufficient();
+            for (const Partial& set : living_) sufficient.push_back({set.variables, sdp_of(set)});
+        }
+        return has_new_sets;
+    }
+
+    // Removes the sets with SDP < pi from `living_`. After l of k trees, the SDP is at most (sum + k - l) / k.
     void drop_insufficient() {
-        const double needed = (options_.pi - kRounding) * static_cast<double>(row_.n_trees());
+        const double needed = sum_to_reach(options_.pi, row_.n_trees());
         for (std::size_t tree = 0; tree < row_.n_trees() && !living_.empty() && !stop_; ++tree) {
             std::size_t n_living = 0;
             for (Partial& set : living_) {
                 advance(set);
                 if (bound(set) >= needed)
                     living_[n_living++] = set;
-                else if (dropped_.size() <= kRemembered)
+                else if (dropped_.size() <= kMaxDropped)
                     dropped_.push_back(set);
             }
             living_.resize(n_living);
         }
     }
 
-    // The set of highest SDP; of equals the smallest, then the first.
+    // The set of highest SDP. Among equals, the smallest set wins, then the first.
     ScoredSet nearest() {
         if (dropped_.empty()) return {0, 0.0};
-        // The last set that was dropped held out longest or is the largest: a good first guess.
+        // The last set that was dropped is a good first guess: it stayed longest, or it is the largest.
         Partial best = dropped_.back();
         while (best.n_trees < row_.n_trees() && !stop_) advance(best);
-        if (dropped_.size() <= kRemembered) {
+        if (dropped_.size() <= kMaxDropped) {
             for (Partial& set : dropped_) challenge(best, set);
         } else {
             std::uint64_t n_left = n_seen_;
@@ -271,7 +176,7 @@ class Search {
         return {best.variables, sdp_of(best)};
     }
 
-    // Puts `set` in the place of `best` if it is better; stops looking as soon as it cannot be.
+    // Replaces `best` by `set` if that is better; stops as soon as it cannot be.
     void challenge(Partial& best, Partial& set) {
         const double tie = kRounding * static_cast<double>(row_.n_trees());
         while (bound(set) >= best.sum - tie) {
@@ -300,9 +205,10 @@ class Search {
     double sdp_of(const Partial& set) const { return set.sum / static_cast<double>(row_.n_trees()); }
     std::size_t last_size() const { return std::min(options_.max_size, n_variables_); }
 
-    static bool has_subset(const std::vector<ScoredSet>& found, std::size_t n, Set set) {
+    // Whether `set` contains one of the first n sufficient sets.
+    static bool has_subset(const std::vector<ScoredSet>& sufficient, std::size_t n, Set set) {
         for (std::size_t i = 0; i < n; ++i)
-            if ((static_cast<Set>(found[i].variables) & ~set) == 0) return true;
+            if ((static_cast<Set>(sufficient[i].variables) & ~set) == 0) return true;
         return false;
     }
 
@@ -310,8 +216,8 @@ class Search {
     SearchOptions options_;
     const StopFlag& stop_;
     RowView<Mask> row_;
-    std::vector<std::uint8_t> variables_;  // of which sets are made
-    std::uint64_t n_seen_ = 0;             // how many sets were gone through
+    std::vector<std::uint8_t> variables_;  // the variables that sets are made of
+    std::uint64_t n_seen_ = 0;             // how many sets have been searched
     std::vector<Partial> living_, dropped_;
 };
 

@@ -12,6 +12,22 @@ def _in_notebook() -> bool:
     return "ipykernel" in sys.modules
 
 
+def wants_bar(show: bool | None) -> bool:
+    """Return whether a progress bar is to be shown.
+
+    Parameters
+    ----------
+    show : bool or None
+        The user's choice; None shows one on a terminal or in a notebook.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
+    return show if show is not None else _in_notebook() or sys.stderr.isatty()
+
+
 @contextmanager
 def progress_bar(total: int, show: bool | None, what: str = "explaining") -> Iterator[Callable[[int], object] | None]:
     """Show how many rows are done.
@@ -30,7 +46,7 @@ def progress_bar(total: int, show: bool | None, what: str = "explaining") -> Ite
     callable or None
         To be called with the number of rows done so far; None if there is no bar.
     """
-    if show is False or (show is None and not (_in_notebook() or sys.stderr.isatty())):
+    if not wants_bar(show):
         yield None
         return
     from tqdm.auto import tqdm

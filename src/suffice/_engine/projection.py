@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
 from suffice._engine.forest import FittedForest
+from suffice._engine.outcomes import Outcomes
+from suffice._table.cache import LastUsed
 from suffice._table.variables import Variables, VariableSet
 
 MAX_CANDIDATES = 128
 """How many variables can be searched."""
 MAX_VARIABLES = 64
-"""How many variables one projection of the core can tell apart, unless it is only searched."""
+"""How many variables one projection of the core can distinguish, unless it is only searched."""
+# Cells of training rows that are kept for further rows with the same set.
+CELLS_BYTES = 256 * 2**20
 
-Table: TypeAlias = NDArray[np.float32]
+Matrix: TypeAlias = NDArray[np.float32]
 Floats: TypeAlias = NDArray[np.float64]
-Reduction: TypeAlias = Callable[[_core.Projection, Table, NDArray[np.uint64]], Floats]
+Masks: TypeAlias = NDArray[np.uint64]
+Reduction: TypeAlias = Callable[[_core.Projection, Matrix, Masks], Floats]
 
 
 def as_mask(positions: Sequence[int]) -> int:
@@ -42,9 +47,9 @@ def as_mask(positions: Sequence[int]) -> int:
     return mask
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class ProjectedForest:
-    """A fitted forest that can be asked about any set of variables.
+    """A fitted forest that can be asked about any set of variables. Several threads may use it.
 
     Parameters
     ----------
@@ -56,34 +61,59 @@ class ProjectedForest:
         The variables among which sufficient sets are searched, at most 128; their projection is kept.
     min_node_size : int
         A cell is not cut down below this many rows.
-    n_threads : int
-        How many threads work on a call.
+    projections : LastUsed
+        The projection that was used last besides that on the candidates: a loop over rows needs the same one often.
+    cells : LastUsed
+        The cells of the training rows, for the sets that were used last.
     """
 
     forest: FittedForest
     variables: Variables
     candidates: VariableSet
     min_node_size: int
-    n_threads: int
+    projections: LastUsed = field(default_factory=lambda: LastUsed(1), repr=False)
+    cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
     on_candidates: _core.Projection = field(init=False, repr=False)
-    _last: tuple[tuple[VariableSet, ...], _core.Projection] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Project onto the candidates: bit i of a set's mask stands for the i-th of them."""
-        self.on_candidates = self._project([(variable,) for variable in self.candidates])
+        object.__setattr__(self, "on_candidates", self._project([(variable,) for variable in self.candidates]))
 
-    def use_threads(self, n_threads: int) -> None:
-        """Set how many threads work on a call.
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave projections and cells out of pickles: they are computed again."""
+        return type(self), (self.forest, self.variables, self.candidates, self.min_node_size)
+
+    def cells_of(self, S: VariableSet, n_threads: int) -> tuple[list[int], _core.SetCells]:
+        """Find the cells of all training rows for one set.
 
         Parameters
         ----------
+        S : tuple of int
+            The set.
         n_threads : int
-            Their number.
-        """
-        self.n_threads = self.forest.n_threads = n_threads
+            How many threads work on it.
 
-    def sdp(self, X: Table, sets: Sequence[VariableSet], lo: NDArray[np.uint32], hi: NDArray[np.uint32]) -> Floats:
-        """Compute the probability that the outcome's rank lies in [lo, hi], given X_S = x_S.
+        Returns
+        -------
+        columns : list of int
+            The columns of the matrix that belong to the set, ascending.
+        cells : SetCells
+            The cells, computed once for the sets that were used last.
+        """
+        columns = sorted(column for variable in S for column in self.variables.columns[variable])
+        cells: _core.SetCells = self.cells.get(
+            (S, self.min_node_size),
+            lambda: _core.SetCells(
+                forest=self.forest.core,
+                columns=np.array(columns, dtype=np.int32),
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+            ),
+        )
+        return columns, cells
+
+    def sdp(self, X: Matrix, sets: Sequence[VariableSet], outcomes: Outcomes, n_threads: int) -> Floats:
+        """Compute the probability that the outcome is kept, given X_S = x_S.
 
         Parameters
         ----------
@@ -91,8 +121,10 @@ class ProjectedForest:
             The rows.
         sets : sequence of tuple of int
             The set S of each row.
-        lo, hi : ndarray of shape (n_rows,)
-            The outcome of each row, as ranks among the distinct training outcomes, both ends included.
+        outcomes : Outcomes
+            The outcome of each row.
+        n_threads : int
+            How many threads work on it.
 
         Returns
         -------
@@ -102,11 +134,15 @@ class ProjectedForest:
         sdp = np.empty(len(X))
         for rows, projection, masks in self._projections(sets):
             sdp[rows] = _core.sdp(
-                projection, X[rows], masks, lo[rows], hi[rows], self.min_node_size, self.n_threads, None
+                projection=projection,
+                rows=_core.Rows(X=X[rows], lo=outcomes.low[rows], hi=outcomes.high[rows]),
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
             )
         return sdp
 
-    def mean(self, X: Table, sets: Sequence[VariableSet]) -> Floats:
+    def mean(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
         """Compute the mean outcome given X_S = x_S.
 
         Parameters
@@ -115,6 +151,8 @@ class ProjectedForest:
             The rows.
         sets : sequence of tuple of int
             The set S of each row.
+        n_threads : int
+            How many threads work on it.
 
         Returns
         -------
@@ -122,12 +160,21 @@ class ProjectedForest:
             The means.
         """
 
-        def reduce(projection: _core.Projection, X: Table, masks: NDArray[np.uint64]) -> Floats:
-            return _core.mean(self.forest.core, projection, X, masks, self.min_node_size, self.n_threads)
+        def reduce(projection: _core.Projection, X: Matrix, masks: Masks) -> Floats:
+            return _core.mean(
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+            )
 
         return self._reduce(reduce, X, sets, width=1)[:, 0]
 
-    def cumulative_shares(self, X: Table, sets: Sequence[VariableSet] | None, end: NDArray[np.uint32]) -> Floats:
+    def cumulative_shares(
+        self, X: Matrix, sets: Sequence[VariableSet] | None, end: NDArray[np.uint32], n_threads: int
+    ) -> Floats:
         """Compute the probabilities of ranks below some ends.
 
         Parameters
@@ -138,6 +185,8 @@ class ProjectedForest:
             The set S of each row; None for the leaves of the forest itself.
         end : ndarray of shape (n_ends,)
             Ascending ends: ranks below them count.
+        n_threads : int
+            How many threads work on it.
 
         Returns
         -------
@@ -145,14 +194,20 @@ class ProjectedForest:
             The probabilities.
         """
 
-        def reduce(projection: _core.Projection | None, X: Table, masks: NDArray[np.uint64] | None) -> Floats:
+        def reduce(projection: _core.Projection | None, X: Matrix, masks: Masks | None) -> Floats:
             return _core.cumulative_shares(
-                self.forest.core, projection, X, masks, self.min_node_size, self.n_threads, end
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+                end=end,
             )
 
         return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(end))
 
-    def quantiles(self, X: Table, sets: Sequence[VariableSet] | None, levels: Floats) -> Floats:
+    def quantiles(self, X: Matrix, sets: Sequence[VariableSet] | None, levels: Floats, n_threads: int) -> Floats:
         """Find the smallest outcomes whose cumulative probability reaches some levels.
 
         Parameters
@@ -163,6 +218,8 @@ class ProjectedForest:
             The set S of each row; None for the leaves of the forest itself.
         levels : ndarray of shape (n_levels,)
             The levels.
+        n_threads : int
+            How many threads work on it.
 
         Returns
         -------
@@ -170,12 +227,20 @@ class ProjectedForest:
             Outcomes of training rows.
         """
 
-        def reduce(projection: _core.Projection | None, X: Table, masks: NDArray[np.uint64] | None) -> Floats:
-            return _core.quantiles(self.forest.core, projection, X, masks, self.min_node_size, self.n_threads, levels)
+        def reduce(projection: _core.Projection | None, X: Matrix, masks: Masks | None) -> Floats:
+            return _core.quantiles(
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+                levels=levels,
+            )
 
         return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(levels))
 
-    def _reduce(self, reduce: Reduction, X: Table, sets: Sequence[VariableSet], width: int) -> Floats:
+    def _reduce(self, reduce: Reduction, X: Matrix, sets: Sequence[VariableSet], width: int) -> Floats:
         out = np.empty((len(X), width))
         for rows, projection, masks in self._projections(sets):
             out[rows] = reduce(projection, X[rows], masks)
@@ -183,8 +248,8 @@ class ProjectedForest:
 
     def _projections(
         self, sets: Sequence[VariableSet]
-    ) -> Iterator[tuple[NDArray[np.intp] | slice, _core.Projection, NDArray[np.uint64]]]:
-        """Yield rows with a projection that can tell their sets apart, and the masks of the sets in it."""
+    ) -> Iterator[tuple[NDArray[np.intp] | slice, _core.Projection, Masks]]:
+        """Yield rows with a projection that distinguishes their sets, and the masks of the sets in it."""
         distinct = set(sets)
         union = tuple(sorted({variable for S in distinct for variable in S}))
         if set(union) <= set(self.candidates) and len(self.candidates) <= MAX_VARIABLES:
@@ -199,17 +264,17 @@ class ProjectedForest:
                 yield rows, self._project_once([S]), np.ones(len(rows), dtype=np.uint64)
 
     @staticmethod
-    def _masks(sets: Sequence[VariableSet], variables: VariableSet) -> NDArray[np.uint64]:
+    def _masks(sets: Sequence[VariableSet], variables: VariableSet) -> Masks:
         bit = {variable: i for i, variable in enumerate(variables)}
         mask_of = {S: as_mask([bit[variable] for variable in S]) for S in set(sets)}
         return np.array([mask_of[S] for S in sets], dtype=np.uint64)
 
     def _project_once(self, sets: list[VariableSet]) -> _core.Projection:
-        """Project, or take the last projection again: a loop over rows asks for the same one many times."""
-        if self._last is None or self._last[0] != tuple(sets):
-            self._last = None  # frees its memory before the next is made
-            self._last = tuple(sets), self._project(sets)
-        return self._last[1]
+        """Project, or take the last projection again."""
+        projection: _core.Projection = self.projections.get(tuple(sets), lambda: self._project(sets))
+        return projection
 
     def _project(self, sets: list[VariableSet]) -> _core.Projection:
-        return _core.Projection(self.forest.core, self.variables.number_columns(sets), len(sets))
+        return _core.Projection(
+            forest=self.forest.core, variable_of=self.variables.number_columns(sets), n_variables=len(sets)
+        )

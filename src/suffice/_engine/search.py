@@ -1,4 +1,4 @@
-"""Sufficient sets: which variables are candidates, and the search among them."""
+"""Sufficient sets: the search among the candidates, and what it found, as arrays."""
 
 from __future__ import annotations
 
@@ -9,103 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from suffice import _core
-from suffice._engine.forest import FittedForest
-from suffice._engine.projection import MAX_CANDIDATES, ProjectedForest
-from suffice._table.variables import Variables, VariableSet
-from suffice.errors import SearchSizeWarning, did_you_mean, warn
+from suffice._engine.outcomes import Outcomes
+from suffice._engine.projection import ProjectedForest
+from suffice._engine.settings import Settings
+from suffice._table.variables import VariableSet
+from suffice.errors import SearchSizeWarning, warn
 
-IMPORTANCES = ("splits", "impurity", "permutation")
-N_PERMUTATIONS = 5
 NO_LIMIT = 2**64 - 1
-
-
-def choose_candidates(
-    forest: FittedForest,
-    variables: Variables,
-    candidates: str | Sequence[str | int],
-    n_candidates: int,
-    random_state: Any,
-) -> VariableSet:
-    """Choose the variables among which sufficient sets are searched.
-
-    Parameters
-    ----------
-    forest : FittedForest
-        The forest.
-    variables : Variables
-        The variables of its table.
-    candidates : {"splits", "impurity", "permutation"} or list of str or int
-        How to rank the variables, or the candidates themselves.
-    n_candidates : int
-        How many to take of a ranking. Variables on which the forest never splits are not taken: they change no SDP.
-    random_state : int, RandomState or None
-        The seed of the permutations.
-
-    Returns
-    -------
-    tuple of int
-        The candidates, the most important first (in the order of the list, if one was given).
-    """
-    if not isinstance(candidates, str):
-        chosen = tuple(dict.fromkeys(variables.position(v) for v in _listed(candidates)))
-        if len(chosen) > MAX_CANDIDATES:
-            raise ValueError(f"`candidates` names {len(chosen)} variables; the search takes at most {MAX_CANDIDATES}.")
-        return chosen
-    n_splits = _by_variable(forest.count_splits(), variables)
-    if candidates == "splits":
-        importance = n_splits
-    elif candidates == "impurity":
-        importance = _by_variable(forest.estimator.feature_importances_, variables)
-    elif candidates == "permutation":
-        importance = _permutation_importance(forest, variables, random_state)
-    else:
-        raise ValueError(
-            f"`candidates` must be one of {list(IMPORTANCES)} or a list of variables, got {candidates!r}."
-            f"{did_you_mean(candidates, IMPORTANCES)}"
-        )
-    ranking = np.argsort(-importance, kind="stable")
-    used = [int(v) for v in ranking if n_splits[v] > 0] or [int(v) for v in ranking]
-    return tuple(used[:n_candidates])
-
-
-def _listed(candidates: Any) -> list[Any]:
-    if not isinstance(candidates, Sequence | np.ndarray) or len(candidates) == 0:
-        raise ValueError(
-            f"`candidates` must be one of {list(IMPORTANCES)} or a list of at least one variable, got {candidates!r}."
-        )
-    return list(candidates)
-
-
-def _by_variable(of_columns: NDArray[Any], variables: Variables) -> NDArray[np.float64]:
-    return np.array([of_columns[list(columns)].sum() for columns in variables.columns], dtype=np.float64)
-
-
-def _permutation_importance(forest: FittedForest, variables: Variables, random_state: Any) -> NDArray[np.float64]:
-    """Mean loss of accuracy or R2 when a variable's values are shuffled, all its columns together."""
-    # scikit-learn's permutation_importance shuffles single columns only: it would tear groups apart.
-    rng = check_random_state(random_state)
-    is_classification = hasattr(forest.estimator, "classes_")
-    y = forest.y_rank if is_classification else forest.y_values[forest.y_rank]
-
-    def loss(X: NDArray[np.float32]) -> float:
-        predictions = forest.predict_leaves(X)
-        if is_classification:
-            return float(np.mean(np.argmax(predictions, axis=1) != y))
-        return float(np.mean((predictions[:, 0] - y) ** 2))
-
-    X = forest.X.copy()
-    unharmed = loss(X)
-    importance = np.zeros(len(variables))
-    for v, columns in enumerate(variables.columns):
-        own = forest.X[:, list(columns)]
-        for _ in range(N_PERMUTATIONS):
-            X[:, list(columns)] = own[rng.permutation(len(X))]
-            importance[v] += (loss(X) - unharmed) / N_PERMUTATIONS
-        X[:, list(columns)] = own
-    return importance
 
 
 @dataclass(frozen=True)
@@ -123,9 +35,9 @@ class FoundSets:
     sdps : ndarray
         Their SDP.
     best_masks, best_sdps : ndarray of n_rows
-        The first of a row's sets; if it has none, the set with the highest SDP of those that were looked at.
+        The first of a row's sets; if it has none, the set with the highest SDP among those searched.
     is_complete : ndarray of shape (n_rows,)
-        Whether all sets were looked at, and not only the first of them.
+        Whether all sets were searched, and not only the first of them.
     """
 
     candidates: VariableSet
@@ -166,7 +78,7 @@ class FoundSets:
         return n_bits
 
     def holds(self, i: int) -> NDArray[np.bool_]:
-        """Tell which sets hold a candidate.
+        """Return which sets hold a candidate.
 
         Parameters
         ----------
@@ -178,10 +90,41 @@ class FoundSets:
         ndarray of shape (n_sets,)
             Whether each set holds it.
         """
-        held: NDArray[np.bool_] = (self.masks[:, i // 64] >> np.uint64(i % 64) & np.uint64(1)).astype(np.bool_)
-        return held
+        is_held: NDArray[np.bool_] = (self.masks[:, i // 64] >> np.uint64(i % 64) & np.uint64(1)).astype(np.bool_)
+        return is_held
 
-    def sets_by_row(self, first_only: bool) -> tuple[list[int], list[VariableSet]]:
+    def n_by_row(self) -> NDArray[np.int64]:
+        """Count the sufficient sets of each row.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The counts.
+        """
+        return np.diff(self.offset)
+
+    @classmethod
+    def joined(cls, parts: Sequence[FoundSets]) -> FoundSets:
+        """Join the sets of several searches among the same candidates.
+
+        Parameters
+        ----------
+        parts : sequence of FoundSets
+            The sets, in the order of the rows.
+
+        Returns
+        -------
+        FoundSets
+            All of them.
+        """
+        counts = np.concatenate([[0], *(part.n_by_row() for part in parts)])
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("masks", "sdps", "best_masks", "best_sdps", "is_complete")
+        }
+        return cls(parts[0].candidates, np.cumsum(counts).astype(np.int64), **arrays)
+
+    def by_row(self, first_only: bool) -> list[tuple[int, VariableSet]]:
         """List the sufficient sets with their rows.
 
         Parameters
@@ -191,35 +134,27 @@ class FoundSets:
 
         Returns
         -------
-        rows : list of int
-            The row of each set.
-        sets : list of tuple of int
-            The sets.
+        list of (int, tuple of int)
+            The row of each set, and the set.
         """
-        rows: list[int] = []
-        sets: list[VariableSet] = []
+        pairs: list[tuple[int, VariableSet]] = []
         for row in range(len(self.offset) - 1):
             begin, end = int(self.offset[row]), int(self.offset[row + 1])
-            for mask in self.masks[begin : min(end, begin + 1) if first_only else end]:
-                rows.append(row)
-                sets.append(self.members(mask))
-        return rows, sets
+            masks = self.masks[begin : min(end, begin + 1) if first_only else end]
+            pairs += [(row, self.members(mask)) for mask in masks]
+        return pairs
 
 
 def find_sufficient_sets(
     projected: ProjectedForest,
     X: NDArray[np.float32],
-    lo: NDArray[np.uint32],
-    hi: NDArray[np.uint32],
+    outcomes: Outcomes,
+    settings: Settings,
     *,
-    pi: float,
-    min_size: int,
-    max_size: int | None,
     minimal_only: bool,
-    max_sets: int | None,
     progress: Callable[[int], object] | None,
 ) -> FoundSets:
-    """Find the sets of candidates with SDP >= pi of which no smaller part has it.
+    """Find the sets of candidates with SDP >= pi that have no smaller part with SDP >= pi.
 
     Parameters
     ----------
@@ -227,16 +162,13 @@ def find_sufficient_sets(
         The projected forest.
     X : ndarray of shape (n_rows, n_columns), float32
         The rows.
-    lo, hi : ndarray of shape (n_rows,)
-        The outcome of each row, as ranks, both ends included.
-    pi : float
-        The least SDP.
-    min_size, max_size : int
-        The sizes of the sets; None for no largest size.
+    outcomes : Outcomes
+        The outcome of each row.
+    settings : Settings
+        The least SDP `pi`, the sizes of the sets, and `max_sets`, how many sets the search of a row may go through,
+        the smallest first. If that was too few, a `SearchSizeWarning` is raised.
     minimal_only : bool
         Whether to stop at the first size that has a sufficient set.
-    max_sets : int or None
-        How many sets the search of a row may go through, the smallest first; None for all. Warns if that was too few.
     progress : callable or None
         Called with the number of rows done, several times a second.
 
@@ -246,30 +178,30 @@ def find_sufficient_sets(
         The sets of each row.
     """
     n = len(projected.candidates)
-    largest = n if max_size is None else min(max_size, n)
-    if min_size > n:
-        raise ValueError(f"`min_size` is {min_size}, but there are only {n} candidates.")
-    offset, masks, sdps, best_masks, best_sdps, is_complete = _core.search(
-        projected.on_candidates,
-        X,
-        lo,
-        hi,
-        pi,
-        projected.min_node_size,
-        min_size,
-        largest,
-        minimal_only,
-        NO_LIMIT if max_sets is None else max_sets,
-        projected.n_threads,
-        progress,
+    largest = n if settings.max_size is None else min(settings.max_size, n)
+    if settings.min_size > n:
+        raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
+    arrays = _core.search(
+        projection=projected.on_candidates,
+        rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
+        options=_core.SearchOptions(
+            pi=settings.pi,
+            min_node_size=projected.min_node_size,
+            min_size=settings.min_size,
+            max_size=largest,
+            minimal_only=minimal_only,
+            max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
+        ),
+        n_threads=settings.n_threads,
+        progress=progress,
     )
-    complete = is_complete.astype(np.bool_)
-    if not complete.all():
-        n_sets = sum(math.comb(n, size) for size in range(min_size, largest + 1))
+    sets = FoundSets(projected.candidates, **arrays)
+    if not sets.is_complete.all():
+        n_sets = sum(math.comb(n, size) for size in range(settings.min_size, largest + 1))
         warn(
-            f"The search ended after {max_sets} of up to {n_sets:.3g} sets of candidates in "
-            f"{np.count_nonzero(~complete)} of {len(X)} rows: they may have other sufficient sets. Give a larger "
-            "`max_sets` (None: no limit), a `max_size`, or fewer candidates.",
+            f"The search ended after {settings.max_sets} of up to {n_sets:.3g} sets of candidates in "
+            f"{np.count_nonzero(~sets.is_complete)} of {len(X)} rows: they may have other sufficient sets. Give a "
+            "larger `max_sets` (None: no limit), a `max_size`, or fewer candidates.",
             SearchSizeWarning,
         )
-    return FoundSets(projected.candidates, offset, masks, sdps, best_masks, best_sdps, complete)
+    return sets

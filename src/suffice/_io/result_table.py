@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.frames import load_pandas
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 from suffice.rules import Rule
 
 ValueType: TypeAlias = Literal["bool", "int", "float", "str", "bytes", "list of str"]

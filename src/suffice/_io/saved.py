@@ -1,8 +1,8 @@
 """Fitted explainers in files: one file, without pickle, that can be read without the model and by later versions.
 
 A file is: a mark, the number of its format, the length of a header, the header (JSON), the arrays that it lists, one
-after the other and not compressed, and the SHA-256 of all that. Whoever reads it can at worst get an error: sizes are
-bounded by that of the file, nothing in it is run, and every number is checked before the compiled core sees it.
+after the other and not compressed, and the SHA-256 of all that. Reading a forged file can at worst raise an error:
+sizes are bounded by that of the file, nothing in it is run, and every number is checked before the core sees it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._engine.forest import SavedForest, TreeArrays, describe_forest, list_trees, takes_missing
-from suffice._engine.projection import MAX_CANDIDATES
-from suffice._engine.settings import check_settings
+from suffice._engine.fitted import Fitted
+from suffice._engine.forest import FittedForest
+from suffice._engine.projection import MAX_CANDIDATES, ProjectedForest
+from suffice._engine.settings import Settings
+from suffice._engine.trees import PlainForest, TreeArrays, describe_forest, list_trees, takes_missing
 from suffice._io.writing import replacing
 from suffice._table.encoding import Column, Encoding
 from suffice._table.table import DATE_PARTS
@@ -137,38 +139,57 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
         raise ValueError(f"{shown!r} is no sound file of suffice: {detail}") from None
 
 
+def read_origin(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what wrote a file.
+
+    Parameters
+    ----------
+    path : path
+        A sound file.
+
+    Returns
+    -------
+    dict
+        The number of the "format", and the "versions" of the packages that were used.
+    """
+    with Path(path).open("rb") as file:
+        _, number, n_bytes = _PREFIX.unpack(file.read(_PREFIX.size))
+        header = json.loads(file.read(n_bytes))
+    return {"format": number, "versions": header["about"]["versions"]}
+
+
 def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     """Turn an explainer into plain values and arrays."""
-    fitted = explainer._projected.forest
-    variables = explainer._projected.variables
-    encoding = explainer._encoding
+    about = explainer.describe()
+    fitted = explainer.fitted_
+    forest, variables, encoding = fitted.forest, fitted.variables, fitted.encoding
     params = {k: _plain(v) for k, v in explainer.get_params(deep=False).items() if k not in _NOT_SAVED}
     header = {
-        "about": _plain(explainer._about()),
+        "about": _plain(about),
         "params": params,
-        "task": explainer.task_,
-        "task_reason": explainer.task_reason_,
-        "target": explainer.target_name_,
-        "classes": explainer.classes_.tolist() if explainer.task_ == "classification" else None,
-        "classes_type": explainer.classes_.dtype.str if explainer.task_ == "classification" else None,
-        "fidelity": explainer.fidelity_,
-        "fidelity_by_class": list(getattr(explainer, "fidelity_by_class_", {}).values()),
-        "min_node_size": explainer.min_node_size_,
+        "task": fitted.task,
+        "task_reason": fitted.task_reason,
+        "target": fitted.target,
+        "classes": None if fitted.classes is None else fitted.classes.tolist(),
+        "classes_type": None if fitted.classes is None else fitted.classes.dtype.str,
+        "fidelity": fitted.fidelity,
+        "fidelity_by_class": list((fitted.fidelity_by_class or {}).values()),
+        "min_node_size": fitted.min_node_size,
         "names": list(encoding.names),
         "has_names": encoding.has_names,
         "columns": [_plain(vars(column)) for column in encoding.columns],
         "variables": {"names": list(variables.names), "columns": _plain(variables.columns)},
-        "candidates": list(explainer._projected.candidates),
-        "forest": {**_plain(describe_forest(explainer.forest_)), "takes_missing": takes_missing(explainer.forest_)},
+        "candidates": list(fitted.candidates),
+        "forest": {**_plain(describe_forest(fitted.estimator)), "takes_missing": takes_missing(fitted.estimator)},
     }
-    trees = list(list_trees(fitted.estimator))
+    trees = list(list_trees(forest.trees))
     arrays: Arrays = {
-        "X": fitted.X,
-        "y_rank": fitted.y_rank.astype("<u4"),
-        "y_values": fitted.y_values.astype("<f8"),
+        "X": forest.X,
+        "y_rank": forest.y_rank.astype("<u4"),
+        "y_values": forest.y_values.astype("<f8"),
         "n_nodes": np.array([len(tree.left) for tree in trees], dtype="<u4"),
         # How often each tree drew each row: a quarter of the size of the rows themselves.
-        "n_drawn": np.stack([_count(tree.rows, len(fitted.X)) for tree in trees]),
+        "n_drawn": np.stack([_count(tree.rows, len(forest.X)) for tree in trees]),
     }
     for name, kind in _NODE_TYPES.items():
         arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
@@ -242,7 +263,7 @@ class _Reader:
 def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
     explainer = SufficientExplainer(**params)
-    check_settings(explainer)
+    settings = Settings.of(explainer)
     encoding = _read_encoding(header)
     X = reader.read("X", "<f4", None, len(encoding.columns))
     _check_matrix(X, encoding)
@@ -250,29 +271,30 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
     y_rank = reader.read("y_rank", "<u4", len(X))
     if len(y_values) < 2 or not np.all(np.isfinite(y_values)) or np.any(np.diff(y_values) <= 0):
         raise ValueError("its outcomes are not in order")
-
-    explainer.task_ = header["task"]
-    explainer.task_reason_ = str(header["task_reason"])
-    explainer.target_name_ = str(header["target"])
-    explainer.fidelity_ = float(header["fidelity"])
+    classes = None
+    if header["task"] == "classification":
+        classes = _read_classes(header, len(y_values))
+    elif header["task"] != "regression":
+        raise ValueError(f"its task is {header['task']!r}")
+    trees = _read_forest(header, reader, len(X), 1 if classes is None else len(classes))
+    shares = [float(share) for share in header["fidelity_by_class"]]
+    variables, candidates = _read_variables(header, encoding)
+    min_node_size = _whole(header["min_node_size"], 1, 2**31)
+    explainer.fitted_ = Fitted(
+        estimator=trees,
+        projected=ProjectedForest(FittedForest(trees, X, y_rank, y_values), variables, candidates, min_node_size),
+        encoding=encoding,
+        task=header["task"],
+        task_reason=str(header["task_reason"]),
+        classes=classes,
+        target=str(header["target"]),
+        fidelity=float(header["fidelity"]),
+        fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), shares, strict=True)),
+        settings=settings,
+    )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:
         explainer.feature_names_in_ = np.array(encoding.names, dtype=object)
-    n_values = 1
-    if explainer.task_ == "classification":
-        explainer.classes_ = _read_classes(header, len(y_values))
-        n_values = len(y_values)
-        shares = [float(share) for share in header["fidelity_by_class"]]
-        explainer.fidelity_by_class_ = dict(zip(explainer.classes_.tolist(), shares, strict=True))
-    elif explainer.task_ != "regression":
-        raise ValueError(f"its task is {explainer.task_!r}")
-    explainer.forest_ = _read_forest(header, reader, len(X), n_values)
-    explainer.min_node_size_ = _whole(header["min_node_size"], 1, 2**31)
-    variables, candidates = _read_variables(header, encoding)
-    explainer.variable_names_ = variables.names
-    explainer.candidates_ = tuple(variables.names[v] for v in candidates)
-    explainer._encoding = encoding
-    explainer._build_core(explainer.forest_, X, y_rank, y_values, variables, candidates)
     return explainer
 
 
@@ -342,7 +364,7 @@ def _read_variables(header: dict[str, Any], encoding: Encoding) -> tuple[Variabl
     return Variables(tuple(names), columns, tuple(column.name for column in encoding.columns)), candidates
 
 
-def _read_forest(header: dict[str, Any], reader: _Reader, n_rows: int, n_values: int) -> SavedForest:
+def _read_forest(header: dict[str, Any], reader: _Reader, n_rows: int, n_values: int) -> PlainForest:
     n_nodes = reader.read("n_nodes", "<u4", None).tolist()
     total = sum(n_nodes)
     if not n_nodes or min(n_nodes) < 1:
@@ -375,4 +397,4 @@ def _read_forest(header: dict[str, Any], reader: _Reader, n_rows: int, n_values:
         )
     params = dict(header["forest"])
     has_missing = bool(params.pop("takes_missing"))
-    return SavedForest(str(params.pop("kind")), params, has_missing, tuple(trees))
+    return PlainForest(str(params.pop("kind")), params, has_missing, tuple(trees))

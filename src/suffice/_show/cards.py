@@ -15,7 +15,8 @@ import numpy as np
 
 from suffice._show.markup import Html, bar, bars, chips, element, facts, joined, part, percent, read_template
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, NOT_COMPLETE, Explanation, Explanations
+from suffice.explanation import N_LISTED, NOT_COMPLETE, Explanation
+from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition, Rule
 from suffice.words import (

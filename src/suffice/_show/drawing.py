@@ -18,7 +18,8 @@ from suffice._table.checks import check_number, check_word
 from suffice._table.encoding import Column
 from suffice._table.table import Table
 from suffice.errors import did_you_mean
-from suffice.explanation import Explanation, Explanations
+from suffice.explanation import Explanation
+from suffice.explanations import Explanations
 from suffice.rules import Condition, Rule
 from suffice.words import counted, format_number, format_value, join
 

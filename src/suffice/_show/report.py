@@ -36,7 +36,8 @@ from suffice._show.cards import (
 )
 from suffice._show.markup import Html, bar, element, facts, part, read_template
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanations
+from suffice.explanation import N_LISTED
+from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition
 from suffice.words import counted, format_number, format_percent, format_probability, format_value

@@ -108,7 +108,7 @@ def read_input(
     Table
         The columns of the training table, in their order.
     """
-    frame = None if isinstance(X, Table) else as_frame(X)
+    frame = None if isinstance(X, Table | np.ndarray) else as_frame(X)
     if frame is None and not isinstance(X, Table) and not _holds_text(X):
         array = validate_data(
             estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=min_rows

@@ -22,7 +22,7 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.jobs import Job, Jobs, explain_rows
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 from suffice.words import format_number, format_percent, format_probability, join
 
 MAX_ROWS = 200  # explained unless more are asked for

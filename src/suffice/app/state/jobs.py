@@ -16,7 +16,7 @@ from suffice._engine.search import FoundSets
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import in_words
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 
 N_JOBS = 12  # finished jobs whose results are kept
 CHUNK_SECONDS = 0.25  # how long a click may wait for a job

@@ -27,7 +27,8 @@ from suffice._table.encoding import Column
 from suffice._table.table import Table, match_columns, read_columns
 from suffice.app.state.view import View
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, Explanations, SufficientSet
+from suffice.explanation import Explanation, SufficientSet
+from suffice.explanations import Explanations
 from suffice.rules import Rule, parse_conditions
 
 N_KEPT = 64  # answers that are kept for the next click

@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from experiments.data.lucas_network import lucas_sdp, make_lucas
 
 from suffice import SufficientExplainer
-from suffice.datasets import lucas_sdp, make_lucas
 
 
 @pytest.mark.slow

@@ -1,0 +1,1 @@
+"""The data of the paper's experiments: synthetic data with their truth, and loaders of published tables."""

@@ -1,0 +1,121 @@
+"""Types of the compiled core."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float32]
+Ranks = NDArray[np.uint32]
+Sets = NDArray[np.uint64]
+Progress = Callable[[int], object] | None
+
+class OtherTableError(ValueError): ...
+
+def set_leak_warnings(*, is_on: bool) -> None: ...
+
+class Forest:
+    def __init__(self, *, X: Matrix, y_rank: Ranks, y_values: Floats) -> None: ...
+    def add_tree(
+        self,
+        *,
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        column: NDArray[np.int64],
+        threshold: Floats,
+        missing_go_to_left: NDArray[np.uint8],
+        n_rows: Floats,
+        rows: NDArray[np.int32],
+    ) -> None: ...
+
+def leaves(*, forest: Forest, X: Matrix, n_threads: int) -> NDArray[np.int32]: ...
+
+class Projection:
+    def __init__(
+        self, *, forest: Forest, variable_of: NDArray[np.int32], n_variables: int, few_rows: int = ...
+    ) -> None: ...
+    @property
+    def n_bytes(self) -> int: ...
+
+class Rows:
+    def __init__(self, *, X: Matrix, lo: Ranks, hi: Ranks) -> None: ...
+
+def sdp(
+    *, projection: Projection, rows: Rows, sets: Sets, min_node_size: int, n_threads: int, progress: Progress = None
+) -> Floats: ...
+def mean(
+    *, forest: Forest, projection: Projection | None, X: Matrix, sets: Sets | None, min_node_size: int, n_threads: int
+) -> Floats: ...
+def cumulative_shares(
+    *,
+    forest: Forest,
+    projection: Projection | None,
+    X: Matrix,
+    sets: Sets | None,
+    min_node_size: int,
+    n_threads: int,
+    end: Ranks,
+) -> Floats: ...
+def quantiles(
+    *,
+    forest: Forest,
+    projection: Projection | None,
+    X: Matrix,
+    sets: Sets | None,
+    min_node_size: int,
+    n_threads: int,
+    levels: Floats,
+) -> Floats: ...
+
+class SearchOptions:
+    def __init__(
+        self, *, pi: float, min_node_size: int, min_size: int, max_size: int, minimal_only: bool, max_sets: int
+    ) -> None: ...
+    @property
+    def pi(self) -> float: ...
+    @property
+    def min_node_size(self) -> int: ...
+    @property
+    def min_size(self) -> int: ...
+    @property
+    def max_size(self) -> int: ...
+    @property
+    def minimal_only(self) -> bool: ...
+    @property
+    def max_sets(self) -> int: ...
+
+def search(
+    *, projection: Projection, rows: Rows, options: SearchOptions, n_threads: int, progress: Progress = None
+) -> dict[str, NDArray[Any]]: ...
+
+class SetCells:
+    def __init__(
+        self, *, forest: Forest, columns: NDArray[np.int32], min_node_size: int, n_threads: int = ...
+    ) -> None: ...
+    @property
+    def n_bytes(self) -> int: ...
+
+def row_sdps(*, cells: SetCells, lo: int, hi: int) -> Floats: ...
+
+class RuleOptions:
+    def __init__(
+        self, *, pi: float, everywhere: bool, by_volume: bool, max_nodes: int, max_regions: int = ...
+    ) -> None: ...
+    @property
+    def pi(self) -> float: ...
+    @property
+    def everywhere(self) -> bool: ...
+    @property
+    def by_volume(self) -> bool: ...
+    @property
+    def max_nodes(self) -> int: ...
+    @property
+    def max_regions(self) -> int: ...
+
+def find_rules(
+    *, cells: SetCells, rows: Rows, options: RuleOptions, n_threads: int, progress: Progress = None
+) -> dict[str, NDArray[Any]]: ...
+def kernel_names() -> list[str]: ...
+def use_kernels(*, name: str) -> None: ...

@@ -1,0 +1,151 @@
+// What the bindings share: arrays from and to NumPy, checks, and the objects that Python keeps.
+//
+// Only bind_*.cpp and module.cpp use nanobind. They check shapes, release the GIL and call the headers. Every argument
+// is a keyword in Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "forest.hpp"
+#include "forest_column.hpp"
+#include "projection.hpp"
+#include "rows.hpp"
+
+namespace nb = nanobind;
+
+namespace suffice {
+
+using namespace nb::literals;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using FloatMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& a) {
+    return {a.data(), a.shape(0)};
+}
+inline Matrix matrix_of(const FloatMatrix& X) { return {X.data(), X.shape(0), X.shape(1)}; }
+
+// A NumPy array that owns its memory. Flags are computed as bytes, since several threads may not write to the bits of
+// one std::vector<bool>: to_numpy<bool> returns them as an array of bool.
+template <class As, class T>
+nb::ndarray<nb::numpy, As> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    static_assert(sizeof(As) == sizeof(T));
+    auto owner = std::make_unique<std::vector<T>>(std::move(values));
+    void* data = owner->data();
+    nb::capsule capsule(owner.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {static_cast<As*>(data), shape, capsule};
+}
+using Flags = std::vector<std::uint8_t>;
+
+// A function that is called now and then while the threads work: it lets Ctrl-C through and reports the progress.
+// It gets a pointer, because the threads run without the GIL and must not copy a Python object.
+inline std::function<void(std::size_t)> watcher(const nb::object* progress = nullptr) {
+    return [progress](std::size_t n_done) {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (progress && !progress->is_none()) (*progress)(n_done);
+    };
+}
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+inline void check_columns(const Matrix& X, std::size_t n_columns) {
+    require(X.n_columns == n_columns, "`X` has another number of columns than the forest.");
+}
+
+inline void check_sets(const Vector<std::uint64_t>& sets, std::size_t n_rows, std::size_t n_variables) {
+    require(sets.shape(0) == n_rows, "There must be one set for each row.");
+    require(n_variables <= kWordVariables, "A projection onto more than 64 variables can only be searched.");
+    const std::uint64_t unknown = n_variables == kWordVariables ? 0 : ~std::uint64_t{0} << n_variables;
+    for (const std::uint64_t S : span_of(sets)) require((S & unknown) == 0, "A set has an unknown variable.");
+}
+
+// A forest, with the arrays that it refers to.
+class PyForest {
+  public:
+    PyForest(FloatMatrix X, Vector<std::uint32_t> y_rank, const Vector<double>& y_values)
+        : X_(std::move(X)), y_rank_(std::move(y_rank)) {
+        require(y_rank_.shape(0) == X_.shape(0), "`y_rank` must have one entry for each row of `X`.");
+        for (const std::uint32_t rank : span_of(y_rank_))
+            require(rank < y_values.shape(0), "`y_rank` points outside `y_values`.");
+        forest_.X = matrix_of(X_);
+        forest_.y_values.assign(y_values.data(), y_values.data() + y_values.shape(0));
+    }
+    void add_tree(const TreeArrays& arrays) {
+        const nb::gil_scoped_release release;
+        forest_.trees.push_back(build_tree(arrays, forest_.X, span_of(y_rank_)));
+    }
+    const Forest& get() const { return forest_; }
+
+    // Computed when a set first needs the column. The caller must hold the GIL.
+    std::shared_ptr<const ForestColumn> column(std::int32_t number) const {
+        auto& column = columns_[number];
+        if (!column) column = std::make_shared<const ForestColumn>(code_forest_column(forest_, number));
+        return column;
+    }
+
+  private:
+    FloatMatrix X_;
+    Vector<std::uint32_t> y_rank_;
+    Forest forest_;
+    mutable std::map<std::int32_t, std::shared_ptr<const ForestColumn>> columns_;
+};
+
+// A projection. Python keeps its forest alive.
+class PyProjection {
+  public:
+    PyProjection(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
+                 std::size_t few_rows) {
+        const Forest& f = forest.get();
+        check_variables(span_of(variable_of), n_variables, f.X.n_columns);
+        projection_.n_variables = n_variables;
+        projection_.n_columns = f.X.n_columns;
+        projection_.forest = &f;
+        const nb::gil_scoped_release release;
+        for (const Tree& tree : f.trees)
+            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), few_rows));
+    }
+    const Projection& get() const { return projection_; }
+
+  private:
+    Projection projection_;
+};
+
+// Rows and the outcome of each, with the arrays that they refer to.
+class PyRows {
+  public:
+    PyRows(FloatMatrix X, Vector<std::uint32_t> lo, Vector<std::uint32_t> hi)
+        : X_(std::move(X)), lo_(std::move(lo)), hi_(std::move(hi)) {
+        require(lo_.shape(0) == X_.shape(0) && hi_.shape(0) == X_.shape(0), "There must be one outcome for each row.");
+    }
+    Rows get() const { return {matrix_of(X_), span_of(lo_), span_of(hi_)}; }
+
+  private:
+    FloatMatrix X_;
+    Vector<std::uint32_t> lo_, hi_;
+};
+
+void bind_forest(nb::module_& m);
+void bind_projection(nb::module_& m);
+void bind_distributions(nb::module_& m);
+void bind_search(nb::module_& m);
+void bind_rules(nb::module_& m);
+void bind_kernels(nb::module_& m);
+
+}  // namespace suffice

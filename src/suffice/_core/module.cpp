@@ -1,0 +1,20 @@
+// The compiled module: a table of contents.
+#include "bindings.hpp"
+
+NB_MODULE(_native, m) {
+    using namespace suffice;
+    m.doc() = "The compiled core of suffice: arrays in, arrays out.";
+
+    bind_forest(m);         // Forest, OtherTableError, leaves
+    bind_projection(m);     // Projection, Rows, sdp
+    bind_distributions(m);  // mean, cumulative_shares, quantiles
+    bind_search(m);         // SearchOptions, search
+    bind_rules(m);          // SetCells, row_sdps, RuleOptions, find_rules
+    bind_kernels(m);        // kernel_names, use_kernels
+
+    // Off by default. If another library keeps an exception alive, it also keeps all frames of the traceback and what
+    // they refer to. nanobind would then report leaks at exit, and people would look for a fault in these bindings.
+    // The tests switch the warnings on.
+    nb::set_leak_warnings(false);
+    m.def("set_leak_warnings", nb::set_leak_warnings, nb::kw_only(), "is_on"_a);
+}

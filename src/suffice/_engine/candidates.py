@@ -1,0 +1,99 @@
+"""Candidates: the variables among which sufficient sets are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from suffice._engine.forest import FittedForest
+from suffice._engine.projection import MAX_CANDIDATES
+from suffice._engine.settings import Settings
+from suffice._table.variables import Variables, VariableSet
+from suffice.errors import did_you_mean
+
+IMPORTANCES = ("splits", "impurity", "permutation")
+N_PERMUTATIONS = 5
+
+
+def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables, settings: Settings) -> VariableSet:
+    """Choose the variables among which sufficient sets are searched.
+
+    Parameters
+    ----------
+    forest : FittedForest
+        The forest.
+    estimator : estimator
+        The same as scikit-learn fitted it; its `feature_importances_` are used for "impurity".
+    variables : Variables
+        The variables of its table.
+    settings : Settings
+        Its `candidates` rank the variables, or list the candidates themselves; `n_candidates` of a ranking are taken.
+        Variables on which the forest never splits are not taken: they change no SDP.
+
+    Returns
+    -------
+    tuple of int
+        The candidates, the most important first (in the order of the list, if one was given).
+    """
+    candidates = settings.candidates
+    if not isinstance(candidates, str):
+        listed = tuple(dict.fromkeys(variables.position(v) for v in _check_list(candidates)))
+        if len(listed) > MAX_CANDIDATES:
+            raise ValueError(f"`candidates` names {len(listed)} variables; the search takes at most {MAX_CANDIDATES}.")
+        return listed
+    n_splits = _by_variable(forest.count_splits(), variables)
+    if candidates == "splits":
+        importance = n_splits
+    elif candidates == "impurity":
+        importance = _by_variable(estimator.feature_importances_, variables)
+    elif candidates == "permutation":
+        importance = _permutation_importance(forest, variables, settings)
+    else:
+        raise ValueError(
+            f"`candidates` must be one of {list(IMPORTANCES)} or a list of variables, got {candidates!r}."
+            f"{did_you_mean(candidates, IMPORTANCES)}"
+        )
+    ranking = np.argsort(-importance, kind="stable")
+    used = [int(v) for v in ranking if n_splits[v] > 0] or [int(v) for v in ranking]
+    return tuple(used[: settings.n_candidates])
+
+
+def _check_list(candidates: Any) -> list[Any]:
+    if not isinstance(candidates, Sequence | np.ndarray) or len(candidates) == 0:
+        raise ValueError(
+            f"`candidates` must be one of {list(IMPORTANCES)} or a list of at least one variable, got {candidates!r}."
+        )
+    return list(candidates)
+
+
+def _by_variable(of_columns: NDArray[Any], variables: Variables) -> NDArray[np.float64]:
+    return np.array([of_columns[list(columns)].sum() for columns in variables.columns], dtype=np.float64)
+
+
+def _permutation_importance(forest: FittedForest, variables: Variables, settings: Settings) -> NDArray[np.float64]:
+    """Return the mean loss of accuracy or R2 when a variable's values are shuffled, all its columns together."""
+    # scikit-learn's permutation_importance shuffles single columns only: it would tear groups apart.
+    rng = check_random_state(settings.random_state)
+    is_classification = forest.values[0].shape[1] > 1
+    y = forest.y_rank if is_classification else forest.y_values[forest.y_rank]
+
+    def loss(X: NDArray[np.float32]) -> float:
+        predictions = forest.predict_leaves(X, settings.n_threads)
+        if is_classification:
+            return float(np.mean(np.argmax(predictions, axis=1) != y))
+        return float(np.mean((predictions[:, 0] - y) ** 2))
+
+    X = forest.X.copy()
+    unharmed = loss(X)
+    importance = np.zeros(len(variables))
+    for v, columns in enumerate(variables.columns):
+        own = forest.X[:, list(columns)]
+        for _ in range(N_PERMUTATIONS):
+            X[:, list(columns)] = own[rng.permutation(len(X))]
+            importance[v] += (loss(X) - unharmed) / N_PERMUTATIONS
+        X[:, list(columns)] = own
+    return importance

@@ -1,0 +1,322 @@
+"""The ends of rules: from the forest's thresholds to the roundest bounds in the user's own values.
+
+The forest compares float32 values with its thresholds, a rule compares the user's numbers with its ends. An end is
+rounded such that every training row, and the explained row, stays on its side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._table.cache import LastUsed
+from suffice._table.encoding import Column, Encoding
+
+Side: TypeAlias = Literal["low", "high"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a box asks of one column, in the user's own values. The fields are those of a ``Condition``.
+
+    Parameters
+    ----------
+    column : str
+        The name of the column.
+    low, high : float
+        The ends.
+    low_closed, high_closed : bool
+        Whether the ends belong to the box.
+    missing, values : bool
+        Whether missing values, and whether other values, belong to the box.
+    labels : tuple of object or None
+        The categories in the box, or those that are not.
+    excluded : bool
+        Whether it is all other categories that belong to the box.
+    part : str or None
+        The part of a date.
+    """
+
+    column: str
+    low: float = -math.inf
+    high: float = math.inf
+    low_closed: bool = False
+    high_closed: bool = True
+    missing: bool = False
+    values: bool = True
+    labels: tuple[Any, ...] | None = None
+    excluded: bool = False
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class CodedSide:
+    """One side of a box as the core finds it: the values v of a column with low < v <= high.
+
+    Parameters
+    ----------
+    column : int
+        The column of the matrix.
+    low, high : float32
+        The ends, which are thresholds of the forest or infinite.
+    missing, values : bool
+        Whether missing values, and whether other values, belong to the box.
+    """
+
+    column: int
+    low: np.float32
+    high: np.float32
+    missing: bool
+    values: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The ends of boxes over a training table, in the user's own values.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        What the numbers of the matrix mean in the user's table.
+    X : ndarray of shape (n_rows, n_columns), float32
+        The training table.
+    sorted_values : LastUsed
+        The distinct values of columns, ascending.
+    """
+
+    encoding: Encoding
+    X: NDArray[np.float32]
+    sorted_values: LastUsed = field(default_factory=lambda: LastUsed(math.inf), repr=False)
+
+    def bounds(
+        self, columns: Sequence[int], found: Mapping[str, NDArray[Any]], x: NDArray[np.float32]
+    ) -> tuple[Bounds, ...]:
+        """Write the sides of a box in the user's own values. Sides that exclude nothing are left out.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The columns of the matrix that the box is over.
+        found : mapping of str to ndarray
+            The box as the core found it: for each column `low`, `high`, `missing` and `has_values`, and whether it
+            `holds_everywhere`: then ends are rounded inwards only.
+        x : ndarray of shape (n_columns,), float32
+            The row in it.
+
+        Returns
+        -------
+        tuple of Bounds
+            What the box asks.
+        """
+        kept = []
+        everywhere = bool(found["holds_everywhere"])
+        for c, column in enumerate(columns):
+            low, high = found["low"][c], found["high"][c]
+            side = CodedSide(column, low, high, bool(found["missing"][c]), bool(found["has_values"][c]))
+            bounds = self._bounds(side, x[side.column], everywhere)
+            is_open = bounds == Bounds(bounds.column, missing=side.missing, part=bounds.part)
+            # Where the data have no missing values, "is known" would say nothing.
+            if not (is_open and (side.missing or not np.isnan(self.X[:, side.column]).any())):
+                kept.append(bounds)
+        return tuple(kept)
+
+    def _bounds(self, side: CodedSide, x: np.float32, everywhere: bool) -> Bounds:
+        column = self.encoding.columns[side.column]
+        name = self.encoding.names[column.source]
+        low, high = side.low, side.high
+        is_whole = column.kind != "number" and (np.isnan(x) or x == np.floor(x))
+        # Nothing but missing values lies between ends with the same whole part.
+        has_values = side.values and not (is_whole and np.floor(low) == np.floor(high))
+        fields: dict[str, Any] = {"missing": side.missing, "values": has_values, "part": column.part}
+        if not has_values or (np.isinf(low) and np.isinf(high)):
+            return Bounds(name, **fields)
+        if column.kind == "category":
+            # Ends around all categories only separate known from missing values.
+            if not (low < 0 and high >= len(column.labels) - 1):
+                fields.update(_labels_between(column, low, high))
+            return Bounds(name, **fields)
+        return Bounds(name, **fields, **self._number_ends(side, x, is_whole, everywhere))
+
+    def _number_ends(self, side: CodedSide, x: np.float32, is_whole: bool, everywhere: bool) -> dict[str, Any]:
+        values = self._sorted_values(side.column)
+        low, high = side.low, side.high
+        neighbours = [_neighbours(values, threshold, x) for threshold in (low, high)]
+        is_empty = neighbours[0] == neighbours[1]  # x is missing: both ends lie between the same training values
+        ends: dict[str, Any] = {}
+        sides: tuple[Side, Side] = ("low", "high")
+        for name, threshold, (below, above) in zip(sides, (low, high), neighbours, strict=True):
+            if np.isinf(threshold):
+                continue
+            within = name if everywhere else None
+            if is_empty:
+                ends[name] = float(threshold)
+            elif is_whole:
+                ends[name], ends[f"{name}_closed"] = round_whole_end(below, above, float(threshold), name, within)
+            else:
+                ends[name] = round_end(below, above, float(threshold), within)
+        if is_whole and np.isinf(low) != np.isinf(high) and not is_empty:
+            # "month <= 1" is January, if there is nothing below.
+            last = values[0] if np.isinf(low) else values[-1]
+            is_last = neighbours[1][0] == last if np.isinf(low) else neighbours[0][1] == last
+            if is_last and (np.isnan(x) or x == last):
+                ends = {"low": float(last), "high": float(last), "low_closed": True, "high_closed": True}
+        return ends
+
+    def _sorted_values(self, column: int) -> NDArray[np.float32]:
+        def sort() -> NDArray[np.float32]:
+            values = self.X[:, column]
+            return np.unique(values[~np.isnan(values)])
+
+        values: NDArray[np.float32] = self.sorted_values.get(column, sort)
+        return values
+
+
+def _neighbours(values: NDArray[np.float32], threshold: np.float32, x: np.float32) -> tuple[float, float]:
+    """Find the training values, and x, next to a threshold: the largest up to it and the smallest beyond."""
+    i = int(np.searchsorted(values, threshold, side="right"))
+    below = float(values[i - 1]) if i > 0 else -np.inf
+    above = float(values[i]) if i < len(values) else np.inf
+    if not np.isnan(x):
+        below, above = (max(below, float(x)), above) if x <= threshold else (below, min(above, float(x)))
+    return below, above
+
+
+def _labels_between(column: Column, low: np.float32, high: np.float32) -> dict[str, Any]:
+    """Name the labels whose codes lie in (low, high]; if rare ones do, the others: any label not named is rare."""
+    codes = [code for code in range(len(column.labels)) if low < code <= high]
+    # There is no other weekday, so that naming those left out says the same.
+    excluded = column.rare in codes or (column.part == "weekday" and 2 * len(codes) > len(column.labels))
+    named = [code for code in range(len(column.labels)) if code != column.rare and (code in codes) != excluded]
+    return {"labels": tuple(label for code in named for label in column.labels[code]), "excluded": excluded}
+
+
+def round_end(below: float, above: float, threshold: float, within: Side | None = None) -> float:
+    """Find the roundest end that parts the training values as a forest's threshold does.
+
+    The forest compares float32(value) <= threshold, a rule compares value <= end as float64. The end found has the
+    fewest significant decimal digits and, of such, is nearest to the threshold (of two equally near, the lower). If
+    the threshold is itself a training value, the end is sought a tenth of the way to the next one.
+
+    Parameters
+    ----------
+    below : float
+        The largest training value, as float32, that is at most `threshold`; -inf if there is none.
+    above : float
+        The smallest training value, as float32, that is greater; inf if there is none. If one of the two is missing,
+        the end goes no further from the threshold on its side than on the other; if both are, it is the threshold.
+    threshold : float
+        The threshold.
+    within : {"low", "high"} or None, default=None
+        If given, no value passes the end as a lower or upper one that does not pass the threshold.
+
+    Returns
+    -------
+    float
+        A number that is no less than any float64 that float32 rounds to `below` or less, and less than any that it
+        rounds to `above` or more.
+
+    Examples
+    --------
+    >>> round_end(12.5, 17.75, 15.125), round_end(0.5, 17.75, 9.125)
+    (15.0, 9.0)
+    """
+    if not (below <= threshold < above and math.isfinite(threshold)):
+        raise ValueError(f"`threshold` must lie in [below, above), got {threshold!r} for [{below!r}, {above!r}).")
+    with np.errstate(over="ignore"):
+        if float(np.float32(below)) != below or float(np.float32(above)) != above:
+            raise ValueError(f"`below` and `above` must be float32 values, got {below!r} and {above!r}.")
+    if within == "high" and threshold == below:
+        # Only one number would do, of 17 digits; this is the one that was most likely meant.
+        return float(str(np.float32(threshold)))
+    lowest = _last_rounded_to(below)
+    highest = math.nextafter(-_last_rounded_to(-above), -math.inf)  # rounding is symmetric about zero
+    if below == -math.inf:
+        lowest = min(threshold - (above - threshold), highest) if above < math.inf else threshold
+    if above == math.inf:
+        highest = max(threshold + (threshold - below), lowest) if below > -math.inf else threshold
+    if within == "low":
+        lowest = max(lowest, _last_rounded_to(threshold))
+    if within == "high":
+        highest = max(lowest, min(highest, _last_rounded_to(threshold)))
+    near = threshold
+    if not lowest <= threshold <= highest:  # nearest would be 8e-46 if the threshold is 0, and 0 is a training value
+        tenth = (highest - lowest) / 10
+        near = lowest + tenth if threshold < lowest else highest - tenth
+    n_digits = 0
+    while True:  # 17 digits tell any float64 from the next
+        n_digits += 1
+        ends = [float(Context(prec=n_digits, rounding=how).plus(Decimal(near))) for how in (ROUND_FLOOR, ROUND_CEILING)]
+        fitting = [end for end in ends if lowest <= end <= highest and math.isfinite(end)]
+        if fitting:
+            return min(fitting, key=lambda end: abs(Fraction(end) - Fraction(near))) + 0.0
+
+
+def round_whole_end(
+    below: float,
+    above: float,
+    threshold: float,
+    side: Side,
+    within: Side | None = None,
+) -> tuple[float, bool]:
+    """Find the roundest end for a column of whole numbers.
+
+    Parameters
+    ----------
+    below, above : float
+        The training values next to the threshold, as for `round_end`; whole numbers or infinite.
+    threshold : float
+        The threshold.
+    side : {"low", "high"}
+        Of which side it is the end.
+    within : {"low", "high"} or None, default=None
+        If given, no whole number passes the end that does not pass the threshold.
+
+    Returns
+    -------
+    end : float
+        A whole number.
+    is_closed : bool
+        Whether it belongs to the side: ``>= 6`` or ``<= 5``, but ``< 100`` rather than ``<= 99``.
+
+    Examples
+    --------
+    >>> round_whole_end(5.0, 6.0, 5.5, "low"), round_whole_end(5.0, 6.0, 5.5, "high")
+    ((6.0, True), (5.0, True))
+    >>> round_whole_end(980.0, 1031.0, 1005.5, "high")
+    (1000.0, False)
+    """
+    first_beyond = math.floor(threshold) + 1  # the threshold lies just below it
+    lowest = below + 1 if math.isfinite(below) else float(first_beyond)
+    highest = above if math.isfinite(above) else float(first_beyond)
+    if within == "low":
+        lowest = max(lowest, first_beyond)
+    if within == "high":
+        highest = min(highest, first_beyond)
+    near = min(max(first_beyond, lowest), highest)
+    n_digits = 0
+    while True:
+        n_digits += 1
+        ends = [int(Context(prec=n_digits, rounding=how).plus(Decimal(near))) for how in (ROUND_FLOOR, ROUND_CEILING)]
+        fitting = [end for end in ends if lowest <= end <= highest]
+        if fitting:
+            end = min(fitting, key=lambda end: abs(end - near))
+            break
+    if side == "low":
+        return float(end), True
+    n_digits_before = len(str(abs(end - 1)).rstrip("0"))
+    return (float(end), False) if n_digits_before > n_digits else (float(end - 1), True)
+
+
+def _last_rounded_to(value: float) -> float:
+    """Find the largest float64 that float32 rounds to a float32 value or less."""
+    with np.errstate(over="ignore"):
+        following = float(np.nextafter(np.float32(value), np.float32(np.inf)))
+        middle = (value + min(following, 2.0**128)) / 2  # exact; beyond the largest float32 follows 2**128
+        return middle if float(np.float32(middle)) <= value else math.nextafter(middle, -math.inf)  # ties go to even

@@ -1,0 +1,274 @@
+"""The fitted state: everything that `fit` learnt, frozen, as it is handed from room to room."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+
+from suffice._engine.candidates import choose_candidates
+from suffice._engine.ends import Ends
+from suffice._engine.forest import FittedForest
+from suffice._engine.outcomes import (
+    Floats,
+    Outcomes,
+    intervals_around,
+    outcomes_of_classes,
+    outcomes_of_intervals,
+)
+from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
+from suffice._engine.settings import Settings
+from suffice._engine.trees import PlainForest, describe_forest, takes_missing
+from suffice._table.checks import as_finite, check_finite
+from suffice._table.encoding import Encoding
+from suffice._table.table import Table
+from suffice._table.variables import Variables, VariableSet
+
+# Settings that a description names, besides the smallest size of a cell.
+_DESCRIBED = (
+    "pi",
+    "alpha",
+    "radius",
+    "min_size",
+    "max_size",
+    "max_sets",
+    "reference_rows",
+    "n_candidates",
+    "unseen",
+    "dates",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What an explainer has learnt. Several threads may use it.
+
+    Parameters
+    ----------
+    estimator : estimator or PlainForest
+        The forest that was fitted.
+    projected : ProjectedForest
+        The same with the training rows that are counted, and its projection.
+    encoding : Encoding
+        How the table becomes the matrix that the forest sees.
+    task : {"classification", "regression"}
+        What the outcomes are.
+    task_reason : str
+        Why, in one line.
+    classes : ndarray or None
+        The labels; None for a regression.
+    target : str
+        What the outcomes are called.
+    fidelity : float
+        Out-of-bag accuracy or R2 of the forest.
+    fidelity_by_class : dict of object to float, or None
+        For each class the share of its rows that the forest gets right; None for a regression.
+    settings : Settings
+        The settings.
+    model_name : str or None, default=None
+        The class of the model that is explained; None if the data are.
+    """
+
+    estimator: Any
+    projected: ProjectedForest
+    encoding: Encoding
+    task: str
+    task_reason: str
+    classes: NDArray[Any] | None
+    target: str
+    fidelity: float
+    fidelity_by_class: dict[Any, float] | None
+    settings: Settings
+    model_name: str | None = None
+
+    @property
+    def forest(self) -> FittedForest:
+        """The forest with its training table."""
+        return self.projected.forest
+
+    @property
+    def variables(self) -> Variables:
+        """The variables of the table."""
+        return self.projected.variables
+
+    @property
+    def candidates(self) -> VariableSet:
+        """The variables that are searched, the most important first."""
+        return self.projected.candidates
+
+    @property
+    def min_node_size(self) -> int:
+        """The smallest size of a cell."""
+        return self.projected.min_node_size
+
+    @property
+    def candidate_names(self) -> tuple[str, ...]:
+        """The names of the candidates."""
+        return tuple(self.variables.names[v] for v in self.candidates)
+
+    @cached_property
+    def _column_names(self) -> list[str]:
+        return [column.name for column in self.encoding.columns]
+
+    @cached_property
+    def _takes_missing(self) -> bool:
+        return takes_missing(self.estimator)
+
+    @cached_property
+    def ends(self) -> Ends:
+        """The ends of boxes in the user's own values."""
+        return Ends(self.encoding, self.forest.X)
+
+    @property
+    def training(self) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        """The training table as the forest sees it, and its outcomes."""
+        values = self.forest.y_values if self.classes is None else self.classes
+        return self.forest.X, values[self.forest.y_rank]
+
+    def with_settings(self, settings: Settings) -> Fitted:
+        """Return the same state with other settings. Forest and caches are shared.
+
+        Parameters
+        ----------
+        settings : Settings
+            The settings. If they name other candidates, these are chosen anew.
+
+        Returns
+        -------
+        Fitted
+            The state.
+        """
+        old = self.settings
+        projected = self.projected
+        if settings.candidates is not old.candidates or settings.n_candidates != old.n_candidates:
+            candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
+            projected = replace(projected, candidates=candidates)
+        return replace(self, projected=projected, settings=settings)
+
+    def _estimator_for(self, settings: Settings) -> Any:
+        if settings.candidates == "impurity" and isinstance(self.estimator, PlainForest):
+            raise ValueError(
+                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'splits' or "
+                "'permutation'."
+            )
+        return self.estimator
+
+    def ranking(self) -> VariableSet:
+        """List all variables that can be candidates.
+
+        Returns
+        -------
+        tuple of int
+            The variables, the most important first. It begins with the candidates: a ranking by permutation is random.
+        """
+        if not isinstance(self.settings.candidates, str):
+            return self.candidates
+        by_impurity = self.settings.candidates == "impurity" and isinstance(self.estimator, PlainForest)
+        settings = replace(
+            self.settings,
+            n_candidates=MAX_VARIABLES,
+            candidates="splits" if by_impurity else self.settings.candidates,
+        )
+        ranked = choose_candidates(self.forest, self.estimator, self.variables, settings)
+        return tuple(dict.fromkeys((*self.candidates, *ranked)))
+
+    def encode(self, table: Table) -> NDArray[np.float32]:
+        """Turn a table with the columns of the training table into the matrix that the forest sees.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns), float32
+            The matrix.
+        """
+        X = self.encoding.encode(table, self.settings.unseen)
+        check_finite(X, self._column_names, self._takes_missing)
+        return X
+
+    def predict(self, X: NDArray[np.float32]) -> NDArray[Any]:
+        """Predict outcomes by the forest itself.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns), float32
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels or numbers.
+        """
+        predictions = self.forest.predict_leaves(X, self.settings.n_threads)
+        return predictions[:, 0] if self.classes is None else self.classes[np.argmax(predictions, axis=1)]
+
+    def outcomes(self, X: NDArray[np.float32], y: NDArray[Any]) -> Outcomes:
+        """Make the outcomes of rows, with their intervals.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns), float32
+            The rows.
+        y : ndarray of shape (n_rows,)
+            Labels or numbers.
+
+        Returns
+        -------
+        Outcomes
+            The outcomes.
+        """
+        if self.classes is not None:
+            return outcomes_of_classes(y, self.classes)
+        numbers = as_finite(y)
+        settings = self.settings
+        if settings.radius is not None:
+            intervals: Floats = intervals_around(numbers, settings.radius)
+        else:
+            levels = np.array([settings.alpha / 2, 1 - settings.alpha / 2])
+            intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
+        return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe what was fitted to what, and by which settings.
+
+        Returns
+        -------
+        dict
+            Plain values by name.
+        """
+        settings = {name: getattr(self.settings, name) for name in _DESCRIBED}
+        return {
+            "task": self.task,
+            "task_reason": self.task_reason,
+            "target": self.target,
+            "classes": None if self.classes is None else self.classes.tolist(),
+            "model": self.model_name,
+            "n_rows": len(self.forest.X),
+            "columns": list(self.encoding.names),
+            "variables": list(self.variables.names),
+            "candidates": list(self.candidate_names),
+            "fidelity": self.fidelity,
+            "fidelity_by_class": self.fidelity_by_class,
+            "forest": describe_forest(self.estimator),
+            "settings": {**settings, "min_node_size": self.min_node_size},
+            "versions": dict(_versions()),
+        }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {
+        "suffice": version("suffice"),
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }

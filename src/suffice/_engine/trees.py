@@ -1,0 +1,191 @@
+"""The trees of a forest as plain arrays, whether scikit-learn holds them or a file did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+# Parameters of a forest that its description names.
+_DESCRIBED = ("n_estimators", "min_samples_leaf", "max_depth", "max_features")
+
+OTHER_TABLE = (
+    "The rows that `forest` drew do not fall into its leaves as they did when it was fitted. If it was fitted before, "
+    "pass the very `X` (same rows, same order) that it was fitted on, or pass an unfitted forest. If its rows or "
+    "classes have weights, leave these out."
+)
+
+
+@dataclass(frozen=True)
+class TreeArrays:
+    """One tree as scikit-learn stores it, with its training rows.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64
+        The children of each node; -1 at a leaf.
+    column : ndarray of int64
+        The column of each split; negative at a leaf.
+    threshold : ndarray of float64
+        The threshold of each split: values up to it go left.
+    missing_left : ndarray of uint8
+        Whether missing values go left.
+    n_rows : ndarray of float64
+        The training rows of each node.
+    value : ndarray of shape (n_nodes, n_values)
+        What each node predicts: class shares, or a number.
+    rows : ndarray of int32
+        The training rows that the tree drew, ascending; a row drawn twice is there twice.
+    """
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    column: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.uint8]
+    n_rows: NDArray[np.float64]
+    value: NDArray[np.float64]
+    rows: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class PlainForest:
+    """A forest as its trees alone. It is no scikit-learn estimator: it cannot be fitted, cloned or asked to predict.
+
+    Parameters
+    ----------
+    kind : str
+        The name of the scikit-learn class that the forest had.
+    params : dict of str to object
+        Some of its parameters.
+    takes_missing : bool
+        Whether its trees know where missing values go.
+    trees : tuple of TreeArrays
+        The trees.
+    """
+
+    kind: str
+    params: dict[str, Any]
+    takes_missing: bool
+    trees: tuple[TreeArrays, ...]
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.trees)
+
+
+def describe_forest(forest: Any) -> dict[str, Any]:
+    """Describe a forest by its kind and its most important parameters.
+
+    Parameters
+    ----------
+    forest : estimator or PlainForest
+        The forest.
+
+    Returns
+    -------
+    dict of str to object
+        The kind, the number of trees, the smallest size of a leaf and the like.
+    """
+    if isinstance(forest, PlainForest):
+        return {"kind": forest.kind, **forest.params}
+    params = forest.get_params()
+    return {"kind": type(forest).__name__, **{name: params[name] for name in _DESCRIBED}}
+
+
+def takes_missing(forest: Any) -> bool:
+    """Return whether a forest accepts missing values.
+
+    Parameters
+    ----------
+    forest : estimator, PlainForest or None
+        The forest; None for the default one.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    if forest is None:
+        return True
+    if isinstance(forest, PlainForest):
+        return forest.takes_missing
+    return bool(get_tags(forest).input_tags.allow_nan and getattr(forest, "monotonic_cst", None) is None)
+
+
+def list_trees(forest: Any) -> Iterator[TreeArrays]:
+    """Yield the trees of a forest.
+
+    Parameters
+    ----------
+    forest : estimator or PlainForest
+        The forest.
+
+    Yields
+    ------
+    TreeArrays
+        A tree.
+    """
+    if isinstance(forest, PlainForest):
+        yield from forest.trees
+        return
+    samples = forest.estimators_samples_
+    for i, tree in enumerate(forest.estimators_):
+        nodes = tree.tree_
+        rows, samples[i] = samples[i], None  # one tree's at a time: they take 8 bytes a row
+        yield TreeArrays(
+            left=nodes.children_left,
+            right=nodes.children_right,
+            column=nodes.feature,
+            threshold=nodes.threshold,
+            missing_left=nodes.missing_go_to_left,
+            n_rows=nodes.weighted_n_node_samples,
+            value=nodes.value[:, 0, :],
+            # Sorted, because a saved forest has no other order, and sums must have the same bits after loading.
+            rows=np.sort(rows).astype(np.int32),
+        )
+
+
+def thin_forest(forest: Any, X: NDArray[np.float32], kept: NDArray[np.intp]) -> PlainForest:
+    """Keep some of a forest's training rows. Its splits and its predictions stay as they are.
+
+    Parameters
+    ----------
+    forest : estimator
+        A forest, fitted on `X`.
+    X : ndarray of shape (n_rows, n_columns), float32
+        Its training table.
+    kept : ndarray of int
+        The rows to keep, ascending.
+
+    Returns
+    -------
+    PlainForest
+        The forest with the rows ``X[kept]``.
+    """
+    place = np.full(len(X), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    trees = []
+    for tree, estimator in zip(list_trees(forest), forest.estimators_, strict=True):
+        if tree.rows.max() >= len(X):
+            raise ValueError(OTHER_TABLE)
+        leaves = estimator.tree_.apply(X)
+        is_leaf = tree.left < 0
+        # The kept rows alone could not show that the forest was fitted on another table.
+        if not np.allclose(_count_leaves(leaves[tree.rows], tree)[is_leaf], tree.n_rows[is_leaf], rtol=0, atol=1e-6):
+            raise ValueError(OTHER_TABLE)
+        rows = place[tree.rows]
+        rows = rows[rows >= 0]
+        if not len(rows):
+            raise ValueError(f"A tree has drawn none of the {len(kept)} `reference_rows`: keep more of them.")
+        trees.append(replace(tree, rows=rows, n_rows=_count_leaves(leaves[kept][rows], tree)))
+    params = describe_forest(forest)
+    return PlainForest(params.pop("kind"), params, takes_missing(forest), tuple(trees))
+
+
+def _count_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> NDArray[np.float64]:
+    return np.bincount(leaves, minlength=len(tree.left)).astype(np.float64)

@@ -1,0 +1,437 @@
+"""The explanations of many rows: arrays inside, and outside a sequence, frames, dictionaries and text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._engine.fitted import Fitted
+from suffice._engine.outcomes import Outcomes
+from suffice._engine.search import FoundSets
+from suffice._table.checks import check_word
+from suffice._table.encoding import Column
+from suffice._table.frames import make_frame
+from suffice._table.table import Table
+from suffice.explanation import N_LISTED, Explanation, SetsKind, SufficientSet, check_sets_kind
+from suffice.rules import Rule
+from suffice.words import to_plain
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What was found about some rows, as arrays.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns), float32
+        The rows, as the forest sees them.
+    outcomes : Outcomes
+        What is explained.
+    predictions : ndarray of shape (n_rows,)
+        What the forest predicts for the rows.
+    sets : FoundSets
+        The sufficient sets.
+    rules : sequence of tuple of Rule
+        The rules of each row.
+    """
+
+    X: NDArray[np.float32]
+    outcomes: Outcomes
+    predictions: NDArray[Any]
+    sets: FoundSets
+    rules: Sequence[tuple[Rule, ...]]
+
+
+class Explanations(Sequence[Explanation]):
+    """The explanations of some rows, in their order.
+
+    Made by ``SufficientExplainer.explain``. It holds arrays; an `Explanation` is made when it is needed.
+
+    Parameters
+    ----------
+    answers : Answers
+        What was found.
+    fitted : Fitted
+        The fitted state of the explainer that found it.
+    sets : {"all", "minimal"}
+        Which sets were searched.
+    library : str or None
+        The kind of the table, and of the frames that are made of the explanations.
+    """
+
+    def __init__(self, answers: Answers, fitted: Fitted, sets: SetsKind, library: str | None) -> None:
+        self.answers = answers
+        self.fitted = fitted
+        self.sets = sets
+        self.library = library
+
+    @classmethod
+    def joined(cls, parts: Sequence[Explanations]) -> Explanations:
+        """Join explanations by the same explainer.
+
+        Parameters
+        ----------
+        parts : sequence of Explanations
+            The explanations, in the order of the rows; at least one.
+
+        Returns
+        -------
+        Explanations
+            All of them.
+        """
+        answers = [part.answers for part in parts]
+        first = parts[0]
+        return cls(
+            Answers(
+                np.concatenate([a.X for a in answers]),
+                Outcomes.joined([a.outcomes for a in answers]),
+                np.concatenate([a.predictions for a in answers]),
+                FoundSets.joined([a.sets for a in answers]),
+                [rules for a in answers for rules in a.rules],
+            ),
+            first.fitted,
+            first.sets,
+            first.library,
+        )
+
+    @property
+    def pi(self) -> float:
+        """The probability that a sufficient set must reach."""
+        return self.fitted.settings.pi
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What was explained by what: the task, the target, the forest and its fidelity, settings and versions."""
+        return self.fitted.describe()
+
+    @property
+    def training(self) -> tuple[Table, NDArray[Any]]:
+        """The training table of the explainer and its outcomes. One category stands for all rare ones of a column."""
+        matrix, outcomes = self.fitted.training
+        return self.fitted.encoding.decode(matrix), outcomes
+
+    @property
+    def explained(self) -> tuple[Table, NDArray[Any]]:
+        """The explained rows as a table, and their outcomes. One category stands for all rare ones of a column."""
+        return self.fitted.encoding.decode(self.answers.X), self.outcomes
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the training table as the forest sees them: their kinds, categories and ranges."""
+        return self.fitted.encoding.columns
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """The variables of the table."""
+        return self.fitted.variables.names
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The variables among which the sets were searched."""
+        return tuple(self.variable_names[v] for v in self.answers.sets.candidates)
+
+    @property
+    def outcomes(self) -> NDArray[Any]:
+        """The outcome of each row: a class label or a number."""
+        return self.answers.outcomes.values
+
+    @property
+    def intervals(self) -> NDArray[np.float64] | None:
+        """The closed interval of each row's outcome, of shape (n_rows, 2); None for classes."""
+        return self.answers.outcomes.intervals
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """What the forest predicts for each row."""
+        return self.answers.predictions
+
+    @property
+    def forest_agrees(self) -> NDArray[np.bool_]:
+        """Whether the forest predicts each row's class, or a number in its interval."""
+        intervals = self.intervals
+        if intervals is None:
+            return np.asarray(self.predictions == self.outcomes)
+        low, high = intervals.T
+        is_within = (low <= self.predictions) & (self.predictions <= high)
+        return np.asarray(is_within & (low <= self.outcomes) & (self.outcomes <= high))
+
+    @property
+    def n_sets(self) -> NDArray[np.int64]:
+        """The number of sufficient sets of each row."""
+        return self.answers.sets.n_by_row()
+
+    @property
+    def has_set(self) -> NDArray[np.bool_]:
+        """Whether each row has a sufficient set."""
+        return self.n_sets > 0
+
+    @property
+    def best_sets(self) -> tuple[SufficientSet, ...]:
+        """The best set of each row: its first sufficient one or, if there is none, the one nearest to `pi`."""
+        sets = self.answers.sets
+        masks = [mask.tobytes() for mask in sets.best_masks]
+        example = dict(zip(masks, sets.best_masks, strict=True))  # a few sets are the best ones of many rows
+        variables = {mask: self._named(example[mask], 0.0).variables for mask in example}
+        return tuple(
+            SufficientSet(variables[mask], sdp) for mask, sdp in zip(masks, sets.best_sdps.tolist(), strict=True)
+        )
+
+    @property
+    def rules(self) -> tuple[Rule | None, ...]:
+        """The rule of each row: of its surest minimal set, or None."""
+        return tuple(rules[0] if rules else None for rules in self.answers.rules)
+
+    @property
+    def is_search_complete(self) -> tuple[bool, ...]:
+        """For each row, whether its search went through all sets and did not end at `max_sets`."""
+        return tuple(self.answers.sets.is_complete.tolist())
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.outcomes)
+
+    @overload
+    def __getitem__(self, index: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Explanation, ...]: ...
+    def __getitem__(self, index: int | slice) -> Explanation | tuple[Explanation, ...]:
+        """Return the explanation of a row, or of several."""
+        if isinstance(index, slice):
+            return tuple(self._explanation(i) for i in range(*index.indices(len(self))))
+        i = index + len(self) if index < 0 else index
+        if not 0 <= i < len(self):
+            raise IndexError(f"There are {len(self)} explanations; there is no number {index}.")
+        return self._explanation(i)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        """Yield the explanations in the order of the rows."""
+        return (self._explanation(i) for i in range(len(self)))
+
+    def _explanation(self, i: int) -> Explanation:
+        found, intervals = self.answers.sets, self.intervals
+        variables = self.fitted.variables
+        row = [
+            (column.name, column.decode(value))
+            for column, value in zip(self.columns, self.answers.X[i].tolist(), strict=True)
+        ]
+        return Explanation(
+            outcome=to_plain(self.outcomes[i]),
+            interval=None if intervals is None else (float(intervals[i, 0]), float(intervals[i, 1])),
+            pi=self.pi,
+            sufficient_sets=tuple(
+                self._named(found.masks[j], float(found.sdps[j])) for j in range(found.offset[i], found.offset[i + 1])
+            ),
+            best_set=self._named(found.best_masks[i], float(found.best_sdps[i])),
+            values=tuple(
+                (name, tuple(row[c] for c in columns))
+                for name, columns in zip(variables.names, variables.columns, strict=True)
+            ),
+            rules=self.answers.rules[i],
+            prediction=to_plain(self.predictions[i]),
+            is_search_complete=bool(found.is_complete[i]),
+            columns=self.columns,
+        )
+
+    def _named(self, mask: NDArray[np.uint64], sdp: float) -> SufficientSet:
+        return SufficientSet(tuple(self.variable_names[v] for v in self.answers.sets.members(mask)), sdp)
+
+    def mean_importance(self, sets: SetsKind = "all") -> dict[str, float]:
+        """Average the LXI over the rows that have a sufficient set.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}, default="all"
+            Over which sets the LXI is taken.
+
+        Returns
+        -------
+        dict of str to float
+            For each variable of the table its mean importance; 0 for all if no row has a sufficient set.
+        """
+        importance = self.importance_matrix(sets)
+        has_set = self.has_set
+        mean = importance[has_set].mean(axis=0) if has_set.any() else np.zeros(importance.shape[1])
+        return dict(zip(self.variable_names, mean.tolist(), strict=True))
+
+    def importance_matrix(self, sets: SetsKind = "all") -> NDArray[np.float64]:
+        """Compute the LXI of all variables for each row.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}, default="all"
+            Over which sets the LXI is taken.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_variables)
+            The LXI; 0 for all variables where a row has no sufficient set.
+        """
+        check_sets_kind(sets)
+        found = self.answers.sets
+        row_of_set = np.repeat(np.arange(len(self)), self.n_sets)
+        size = found.sizes()
+        is_counted = np.ones(len(size), dtype=bool)
+        if sets == "minimal" and len(size):
+            smallest = size[np.minimum(found.offset[:-1], len(size) - 1)]
+            is_counted = size == smallest[row_of_set]
+        n_counted = np.bincount(row_of_set[is_counted], minlength=len(self))
+        importance = np.zeros((len(self), len(self.variable_names)))
+        for bit, variable in enumerate(found.candidates):
+            n_holding = np.bincount(row_of_set[found.holds(bit) & is_counted], minlength=len(self))
+            importance[:, variable] = n_holding / np.maximum(n_counted, 1)
+        return importance
+
+    def to_frame(self, of: Literal["sets", "rows", "importance"] = "sets") -> Any:
+        """Return the explanations as a frame of the same kind as the table; for an array, as a pandas frame.
+
+        Parameters
+        ----------
+        of : {"sets", "rows", "importance"}, default="sets"
+            "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
+            with its best set. "rows": one line for each row with its best set and its rule, as the command ``suffice
+            explain`` writes them. "importance": one line for each row, one column for each variable, with the LXI.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The frame.
+        """
+        check_word("of", of, ("sets", "rows", "importance"))
+        if of == "importance":
+            importance = self.importance_matrix("all")
+            return make_frame(dict(zip(self.variable_names, importance.T, strict=True)), self.library)
+        if of == "rows":
+            from suffice._io.result_table import result_frame
+
+            return result_frame(self)
+        names = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal"]
+        columns: dict[str, list[Any]] = {name: [] for name in [*names, "forest_agrees", "rule"]}
+        for row, explanation in enumerate(self):
+            low, high = explanation.interval or (None, None)
+            minimal = explanation.minimal_sets
+            for i, s in enumerate(explanation.sufficient_sets or (explanation.best_set,)):
+                rule = explanation.rules[i] if i < len(explanation.rules) else None
+                line = {
+                    "row": row,
+                    "outcome": explanation.outcome,
+                    "low": low,
+                    "high": high,
+                    "variables": s.variables,
+                    "size": len(s.variables),
+                    "sdp": s.sdp,
+                    "is_sufficient": explanation.is_sufficient,
+                    "is_minimal": s in minimal,
+                    "forest_agrees": explanation.forest_agrees,
+                    "rule": None if rule is None else str(rule),
+                }
+                for name, value in line.items():
+                    columns[name].append(value)
+        if self.intervals is None:
+            del columns["low"], columns["high"]
+        return make_frame(columns, self.library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all explanations as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Settings, and the explanations in the order of the rows.
+        """
+        return {
+            "pi": self.pi,
+            "sets": self.sets,
+            "variables": list(self.variable_names),
+            "candidates": list(self.candidates),
+            "explanations": [explanation.to_dict() for explanation in self],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """Give all explanations as JSON.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=2``.
+
+        Returns
+        -------
+        str
+            The JSON text of `to_dict`.
+        """
+        return json.dumps(self.to_dict(), **options)
+
+    def report(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+        """Write the explanations into one HTML page that needs nothing else: no other file, no network.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write it; a file that is there is replaced.
+        title : str, default=None
+            What stands at the top; None names the target.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from suffice._io.writing import write_text
+        from suffice._show.report import make_report
+
+        return write_text(path, make_report(self, title=title))
+
+    def plot(self, kind: Literal["importance", "heatmap", "rule"] = "importance", **options: Any) -> Any:
+        """Draw the explanations with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"importance", "heatmap", "rule"}, default="importance"
+            What is drawn: the mean LXI of the variables; the LXI of each row; or the rule of one, as in
+            ``plot("rule", row=0)``.
+        **options : dict
+            Passed to `importance`, `importance_heatmap` or `rule` of `suffice.plots`, such as ``ax``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        from suffice import plots
+
+        kinds: dict[str, Any] = {
+            "importance": plots.importance,
+            "heatmap": plots.importance_heatmap,
+            "rule": plots.rule,
+        }
+        check_word("kind", kind, list(kinds))
+        return kinds[kind](self, **options)
+
+    def __str__(self) -> str:
+        """Summarise: how many rows have a sufficient set, and which variables they rest on."""
+        n_sufficient = int(np.count_nonzero(self.has_set))
+        summary = (
+            f"{len(self)} rows explained; {n_sufficient} {'has' if n_sufficient == 1 else 'have'} a sufficient set "
+            f"(probability {self.pi:g}) among {len(self.candidates)} candidate variables."
+        )
+        lines = [summary]
+        if n_sufficient:
+            ranked = sorted(self.mean_importance().items(), key=lambda item: -item[1])
+            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED] if value > 0]
+            lines.append(f"Mean importance (LXI): {', '.join(listed)}.")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from suffice._show.cards import explanations_card
+
+        return explanations_card(self)

@@ -1,0 +1,495 @@
+"""Lists of sufficient rules: collecting the local rules of rows, measuring them, and deciding rows by them.
+
+Each distinct box becomes one line, measured on the table; the first line of the list that covers a row decides. How
+local rules are found is the concern of ``explainer``, and what a box covers that of ``rules``.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, estimator_html_repr, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from suffice._engine.rule_list import Bools, Floats, first_two, of_first_rules, shorten
+from suffice._table.checks import check_finite, check_number, read_outcomes, read_input
+from suffice._table.frames import as_frame
+from suffice._table.table import Table
+from suffice.errors import did_you_mean
+from suffice.explainer import SufficientExplainer
+from suffice.explanations import Explanations
+from suffice.rule_measures import Evaluation, GlobalRule
+from suffice.rules import Rule, to_sql_literal
+from suffice.words import counted, format_percent
+
+
+class RuleList(BaseEstimator):  # type: ignore[misc]
+    """What the classifier and the regressor share: collecting, measuring, deciding, simplifying and writing rules."""
+
+    _task: str
+    _constant: str  # the fallback that predicts the same for every row
+    _precision_range: tuple[str, float]  # in words, and the lower end
+
+    def __init__(
+        self,
+        explainer: SufficientExplainer | None = None,
+        *,
+        min_precision: float = 0.0,
+        min_support: int = 1,
+        fallback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.explainer = explainer
+        self.min_precision = min_precision
+        self.min_support = min_support
+        self.fallback = fallback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit the explainer, explain every training row with its outcome, and collect the rules.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The table: whatever the explainer takes.
+        y : array-like of shape (n_rows,)
+            The outcomes.
+
+        Returns
+        -------
+        estimator
+            The fitted list.
+        """
+        self._check_parameters()
+        table, outcomes = self._check_training(X, y)
+        native = self._table_for_others(X, table)
+        named = y if hasattr(y, "name") else outcomes  # the explainer calls a regression's outcome by it
+        self.explainer_ = self._fit_explainer(native, named)
+        explanations = self.explainer_.explain(native, outcomes, sets="minimal", rules="minimal")
+        return self._collect(explanations.rules, X, table, outcomes)
+
+    @classmethod
+    def from_explanations(cls, rules: Any, X: Any = None, y: Any = None, **params: Any) -> Any:
+        """Make a list of rules that are already there.
+
+        Parameters
+        ----------
+        rules : Explanations, or iterable of Rule or None
+            The local rules; None, for a row without one, is passed over.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            The table on which outputs, support and precision are measured. None takes the training table of the
+            explainer that made the explanations.
+        y : array-like of shape (n_rows,), default=None
+            Its outcomes.
+        **params : dict
+            Parameters of the list. A fitted `explainer` is used as it is by ``fallback="forest"``; otherwise that
+            fallback fits one on `X` and `y`.
+
+        Returns
+        -------
+        estimator
+            The fitted list.
+        """
+        return cls(**params).fit_rules(rules, X, y)
+
+    def fit_rules(self, rules: Any, X: Any = None, y: Any = None) -> Any:
+        """Collect rules that are already there, and measure them. See `from_explanations`.
+
+        Parameters
+        ----------
+        rules : Explanations, or iterable of Rule or None
+            The local rules.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            The table; None takes the training table of the explanations.
+        y : array-like of shape (n_rows,), default=None
+            Its outcomes.
+
+        Returns
+        -------
+        estimator
+            The fitted list.
+        """
+        self._check_parameters()
+        if isinstance(rules, Explanations) and rules.has_set.any() and not any(rules.rules):
+            raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
+        local_rules = rules.rules if isinstance(rules, Explanations) else rules
+        if X is None:
+            table, outcomes = self._take_training(rules)
+        else:
+            table, outcomes = self._check_training(X, y)
+        if self.explainer is not None and hasattr(self.explainer, "fitted_"):
+            self.explainer_ = self.explainer
+        elif isinstance(self.fallback, str) and self.fallback == "forest":
+            self.explainer_ = self._fit_explainer(self._table_for_others(X, table), outcomes)
+        return self._collect(local_rules, X, table, outcomes)
+
+    def _take_training(self, rules: Any) -> tuple[Table, NDArray[Any]]:
+        """Take the training table of explanations."""
+        if not isinstance(rules, Explanations):
+            raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
+        if not (self.fallback is None or self.fallback == self._constant):
+            raise ValueError(f"Give `X` and `y`, on which the fallback {self.fallback!r} is fitted.")
+        table, y = rules.training
+        self.n_features_in_ = len(table.names)
+        if table.has_names:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        return table, self._read_outcomes(y)
+
+    def decision_path(self, X: Any) -> NDArray[np.int64]:
+        """Find the rule that decides each row: the first of `rules_` that covers it.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), int
+            The position of the rule in `rules_`; -1 if none covers the row.
+        """
+        return self._decide(self._check_table(X))
+
+    def covered(self, X: Any) -> Bools:
+        """Return which rows some rule covers.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            Whether the rules, and not the fallback, decide the row.
+        """
+        return np.asarray(self.decision_path(X) >= 0)
+
+    def coverage(self, X: Any) -> float:
+        """Compute the share of rows that some rule covers.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+
+        Returns
+        -------
+        float
+            The share; NaN if there are no rows.
+        """
+        covered = self.covered(X)
+        return float(covered.mean()) if len(covered) else math.nan
+
+    def simplify(self, tolerance: float = 0.01) -> Any:
+        """Make a list with fewer rules that is nearly as good on the training rows.
+
+        Rules that decide no training row are removed first. Then, as long as coverage and precision both stay within
+        `tolerance` of this list's, the rule goes whose removal costs the least of their sum; among equals, the last one
+        of the list. Precision is the accuracy on the rows covered or, for a regression, ``1 - MSE / var(y)`` there,
+        with the variance of all training outcomes. The search is greedy: a shorter list may exist.
+
+        Parameters
+        ----------
+        tolerance : float, default=0.01
+            How much of coverage, and of precision, may be lost, in [0, 1).
+
+        Returns
+        -------
+        estimator
+            A new fitted list, with some of the rules in the same order. This one stays as it is.
+        """
+        check_is_fitted(self, "rules_")
+        check_number("tolerance", tolerance, "in [0, 1)", lambda v: 0 <= v < 1)
+        outputs, outcomes = self.outputs_, self.training_outcomes_
+        kept = shorten(
+            np.ascontiguousarray(self._training_covers().T),
+            lambda rules, rows: self._losses(outputs[rules], outcomes[rows]),
+            tolerance,
+        )
+        simple = copy.copy(self)
+        simple.rules_ = tuple(self.rules_[i] for i in kept)
+        simple.packed_covers_ = self.packed_covers_[kept]
+        return simple
+
+    def evaluate(self, X: Any = None, y: Any = None) -> Evaluation:
+        """Measure the rules on rows, each alone and as a list.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            The rows; None for the training rows.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes.
+
+        Returns
+        -------
+        Evaluation
+            What the rules cover, and how precise they are there.
+        """
+        check_is_fitted(self, "rules_")
+        if (X is None) != (y is None):
+            raise ValueError("Give `X` and `y` together, or neither for the training rows.")
+        if X is None:
+            covers, outcomes = self._training_covers(), self.training_outcomes_
+        else:
+            table = self._check_table(X)
+            outcomes = self._read_other_outcomes(read_outcomes(y, table.n_rows))
+            covers = np.array([line.rule.covers(table) for line in self.rules_], dtype=bool)
+            covers = covers.reshape(len(self.rules_), table.n_rows)
+        outputs, n_rules = self.outputs_, len(self.rules_)
+        first, _ = first_two(np.ascontiguousarray(covers.T))
+        is_covered = first < n_rules
+        losses = np.zeros(len(outcomes))
+        losses[is_covered] = self._losses(outputs[first[is_covered]], outcomes[is_covered])
+        precision = np.full(n_rules, np.nan)
+        for i in np.flatnonzero(covers.any(axis=1)):
+            precision[i] = 1 - self._losses(outputs[i], outcomes[covers[i]]).mean()
+        coverage_of_first, precision_of_first = of_first_rules(first, losses, n_rules)
+        errors = np.abs(outputs[first[is_covered]] - outcomes[is_covered]) if self._task == "regression" else ()
+        return Evaluation(
+            covers=covers,
+            outcomes=outcomes,
+            first=np.where(is_covered, first, -1),
+            coverage=covers.mean(axis=1) if len(outcomes) else np.full(n_rules, np.nan),
+            precision=precision,
+            coverage_of_first=coverage_of_first,
+            precision_of_first=precision_of_first,
+            mae=float(np.mean(errors)) if len(errors) else None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the list as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The task, the target, the number of training rows, the share of them that some rule covers, and the rules:
+            each as a sentence, in SQL, with its figures and its conditions.
+        """
+        check_is_fitted(self, "rules_")
+        return {
+            "task": self._task,
+            "target": self.target_name_,
+            "n_rows": len(self.training_outcomes_),
+            "coverage": self._training_coverage(),
+            "rules": [line.to_dict() for line in self.rules_],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """Return the list as JSON.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=1``.
+
+        Returns
+        -------
+        str
+            The JSON text of `to_dict`.
+        """
+        return json.dumps(self.to_dict(), **options)
+
+    def to_frame(self) -> Any:
+        """Return the rules as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line for each rule, in their order: what it asks, its output and its figures.
+        """
+        check_is_fitted(self, "rules_")
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("`to_frame` needs pandas: pip install pandas.") from None
+        measures = ["frequencies"] if self._task == "classification" else ["std", "mse", "mae"]
+        columns = ["text", "output", "support", "coverage", "precision", *measures]
+        lines = [[getattr(line, column) for column in columns] for line in self.rules_]
+        return pd.DataFrame(lines, columns=["rule", *columns[1:]])
+
+    def to_sql(self) -> str:
+        """Write the list as one SQL expression.
+
+        Missing values must be NULL. The fallback is not part of it.
+
+        Returns
+        -------
+        str
+            ``CASE WHEN ... THEN ... ELSE NULL END``, NULL where no rule covers a row; just NULL if there is no rule.
+        """
+        check_is_fitted(self, "rules_")
+        if not self.rules_:
+            return "NULL"
+        cases = "\n".join(f"  WHEN {line.rule.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
+        return f"CASE\n{cases}\n  ELSE NULL\nEND"
+
+    def __str__(self) -> str:
+        """Return the rules as numbered sentences."""
+        if not hasattr(self, "rules_"):
+            return str(self.__repr__())
+        n_rows = counted(len(self.training_outcomes_), "row")
+        covered = f"coverage {format_percent(self._training_coverage())} % of {n_rows}"
+        lines = [f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."]
+        lines += [f"{i}. {line}" for i, line in enumerate(self.rules_, start=1)]
+        if self.fallback is not None:
+            lines.append(f"ELSE {self.fallback if isinstance(self.fallback, str) else type(self.fallback).__name__}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "rules_"):
+            return str(estimator_html_repr(self))
+        from suffice._show.cards import global_rules_card
+
+        return global_rules_card(self, len(self.training_outcomes_), self._training_coverage())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
+
+    # --- what differs between labels and numbers ---------------------------------------------------------------------
+
+    @property
+    def outputs_(self) -> NDArray[Any]:
+        """What each rule predicts."""
+        raise NotImplementedError
+
+    def _read_outcomes(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Check the training outcomes."""
+        raise NotImplementedError
+
+    def _read_other_outcomes(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Check the outcomes of other rows."""
+        raise NotImplementedError
+
+    def _measure(self, rule: Rule, outcomes: NDArray[Any]) -> GlobalRule:
+        """Measure a rule on the outcomes of the rows that it covers."""
+        raise NotImplementedError
+
+    def _losses(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> Floats:
+        """Compute what outputs cost: precision is 1 minus the mean."""
+        raise NotImplementedError
+
+    def _constant_model(self) -> Any:
+        raise NotImplementedError
+
+    # --- collecting --------------------------------------------------------------------------------------------------
+
+    def _collect(self, rules: Iterable[Rule | None], X: Any, table: Table, y: NDArray[Any]) -> Any:
+        self.training_outcomes_ = y
+        surest: dict[frozenset[Any], Rule] = {}
+        for rule in rules:
+            if rule is None:
+                continue
+            if not isinstance(rule, Rule):
+                raise TypeError(f"`rules` must hold Rule values or None, got {rule!r}.")
+            box = frozenset(rule.conditions)
+            if box not in surest or rule.sdp > surest[box].sdp:
+                surest[box] = rule
+        lines: list[tuple[GlobalRule, NDArray[np.uint8]]] = []  # each with the rows that it covers, as bits
+        for rule in surest.values():
+            covered = rule.covers(table)
+            if np.count_nonzero(covered) >= self.min_support:
+                line = self._measure(rule, y[covered])
+                if line.precision >= self.min_precision:
+                    lines.append((line, np.packbits(covered)))
+        # For a regression the best precision is the smallest MSE; the MSE itself is free of one more rounding.
+        lines.sort(key=lambda pair: _order(pair[0]))
+        self.rules_ = tuple(line for line, _ in lines)
+        n_bytes = (table.n_rows + 7) // 8
+        self.packed_covers_ = np.array([bits for _, bits in lines], dtype=np.uint8).reshape(len(lines), n_bytes)
+        self.target_name_ = next((rule.target for rule in surest.values()), "y")
+        self.fallback_ = self._fit_fallback(self._table_for_others(X, table), y)
+        return self
+
+    def _fit_explainer(self, X: Any, y: Any) -> Any:
+        explainer = SufficientExplainer() if self.explainer is None else clone(self.explainer)
+        if explainer.task not in ("auto", self._task):
+            raise ValueError(
+                f"`explainer` has the task {explainer.task!r}, {type(self).__name__} needs {self._task!r}."
+            )
+        explainer.set_params(task=self._task)
+        if explainer.random_state is None:
+            explainer.set_params(random_state=self.random_state)
+        return explainer.fit(X, y)
+
+    def _fit_fallback(self, X: Any, y: NDArray[Any]) -> Any:
+        if self.fallback is None:
+            return None
+        if isinstance(self.fallback, str):
+            return self.explainer_ if self.fallback == "forest" else self._constant_model().fit(X, y)
+        return clone(self.fallback).fit(X, y)
+
+    # --- deciding ----------------------------------------------------------------------------------------------------
+
+    def _decide(self, table: Table) -> NDArray[np.int64]:
+        decided = np.full(table.n_rows, -1, dtype=np.int64)
+        for i, line in enumerate(self.rules_):
+            is_open = decided < 0
+            if not is_open.any():
+                break
+            decided[is_open & line.rule.covers(table)] = i
+        return decided
+
+    def _training_covers(self) -> Bools:
+        """Return which rule (row) covers which training row (column)."""
+        return np.unpackbits(self.packed_covers_, axis=1, count=len(self.training_outcomes_)).astype(np.bool_)
+
+    def _training_coverage(self) -> float:
+        return np.count_nonzero(self._training_covers().any(axis=0)) / len(self.training_outcomes_)
+
+    # --- input -------------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        if self.explainer is not None and not isinstance(self.explainer, SufficientExplainer):
+            raise TypeError(f"`explainer` must be None or a SufficientExplainer, got {type(self.explainer).__name__}.")
+        must_be, least = self._precision_range
+        check_number("min_precision", self.min_precision, must_be, lambda v: least <= v <= 1)
+        check_number("min_support", self.min_support, "a whole number >= 1", lambda v: v >= 1, Integral)
+        words = ["forest", self._constant]
+        if isinstance(self.fallback, str) and self.fallback not in words:
+            hint = did_you_mean(self.fallback, words)
+            raise ValueError(f"`fallback` must be None, one of {words} or an estimator, got {self.fallback!r}.{hint}")
+        is_estimator = all(hasattr(self.fallback, method) for method in ("fit", "predict", "get_params"))
+        if not (self.fallback is None or isinstance(self.fallback, str) or is_estimator):
+            raise TypeError(f"`fallback` must be None, one of {words} or an estimator, got {self.fallback!r}.")
+
+    def _check_training(self, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
+        table = self._check_table(X, reset=True)
+        return table, self._read_outcomes(read_outcomes(y, table.n_rows))
+
+    def _check_table(self, X: Any, reset: bool = False) -> Table:
+        if not reset:
+            check_is_fitted(self, "rules_")
+        extra = "error" if self.explainer is None else self.explainer.extra_columns
+        table = read_input(self, X, reset=reset, min_rows=1 if reset else 0, extra_columns=extra)
+        if table.array is not None:
+            check_finite(table.array, table.names, takes_missing=True)
+        return table
+
+    def _table_for_others(self, X: Any, table: Table) -> Any:
+        """Return a frame with the columns of the training table in their order, or the numbers of an array."""
+        frame = as_frame(X)
+        if frame is None:
+            return X if table.array is None else table.array
+        return frame.select(table.names).to_native() if table.has_names else X
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn which input is allowed."""
+        tags = super().__sklearn_tags__()
+        others = [other for other in (self.explainer, self.fallback) if hasattr(other, "__sklearn_tags__")]
+        tags.input_tags.allow_nan = all(get_tags(other).input_tags.allow_nan for other in others)
+        return tags
+
+
+def _order(line: GlobalRule) -> tuple[float, int, str]:
+    return -line.precision if line.mse is None else line.mse, -line.support, line.text

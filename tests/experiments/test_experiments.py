@@ -1,0 +1,100 @@
+"""The experiments run without the other methods, and the command that runs them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiments.__main__ import EXPERIMENTS, WITH_FILES
+from experiments.page import make_page, read_summaries
+from experiments.runs import Plan, run_experiment
+from experiments.stability import _mean_different, _rule_keys
+
+from suffice.rules import Condition, Rule
+
+ROOT = Path(__file__).parents[2]
+WITHOUT_FILES = [e for e in EXPERIMENTS if e.name not in WITH_FILES]
+
+
+@pytest.mark.parametrize("experiment", WITHOUT_FILES, ids=lambda e: e.name)
+def test_experiments_on_made_up_data_run_without_the_other_methods(experiment, tmp_path):
+    pytest.importorskip("matplotlib")
+    summary = run_experiment(experiment, Plan("tiny", peers=False), tmp_path, lambda line: None)
+    assert summary["figures"]
+    assert all(np.isfinite(seconds["mean"]) for seconds in summary["seconds"].values())
+    assert (tmp_path / f"{experiment.name}.png").exists() == (experiment.draw is not None)
+    assert "## Cost" in make_page(EXPERIMENTS, read_summaries(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("SUFFICE_DATA"), reason="SUFFICE_DATA names no folder of data")
+@pytest.mark.parametrize("name", ["bike", "anchors", "stability", "lucas", "global"])
+def test_experiments_on_files_run_without_the_other_methods(name, tmp_path):
+    experiment = next(e for e in EXPERIMENTS if e.name == name)
+    plan = Plan("tiny", peers=False, data=os.environ["SUFFICE_DATA"])
+    assert run_experiment(experiment, plan, tmp_path, lambda line: None)["figures"]
+
+
+def run_command(*arguments, **environment):
+    env = {key: value for key, value in os.environ.items() if key != "SUFFICE_DATA"} | environment
+    command = [sys.executable, "-m", "experiments", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_command_says_which_data_are_missing(tmp_path):
+    done = run_command("--quick", "bike", "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "no folder of data was given, and bike read files: give --data FOLDER or set SUFFICE_DATA" in done.stderr
+
+
+def test_a_small_run_of_all_leaves_out_what_needs_the_data_and_says_so(tmp_path):
+    done = run_command("--tiny", "--only-ours", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "Left out: bike, anchors, stability, lucas, global. They read files, and neither" in done.stdout
+    assert {path.stem for path in (tmp_path / "tiny-ours").glob("*.json")} >= {"switch", "cdf", "moons"}
+
+
+def test_the_full_run_of_all_needs_the_data(tmp_path):
+    done = run_command("--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "bike, anchors, stability, lucas, global read files" in done.stderr
+
+
+def test_the_command_refuses_unknown_names():
+    done = run_command("switches")
+    assert done.returncode == 2
+    assert "unknown experiment 'switches'; there are switch, lxi," in done.stderr
+
+
+def test_the_command_writes_results_and_a_page(tmp_path):
+    done = run_command("--tiny", "--only-ours", "rule", "--out", str(tmp_path), "--page", str(tmp_path / "page.md"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "tiny-ours" / "rule.json").read_text())["peers"] == "left out on request"
+    assert "The other methods were left out on request." in (tmp_path / "page.md").read_text()
+
+
+# --- stability --------------------------------------------------------------------------------------------------------
+
+
+def test_rules_are_told_apart_by_their_variables_and_the_training_rows_that_they_cover():
+    def rule(*conditions):
+        return Rule(conditions, 1, None, 0.95, 2, 0.5, 1.0, None, True, 2.0, False)
+
+    train = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
+    whole, noisy = rule(Condition("a", -np.inf, 2.0)), rule(Condition("a", -np.inf, 2.5))
+    wider, other = rule(Condition("a", -np.inf, 3.0)), rule(Condition("b", -np.inf, 2.0))
+    first, same, *others = _rule_keys([whole, noisy, wider, other, None], train)
+    assert first == same
+    assert len({first, *others}) == 4
+    assert others[-1] is None
+
+
+def test_different_rules_are_counted_among_a_row_and_its_copies():
+    keys = ["r", "r", "s", None, None, None, "t", None, "t"]
+    assert _mean_different(keys, [0, 2], 3) == 2.0
+    assert _mean_different(keys, [0, 1, 2], 3) == pytest.approx(5 / 3)
+    assert np.isnan(_mean_different(keys, [], 3))
