@@ -22,7 +22,8 @@ from benchmarks.switch import switch_forest
 from suffice import SufficientExplainer
 from suffice import dask as suffice_dask
 from suffice import spark as suffice_spark
-from suffice._io.batches import N_ROWS, BatchRequest, ExplainOptions, explain_batch, with_threads
+from suffice._engine.rule_search import ExplainOptions
+from suffice._io.batches import N_ROWS, BatchRequest, explain_batch
 from suffice._io.result_table import result_columns
 
 N_ROUNDS = 3
@@ -83,7 +84,7 @@ def run(n_rows, rules):
         held_types = [(name, "number") for name in table.columns]
         request = BatchRequest.of(explainer, held_types, None, "id", ExplainOptions(**options))
         jobs = {
-            "directly, 2 threads": lambda: explain_batch(with_threads(explainer, 2), table, request),
+            "directly, 2 threads": lambda: explain_batch(explainer.with_settings(n_jobs=2), table, request),
             "Spark, 2 executors": lambda: by_spark.toArrow().to_pandas(),
             "Dask, 2 processes": lambda: client.compute(by_dask).result(),
         }
@@ -112,7 +113,7 @@ def run(n_rows, rules):
     for name, seconds in best.items():
         goal = "" if seconds == direct else f"   {seconds / direct:.2f} of the direct call's (goal at most {GOAL})"
         print(f"  {name:20s} {seconds:8.2f}{goal}")
-    explaining, columns, lines = time_lines(with_threads(explainer, 2), X[:5000], rules)
+    explaining, columns, lines = time_lines(explainer.with_settings(n_jobs=2), X[:5000], rules)
     print(f"  of the direct call, making lines takes {columns / (explaining + columns):.1%}", end="")
     print(f"; one by one it would take {lines / (explaining + lines):.1%}")
 

@@ -643,7 +643,7 @@ def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
         assert not explanation.forest_agrees
         assert explanation.outcome == label
         assert explanation.prediction == prediction
-        first = f"The outcome is {label}. (The forest says {prediction} here: read this explanation with care.)"
+        first = f"The outcome is {label}. Read with care. The forest says {prediction} here."
         assert str(explanation).startswith(first)
         assert explanation.to_dict()["forest_agrees"] is False
     for explanation in of_classes.explain(X):
@@ -659,8 +659,8 @@ def test_an_explanation_of_a_number_tells_if_the_forest_says_otherwise():
     for explanation, prediction in zip(explainer.explain(X, said + 5.5), said, strict=True):
         assert not explanation.forest_agrees
         assert explanation.prediction == prediction
-        assert "(The forest says " in str(explanation).splitlines()[0]
+        assert "Read with care. The forest says " in str(explanation).splitlines()[0]
     assert all(explanation.forest_agrees for explanation in explainer.explain(X, said + 4.5))
     outside = explainer_for("regression").fit(as_pandas(), COUNT).explain(X, said + 1e6)
     assert not any(explanation.forest_agrees for explanation in outside)
-    assert all("It lies outside the interval" in str(explanation) for explanation in outside)
+    assert all("Read with care. The outcome lies outside the interval" in str(explanation) for explanation in outside)

@@ -118,7 +118,8 @@ No set of the candidate variables keeps it with probability 0.9, so there is no 
 temp = missing, with probability 0.89."""
 
 OUTSIDE = """\
-The outcome is 40, kept within [8.25, 31]. (It lies outside the interval: the explanation is of the interval.)
+The outcome is 40, kept within [8.25, 31]. Read with care. The outcome lies outside the interval: the explanation is of \
+the interval.
 To keep it, this is enough: hour = 6, with probability 0.95."""
 
 RANKED = """\

@@ -28,7 +28,8 @@ from suffice import (
     SufficientSet,
     plots,
 )
-from suffice._show.drawing import BLUE, COLORS, GREY, Scale, class_groups, escape, shorten
+from suffice._show.boxes import Scale
+from suffice._show.drawing import BLUE, COLORS, GREY, class_groups, escape, shorten
 from suffice._table.encoding import Column
 from suffice.stability import Stability
 

@@ -18,7 +18,7 @@ from suffice._engine.fitting import task_of_forest
 from suffice._engine.model_outputs import ask_model
 from suffice._engine.outcomes import Floats, Outcomes
 from suffice._engine.settings import SETTINGS, Settings
-from suffice._table.checks import read_outcomes, read_input
+from suffice._table.checks import read_input, read_outcomes
 from suffice._table.variables import VariableSet
 
 

@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from suffice._engine.rule_search import ExplainOptions
 from suffice._io.batches import (
     BatchRequest,
-    ExplainOptions,
     HeldType,
     digest_of,
     explain_batch,

@@ -20,7 +20,7 @@ from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.rule_search import ExplainOptions, FoundBox, find_boxes
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
-from suffice._table.checks import read_outcomes, read_input
+from suffice._table.checks import read_input, read_outcomes
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import VariableSet
 from suffice.conditional import ConditionalForest
@@ -270,7 +270,7 @@ class SufficientExplainer(ConditionalForest):
                 hint = did_you_mean(name, CHANGEABLE) or " For other parameters, fit again."
                 raise ValueError(f"`with_settings` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
         copy = type(self)(**{**self.get_params(deep=False), **changes})
-        vars(copy).update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         copy.fitted_ = state.with_settings(Settings.of(copy))
         return copy
 

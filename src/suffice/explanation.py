@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -140,6 +141,52 @@ class Explanation:
             return bool(self.prediction == self.outcome)
         return bool(self.interval[0] <= self.prediction <= self.interval[1]) and self.is_outcome_in_interval
 
+    @property
+    def outcome_text(self) -> str:
+        """The outcome as it is written."""
+        return str(self.outcome) if self.interval is None else format_number(self.outcome)
+
+    @property
+    def interval_text(self) -> str:
+        """The interval as it is written; nothing for a class."""
+        if self.interval is None:
+            return ""
+        low, high = self.interval
+        return f"[{format_number(low)}, {format_number(high)}]"
+
+    @property
+    def care(self) -> str:
+        """Why the explanation is to be read with care, in one sentence; nothing if the forest agrees."""
+        if not self.is_outcome_in_interval:
+            return "The outcome lies outside the interval: the explanation is of the interval."
+        if self.forest_agrees:
+            return ""
+        prediction = str(self.prediction) if self.interval is None else format_number(self.prediction)
+        return f"The forest says {prediction} here."
+
+    @property
+    def search_note(self) -> str:
+        """That the search ended early, in one sentence; nothing if it is complete."""
+        return "" if self.is_search_complete else NOT_COMPLETE
+
+    def shown_values(self, variable: str) -> tuple[tuple[str, Any], ...]:
+        """Return the values of a variable that are worth showing.
+
+        Parameters
+        ----------
+        variable : str
+            The name of the variable.
+
+        Returns
+        -------
+        tuple of (str, object)
+            The first columns of the variable with their values. If they are indicators, those that are on.
+        """
+        columns = dict(self.values)[variable]
+        if len(columns) > 1 and all(value in (0, 1) for _, value in columns):
+            columns = tuple((name, value) for name, value in columns if value == 1) or columns
+        return columns[:N_LISTED]
+
     def to_dict(self) -> dict[str, Any]:
         """Give the explanation as plain Python values, ready for JSON.
 
@@ -187,12 +234,10 @@ class Explanation:
 
     def __str__(self) -> str:
         """Tell the explanation in plain words."""
-        lines = [f"The outcome is {self._outcome_text()}."]
-        if not self.is_outcome_in_interval:
-            lines[0] += " (It lies outside the interval: the explanation is of the interval.)"
-        elif not self.forest_agrees:
-            said = str(self.prediction) if self.interval is None else format_number(self.prediction)
-            lines[0] += f" (The forest says {said} here: read this explanation with care.)"
+        kept = "" if self.interval is None else f", kept within {self.interval_text}"
+        lines = [f"The outcome is {self.outcome_text}{kept}."]
+        if self.care:
+            lines[0] += f" Read with care. {self.care}"
         pi = f"{self.pi:g}"
         best = f"{self._with_values(self.best_set)}, with probability {format_probability(self.best_set.sdp)}"
         if not self.is_sufficient:
@@ -200,7 +245,7 @@ class Explanation:
                 f"No set of the candidate variables keeps it with probability {pi}, so there is no rule. "
                 f"Nearest comes {best}."
             )
-            return "\n".join(lines if self.is_search_complete else [*lines, NOT_COMPLETE])
+            return "\n".join([*lines, self.search_note] if self.search_note else lines)
         lines.append(f"To keep it, this is enough: {best}.")
         if self.rule is not None:
             lines.append(f"Rule: {self.rule}")
@@ -210,24 +255,17 @@ class Explanation:
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")
-            ranked = sorted(self.importance.items(), key=lambda item: -item[1])
-            listed = [f"{name} {value:.2f}" for name, value in ranked if value > 0]
+            listed = [f"{name} {value:.2f}" for name, value in rank_importance(self.importance)]
             more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
             lines.append(
                 f"Share of these {len(self.sufficient_sets)} sets that hold {', '.join(listed[:N_LISTED])}{more}."
             )
-        return "\n".join(lines if self.is_search_complete else [*lines, NOT_COMPLETE])
+        return "\n".join([*lines, self.search_note] if self.search_note else lines)
 
     def _repr_html_(self) -> str:
         from suffice._show.cards import explanation_card
 
         return explanation_card(self)
-
-    def _outcome_text(self) -> str:
-        if self.interval is None:
-            return str(self.outcome)
-        low, high = self.interval
-        return f"{format_number(self.outcome)}, kept within [{format_number(low)}, {format_number(high)}]"
 
     def _with_values(self, chosen: SufficientSet) -> str:
         value_of = dict(self.values)
@@ -237,12 +275,25 @@ class Explanation:
             if len(columns) == 1 and columns[0][0] == name:
                 texts.append(f"{name} = {format_value(columns[0][1])}")
                 continue
-            is_on = [value == 1 for _, value in columns]
-            if any(is_on) and all(value in (0, 1) for _, value in columns):  # show the indicators that are on
-                columns = tuple(column for column, on in zip(columns, is_on, strict=True) if on)
-            listed = ", ".join(f"{column} = {format_value(value)}" for column, value in columns[:N_LISTED])
+            listed = ", ".join(f"{column} = {format_value(value)}" for column, value in self.shown_values(name))
             texts.append(f"{name} ({listed})")
         return join(texts) if texts else "nothing at all"
+
+
+def rank_importance(importance: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Order variables by importance.
+
+    Parameters
+    ----------
+    importance : mapping of str to float
+        The importance of each variable.
+
+    Returns
+    -------
+    list of (str, float)
+        The variables of any importance, the most important first; equally important ones in the order of the mapping.
+    """
+    return sorted(((name, value) for name, value in importance.items() if value > 0), key=lambda item: -item[1])
 
 
 def check_sets_kind(sets: str) -> None:

@@ -20,7 +20,7 @@ from suffice._table.checks import check_word
 from suffice._table.encoding import Column
 from suffice._table.frames import make_frame
 from suffice._table.table import Table
-from suffice.explanation import N_LISTED, Explanation, SetsKind, SufficientSet, check_sets_kind
+from suffice.explanation import N_LISTED, Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
 from suffice.rules import Rule
 from suffice.words import to_plain
 
@@ -424,8 +424,8 @@ class Explanations(Sequence[Explanation]):
         )
         lines = [summary]
         if n_sufficient:
-            ranked = sorted(self.mean_importance().items(), key=lambda item: -item[1])
-            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED] if value > 0]
+            ranked = rank_importance(self.mean_importance())
+            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]
             lines.append(f"Mean importance (LXI): {', '.join(listed)}.")
         return "\n".join(lines)
 

@@ -7,7 +7,6 @@ figure of the user's is touched. matplotlib is imported when something is drawn.
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,40 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._show.boxes import check_columns, choose_columns, chosen_rules, draw_view, view_rules
 from suffice._show.drawing import (
     BLUE,
     GREY,
     ORANGE,
     SKY,
-    STYLES,
     VERMILION,
     Floats,
     Group,
-    Scale,
-    check_columns,
-    choose_columns,
-    chosen_rules,
     class_groups,
-    draw_boxes,
-    draw_histogram,
-    draw_points,
     keep_spines,
     keeps_outcome,
     list_names,
     make_axes,
     name_with_value,
-    outcome_groups,
     outcome_text,
-    rule_title,
     say,
     say_nothing_sufficient,
     set_legend,
     set_title,
     shorten,
 )
-from suffice._table.checks import as_finite, check_number, read_outcomes
+from suffice._table.checks import check_number
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind
+from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.stability import Stability, rule_stability
@@ -99,8 +89,7 @@ def importance(
     _check_n_variables(n_variables)
     one = explanations if isinstance(explanations, Explanation) else None
     names, matrix, has_set = _importances(explanations, sets)
-    values = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
-    shown = [int(v) for v in np.argsort(-values, kind="stable")[:n_variables] if values[v] > 0]
+    values, shown = _mean_and_first(names, matrix, has_set, n_variables)
     labels = [name_with_value(one, names[v]) if one is not None else shorten(names[v]) for v in shown]
     widths, colors = values[shown].tolist(), [BLUE] * len(shown)
     others = np.delete(values, shown)
@@ -169,8 +158,7 @@ def importance_heatmap(
     rows = np.arange(n_rows)
     if n_rows > max_rows:
         rows = np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
-    mean = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
-    shown = [int(v) for v in np.argsort(-mean, kind="stable")[:n_variables] if mean[v] > 0]
+    _, shown = _mean_and_first(names, matrix, has_set, n_variables)
     ax = make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
     if not has_set.any():
         return say_nothing_sufficient(ax, None)
@@ -224,8 +212,8 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
         raise TypeError(f"`sets` draws one row, such as explanations[0], got {type(explanation).__name__}.")
     drawn: tuple[SufficientSet, ...] = explanation.sufficient_sets[:n_sets] or (explanation.best_set,)
     color = BLUE if explanation.is_sufficient else GREY
-    share = {name: sum(name in s.variables for s in drawn) for s in drawn for name in s.variables}
-    names = sorted(share, key=lambda name: -share[name])  # of equally frequent ones the first to appear
+    share = {name: sum(name in s.variables for s in drawn) / len(drawn) for name, _ in explanation.values}
+    names = [name for name, _ in rank_importance(share)]
     n_names, n_drawn = max(len(names), 1), len(drawn)
     ax = make_axes(ax, 3.6 + 0.55 * max(n_drawn, 3), 2.3 + 0.3 * n_names)
 
@@ -257,15 +245,17 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
     ax.set_xlim(-0.6, n_drawn - 0.4)
     ax.set_ylim(n_names - 0.4, height(1.0) - 0.75)
     ax.tick_params(axis="y", length=0)
-    n_all = len(explanation.sufficient_sets)
-    if not n_all:
-        said = f"no set of candidates reaches pi = {explanation.pi:g}; this one comes nearest"
-    else:
-        said = (
-            counted(n_all, "sufficient set") if n_all == n_drawn else f"the first {n_drawn} of {n_all} sufficient sets"
-        )
-    set_title(ax, f"Outcome: {outcome_text(explanation)}\n{said}")
+    set_title(ax, f"Outcome: {outcome_text(explanation)}\n{_sets_title(explanation, n_drawn)}")
     return keep_spines(ax)
+
+
+def _sets_title(explanation: Explanation, n_drawn: int) -> str:
+    n_sets = len(explanation.sufficient_sets)
+    if not n_sets:
+        return f"no set of candidates reaches pi = {explanation.pi:g}; this one comes nearest"
+    return (
+        counted(n_sets, "sufficient set") if n_sets == n_drawn else f"the first {n_drawn} of {n_sets} sufficient sets"
+    )
 
 
 def rule(
@@ -312,39 +302,13 @@ def rule(
         names = check_columns(explanation, variables)
     if not names:
         return say(make_axes(ax, 6.5, 4.0), f"{rules[0]}\nThe rule has no bounds.")
-    n_rules = len(rules)
-    if which == "all":
-        rules = [r for r in rules if any(c.name in names for c in r.conditions)][: len(STYLES)] or rules[:1]
-    elsewhere = list(dict.fromkeys(c for r in rules for c in r.conditions if c.name not in names))
-    is_drawn = np.ones(table.n_rows, dtype=bool)
-    for condition in elsewhere:
-        is_drawn &= condition.covers_rows(table)
-    scales = [Scale.of_column(name, explanation, table, is_drawn) for name in names]
-    groups = [
-        Group(g.label, g.color, g.marker, g.is_in & is_drawn)
-        for g in outcome_groups(explanations, explanation, outcomes)
-    ]
-    text = rule_title(rules, n_rules, elsewhere, int(np.count_nonzero(is_drawn)))
-    ax = make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(text) / 350)
-    star = scales[-1].of_row
-    if len(names) == 2:
-        draw_points(ax, scales[0], scales[1], groups)
-    else:
-        top = draw_histogram(ax, scales[0], groups)
-        star = 1.08 * top
-        ax.set_ylim(0, 1.17 * top)
-        ax.set_ylabel("training rows")
-    for style, r in zip(STYLES, rules, strict=False):
-        named = textwrap.fill(f"rule on {list_names([c.name for c in r.conditions])}", 30)
-        draw_boxes(ax, scales, r, style, 0.1 / len(rules), "the rule" if len(rules) == 1 else named)
-    ax.plot(scales[0].of_row, star, "*", ms=17, mfc="black", mec="white", mew=1.2, zorder=6, ls="", label="the row")
-    scales[0].dress(ax, "x")
-    if len(names) == 2:
-        scales[1].dress(ax, "y")
+    view = view_rules(explanations, explanation, rules, names)
+    ax = make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(view.title) / 350)
+    draw_view(ax, view)
     target = str(explanations.about.get("target", "y"))
     has_title = explanation.interval is None and target != "y"
-    set_legend(ax, target if has_title else None, [group.label for group in groups])
-    set_title(ax, text)
+    set_legend(ax, target if has_title else None, [group.label for group in view.groups])
+    set_title(ax, view.title)
     return keep_spines(ax, "left", "bottom")
 
 
@@ -392,23 +356,22 @@ def cdf(
         at = np.unique(np.concatenate([quantiles[0], explainer.quantile(X_row, levels, S)[0]]))
     else:
         at = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
-    outcome_given = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
-    explanation_of, interval = explainer._outcomes(X_row, explainer._check_table(X_row), outcome_given)
-    assert interval is not None
-    low, high = interval[0]
-    named = [n if isinstance(n, str) else explainer.variable_names_[n] for n in S]
-    sdp = explainer.sdp(X_row, S, outcome_given)[0]
+    known_outcome = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
+    outcomes = explainer.outcomes(X_row, known_outcome)
+    assert outcomes.intervals is not None
+    outcome, (low, high) = float(outcomes.values[0]), outcomes.intervals[0]
+    sdp = explainer.sdp(X_row, S, known_outcome)[0]
 
     ax = make_axes(ax, 7.2, 4.4)
     kept = f"interval [{format_number(low)}, {format_number(high)}]"
     ax.axvspan(low, high, color=SKY, alpha=0.25, lw=0, label=kept)
     margin = 0.04 * ((at[-1] - at[0]) or 1.0)
     grid = np.concatenate([[at[0] - margin], at, [at[-1] + margin]])
-    given = f"given {list_names(named) or 'nothing at all'}"
-    for known, label, color, style in ((None, "given all variables", GREY, "--"), (S, given, BLUE, "-")):
+    names = [n if isinstance(n, str) else explainer.variable_names_[n] for n in S]
+    of_set = f"given {list_names(names) or 'nothing at all'}"
+    for known, label, color, style in ((None, "given all variables", GREY, "--"), (S, of_set, BLUE, "-")):
         shares = explainer.cdf(X_row, known, grid)[0]
         ax.step(grid, shares, where="post", color=color, ls=style, lw=1.8, label=label)
-    outcome = float(explanation_of[0])
     ax.axvline(outcome, color="black", lw=1.2, ls=":", label=f"outcome {format_number(outcome)}")
     ax.set_xlim(min(grid[0], low, outcome), max(grid[-1], high, outcome))
     ax.set_ylim(-0.02, 1.02)
@@ -454,16 +417,16 @@ def stability(
         Where it was drawn.
     """
     if isinstance(explainer, Stability):
-        found = explainer
+        counts = explainer
     elif X is None:
         raise TypeError("Give the rows `X` of which noisy copies are made.")
     else:
-        found = rule_stability(explainer, X, y, scale=scale, n_copies=n_copies, random_state=random_state)
-    largest = int(max(found.n_rules.max(), found.n_sets.max()))
+        counts = rule_stability(explainer, X, y, scale=scale, n_copies=n_copies, random_state=random_state)
+    largest = int(max(counts.n_rules.max(), counts.n_sets.max()))
     ax = make_axes(ax, 7.0, 3.8)
-    n_rows = len(found.n_rules)
+    n_rows = len(counts.n_rules)
     width = 0.38
-    series = [(found.n_rules, "rules", BLUE, ""), (found.n_sets, "best sets", ORANGE, "///")]
+    series = [(counts.n_rules, "rules", BLUE, ""), (counts.n_sets, "best sets", ORANGE, "///")]
     for (numbers, name, color, hatch), shift in zip(series, (-width / 2, width / 2), strict=True):
         share = np.bincount(numbers, minlength=largest + 1)[1:] / n_rows
         ax.bar(
@@ -472,10 +435,10 @@ def stability(
         )  # fmt: skip
     ax.set_xticks(np.arange(1, largest + 1, max(1, math.ceil(largest / 15))))
     ax.set_xlim(0.4, max(largest, 4) + 0.6)
-    ax.set_xlabel(f"different ones among a row and its {found.n_copies} noisy copies")
+    ax.set_xlabel(f"different ones among a row and its {counts.n_copies} noisy copies")
     ax.set_ylabel("% of the rows")
     ax.legend(frameon=False)
-    set_title(ax, f"{counted(n_rows, 'row')}, noise of {found.scale:g} standard deviations")
+    set_title(ax, f"{counted(n_rows, 'row')}, noise of {counts.scale:g} standard deviations")
     return keep_spines(ax, "left", "bottom")
 
 
@@ -504,35 +467,17 @@ def coverage_precision(
         Where it was drawn. Precision is the accuracy or, for a regression, ``1 - MSE / var(y)`` with the variance of
         the training outcomes.
     """
-    check_is_fitted(model, "rules_")
-    if (X is None) != (y is None):
-        raise ValueError("Give `X` and `y` together, or neither for the training rows.")
+    measured = model.evaluate(X, y)
     is_class = isinstance(model, GlobalRulesClassifier)
-    if X is None:
-        covers, outcomes = model._cover_matrix(), model._outcomes
-    else:
-        table = model._check_table(X)
-        outcomes = read_outcomes(y, table.n_rows) if is_class else as_finite(read_outcomes(y, table.n_rows))
-        covers = np.array([line.rule.covers(table) for line in model.rules_], dtype=bool).reshape(-1, table.n_rows)
     ax = make_axes(ax, 7.8, 4.6)
-    used = np.flatnonzero(covers.any(axis=1))
+    used = np.flatnonzero(measured.covers.any(axis=1))
     if not len(used):
         return say(ax, "No rule covers any of these rows." if model.rules_ else "The model has no rules.")
-    outputs = model._outputs()
-    coverage = covers[used].mean(axis=1)
-    precision = np.array([1 - model._losses(outputs[i], outcomes[covers[i]]).mean() for i in used])
-    support = np.array([model.rules_[i].support for i in used])
-    sizes = 20 + 280 * support / support.max()
-    one_group = [Group("a rule", BLUE, "o", np.ones(len(used), dtype=bool))]
-    for group in class_groups(outputs[used]) if is_class else one_group:
-        name = f"a rule for {group.label}" if is_class else group.label
-        ax.scatter(
-            *(100 * coverage[group.is_in], precision[group.is_in], sizes[group.is_in]),
-            color=group.color, marker=group.marker, alpha=0.6, ec="white", lw=0.6, label=name,
-        )  # fmt: skip
+    coverage, precision = measured.coverage[used], measured.precision[used]
+    _draw_rules(ax, model, used, coverage, precision)
     best = _frontier(coverage, precision)
     ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
-    so_far, precision_so_far = _of_first_rules(covers, outputs, outcomes, model)
+    so_far, precision_so_far = measured.coverage_of_first, measured.precision_of_first
     ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
     together = f"all {counted(len(model.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
     ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
@@ -543,8 +488,25 @@ def coverage_precision(
     ax.set_xlabel("coverage: % of the rows")
     ax.set_ylabel("precision: accuracy" if is_class else "precision: 1 - MSE / variance")
     set_legend(ax)
-    set_title(ax, f"{counted(len(used), 'rule')} on {len(outcomes)} {'training ' if X is None else ''}rows")
+    n_rows = len(measured.outcomes)
+    set_title(ax, f"{counted(len(used), 'rule')} on {n_rows} {'training ' if X is None else ''}rows")
     return keep_spines(ax, "left", "bottom")
+
+
+def _draw_rules(ax: Axes, model: Any, used: NDArray[np.intp], coverage: Floats, precision: Floats) -> None:
+    """Draw rules as discs, the larger the more training rows they cover, and by class."""
+    support = np.array([model.rules_[i].support for i in used])
+    sizes = 20 + 280 * support / support.max()
+    is_class = isinstance(model, GlobalRulesClassifier)
+    groups = [Group("a rule", BLUE, "o", np.ones(len(used), dtype=bool))]
+    if is_class:
+        groups = class_groups(np.array([model.rules_[i].output for i in used]))
+    for group in groups:
+        ax.scatter(
+            *(100 * coverage[group.is_in], precision[group.is_in], sizes[group.is_in]),
+            color=group.color, marker=group.marker, alpha=0.6, ec="white", lw=0.6,
+            label=f"a rule for {group.label}" if is_class else group.label,
+        )  # fmt: skip
 
 
 def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *, sets: SetsKind = "all") -> Any:
@@ -584,13 +546,21 @@ def _importances(
     """Give the variables, the LXI of each row, and which rows have a sufficient set."""
     check_sets_kind(sets)
     if isinstance(explanations, Explanations):
-        names, matrix = explanations.variable_names, explanations._importance(sets)
-        return names, matrix, np.diff(explanations._found.offset) > 0
+        return explanations.variable_names, explanations.importance_matrix(sets), explanations.has_set
     rows = [explanations] if isinstance(explanations, Explanation) else list(explanations)
     if not rows or not all(isinstance(row, Explanation) for row in rows):
         raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
     matrix = np.array([list(row.importance_in(sets).values()) for row in rows])
     return tuple(name for name, _ in rows[0].values), matrix, np.array([row.is_sufficient for row in rows])
+
+
+def _mean_and_first(
+    names: Sequence[str], matrix: Floats, has_set: NDArray[np.bool_], n_variables: int
+) -> tuple[Floats, list[int]]:
+    """Average the LXI over the rows with a sufficient set, and rank the first variables by it."""
+    mean = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
+    ranked = rank_importance(dict(zip(names, mean.tolist(), strict=True)))
+    return mean, [names.index(name) for name, _ in ranked[:n_variables]]
 
 
 def _order_alike(matrix: Floats) -> NDArray[np.intp]:
@@ -617,21 +587,8 @@ def _frontier(coverage: Floats, precision: Floats) -> NDArray[np.intp]:
     by_coverage = np.lexsort((-precision, -coverage))
     best = np.maximum.accumulate(precision[by_coverage])
     is_better = np.append(True, precision[by_coverage][1:] > best[:-1])
-    found: NDArray[np.intp] = by_coverage[is_better][::-1]
-    return found
-
-
-def _of_first_rules(
-    covers: NDArray[np.bool_], outputs: NDArray[Any], outcomes: NDArray[Any], model: Any
-) -> tuple[Floats, Floats]:
-    """Compute coverage and precision of the first rule, of the first two together, and so on."""
-    is_covered = covers.any(axis=0)
-    decided = np.argmax(covers[:, is_covered], axis=0)
-    losses = model._losses(outputs[decided], outcomes[is_covered])
-    n_decided = np.cumsum(np.bincount(decided, minlength=len(covers)))
-    lost = np.cumsum(np.bincount(decided, weights=losses, minlength=len(covers)))
-    some = n_decided > 0
-    return n_decided[some] / len(outcomes), 1 - lost[some] / n_decided[some]
+    frontier: NDArray[np.intp] = by_coverage[is_better][::-1]
+    return frontier
 
 
 def _check_n_variables(n_variables: int) -> None:

@@ -20,7 +20,7 @@ from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.rule_list import Bools, Floats, first_two, of_first_rules, shorten
-from suffice._table.checks import check_finite, check_number, read_outcomes, read_input
+from suffice._table.checks import check_finite, check_number, read_input, read_outcomes
 from suffice._table.frames import as_frame
 from suffice._table.table import Table
 from suffice.errors import did_you_mean

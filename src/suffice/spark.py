@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+from suffice._engine.rule_search import ExplainOptions
 from suffice._io.batches import (
     BatchRequest,
-    ExplainOptions,
     HeldType,
     batch_types,
     digest_of,

@@ -136,7 +136,7 @@ def test_rows_where_forest_and_model_disagree_are_marked():
     others = np.where(told == "busy", "calm", "busy")
     for e, own, other in zip(explainer.explain(TABLE[:5], others), told, others, strict=True):
         assert (e.outcome, e.prediction, e.forest_agrees) == (other, own, False)
-        assert f"The outcome is {other}. (The forest says {own} here: read this explanation with care.)" in str(e)
+        assert f"The outcome is {other}. Read with care. The forest says {own} here." in str(e)
     assert all(e.forest_agrees for e in explainer.explain(TABLE[:5]))
     assert explainer.explain(TABLE[:5], others).to_frame()["forest_agrees"].unique().tolist() == [False]
 

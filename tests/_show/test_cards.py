@@ -19,7 +19,7 @@ from suffice import (
     SufficientExplainer,
     SufficientSet,
 )
-from suffice._show.cards import bounds_text, condition_text, missing_text
+from suffice._show.axis import bounds_text, condition_text, missing_text
 from suffice._show.markup import element
 from suffice._table.encoding import Column
 from suffice.rules import Condition
@@ -305,7 +305,7 @@ def test_indicators_that_are_off_are_not_drawn():
         (
             Condition("a", labels=tuple("ABCDEFG"), excluded=True, missing=True),
             "a not in {A, B, C, D, E, F and 1 more} or missing",
-            "any value or missing",
+            "not in {A, B, C, D, E, F and 1 more} or missing",
         ),
     ],
 )
@@ -318,7 +318,7 @@ def test_missing_values_are_told_in_one_sentence():
     known, missing = Condition("a", 1.0), Condition("b", 1.0, missing=True)
     assert missing_text([known]) == "A missing value is not allowed."
     assert missing_text([known, known]) == "None of them may be missing."
-    assert missing_text([known, missing]) == "Missing values are allowed of b only."
+    assert missing_text([known, missing]) == "Missing values are allowed for b only."
     assert missing_text([Condition("a", missing=True, values=False)]) == ""
     assert missing_text([missing]) == "A missing value is allowed."
     assert missing_text([missing, missing]) == "Missing values are allowed."

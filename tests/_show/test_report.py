@@ -15,9 +15,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
-from suffice._show import report as report_module
-from suffice._show.report import embed_json, make_report, write_report
-from suffice.words import format_number
+from suffice._show.axis import condition_text, missing_text
+from suffice._show.report import embed_json, make_report
+from suffice.explanation import NOT_COMPLETE, rank_importance
+from suffice.words import format_number, format_percent, format_value, join
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -71,6 +72,13 @@ def hostile():
     return SufficientExplainer(forest, random_state=0).fit(X, y).explain(X[:30], progress=False)
 
 
+def rows_of(gaps, n_rows):
+    """The rows that a list of gaps stands for."""
+    is_covered, *distances = gaps
+    named = np.cumsum(distances).astype(int).tolist()
+    return named if is_covered else sorted(set(range(n_rows)) - set(named))
+
+
 def data_of(page):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
 
@@ -100,7 +108,7 @@ def test_a_report_is_written_where_it_was_asked_for(classes, tmp_path):
 
 def test_a_report_has_the_rights_of_any_new_file(classes, tmp_path):
     (tmp_path / "other").touch()
-    path = write_report(classes, str(tmp_path / "report.html"))
+    path = classes.report(str(tmp_path / "report.html"))
     assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
@@ -111,18 +119,18 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(classes, tmp_path, m
     def fail(source, target):
         raise OSError("disk full")
 
-    monkeypatch.setattr(report_module.os, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_report(classes, path)
+        classes.report(path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["report.html"]
 
 
 def test_wrong_input_is_refused(classes, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"The folder of the report does not exist: .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"The folder of 'report.html' does not exist: .*nowhere"):
         classes.report(tmp_path / "nowhere" / "report.html")
     with pytest.raises(TypeError, match="`explanations` must be what `explain` returns, got list"):
-        write_report(list(classes), tmp_path / "report.html")
+        make_report(list(classes))
 
 
 def test_the_page_says_what_was_explained_by_what(classes, numbers):
@@ -151,23 +159,33 @@ def test_a_radius_is_told_as_a_distance():
 
 def test_the_data_are_those_of_the_explanations(classes):
     data = data_of(make_report(classes))
-    rows = data["rows"]
+    rows, names = data["rows"], data["variables"]
     for i, explanation in enumerate(classes):
         assert data["classes"][rows["outcome"][i]] == explanation.outcome
         assert rows["nSets"][i] == len(explanation.sufficient_sets)
         listed = explanation.sufficient_sets[:5] or (explanation.best_set,)
-        names = [tuple(data["variables"][v]["name"] for v in data["sets"][s]) for s in rows["sets"][i][::2]]
-        assert names == [s.variables for s in listed]
+        sets = [data["sets"][s] for s in rows["sets"][i][::2]]
+        assert [tuple(names[v] for v in held) for _, *held in sets] == [s.variables for s in listed]
+        assert [text for text, *_ in sets] == [join(s.variables) for s in listed]
         assert (rows["box"][i] < 0) == (explanation.rule is None)
-        held = {data["variables"][v]["name"]: n for v, n in zip(data["candidates"], rows["held"][i], strict=True)}
-        for name, share in explanation.importance.items():
-            assert held.get(name, 0) == pytest.approx(share * rows["nSets"][i])
-        for column, told in ((c, c["values"][i]) for c in data["columns"]):
-            value = next(v for _, held in explanation.values for n, v in held if n == column["name"])
-            if column["kind"] == "category" and told is not None:
-                assert column["labels"][told] == str(value)
-            else:
-                assert value == told or np.float32(value) == np.float32(told)
+        for column, value in ((c, c["values"][i]) for c in data["columns"]):
+            own = next(v for _, held in explanation.values for n, v in held if n == column["name"])
+            text = "missing" if value is None else column["labels"][value] if "labels" in column else str(value)
+            assert text == format_value(own)
+
+
+def test_importances_are_ranked_as_everywhere_else(classes):
+    """The page once listed equally important variables in another order than the cards and the text."""
+    data = data_of(make_report(classes))
+    n_ranked = 0
+    for held, n_sets, explanation in zip(data["rows"]["held"], data["rows"]["nSets"], classes, strict=True):
+        if n_sets < 2:
+            assert held == 0
+            continue
+        ranked = [(data["variables"][v], n / n_sets) for v, n in zip(held[::2], held[1::2], strict=True)]
+        assert ranked == rank_importance(explanation.importance)
+        n_ranked += 1
+    assert n_ranked > 10
 
 
 def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers):
@@ -178,11 +196,13 @@ def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers)
         data = data_of(make_report(explanations))
         rows, _ = explanations.explained
         assert len(data["lines"]) == len(model.rules_)
-        for line, told in zip(model.rules_, data["lines"], strict=True):
-            texts = [condition["text"] for condition in data["boxes"][told["box"]]["conditions"]]
-            assert len(texts) == len(line.rule.conditions)
-            assert told["rows"] == np.count_nonzero(line.rule.covers(rows))
-            assert told["coverage"] == pytest.approx(line.coverage, rel=1e-12)
+        for line, written in zip(model.rules_, data["lines"], strict=True):
+            places, _, coverage, missing = data["boxes"][written["box"]]
+            assert [data["conditions"][c][1] for c in places] == [condition_text(c) for c in line.rule.conditions]
+            assert (coverage, missing) == (f"{format_percent(line.coverage)} %", missing_text(line.rule.conditions))
+            assert written["rows"] == np.count_nonzero(line.rule.covers(rows))
+            assert rows_of(written["gaps"], rows.n_rows) == np.flatnonzero(line.rule.covers(rows)).tolist()
+            assert written["coverage"] == pytest.approx(line.coverage, rel=1e-12)
         first = model._decide(rows)
         assert data["rows"]["line"] == first.tolist()
 
@@ -194,6 +214,33 @@ def test_explanations_without_rules_make_a_report():
     page = make_report(explainer.explain(X[:10], rules=None, progress=False))
     assert "There are no rules" in page
     assert data_of(page)["lines"] == []
+
+
+@pytest.fixture(scope="module")
+def cut_short():
+    """Explanations of which some searches ended early."""
+    X = table(300)
+    y = np.where((X["hour"] > 11) & (X["rain"] < 1), "busy", "calm")
+    forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest, max_sets=8, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="ended"):
+        return explainer.explain(X[:40], progress=False)
+
+
+def test_a_report_says_which_searches_ended_early(cut_short, classes):
+    """The report once left out that the search of a row had ended early."""
+    page = make_report(cut_short)
+    data = data_of(page)
+    n_early = 40 - sum(cut_short.is_search_complete)
+    assert n_early > 0
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+    assert f"Search ended early {n_early} row{'s' if n_early > 1 else ''} that may have more sufficient sets" in text
+    assert "The search for a row's sets stopped" in html.unescape(text)
+    for care, explanation in zip(data["rows"]["care"], cut_short, strict=True):
+        reasons, disagrees = data["cautions"][care]
+        assert (NOT_COMPLETE in reasons) == (not explanation.is_search_complete)
+        assert disagrees == (not explanation.forest_agrees)
+    assert "Search ended early" not in make_report(classes)
 
 
 def test_a_row_takes_few_bytes(classes):
@@ -470,6 +517,15 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
     assert n_drawn > 5
 
 
+def test_the_page_shows_that_a_search_ended_early(cut_short, show):
+    page = show(cut_short)
+    for i in rows_shown(page):
+        care = page.locator(f"#row-{i} .care")
+        text = care.inner_text() if care.count() else ""
+        assert (NOT_COMPLETE in text) == (not cut_short[i].is_search_complete)
+        assert ("The forest says" in text) == (not cut_short[i].forest_agrees)
+
+
 def test_all_values_of_a_row_unfold(classes, show):
     page = show(classes)
     card = page.locator("#row-3")
@@ -490,8 +546,8 @@ def test_hostile_texts_are_shown_as_texts(hostile, show):
     assert outcomes == {e.outcome for e in hostile[:20]}
     assert HOSTILE[0] in page.locator("#variable").inner_text()
     page.fill("#row-search", '"= </script><img"')
-    told = [[e.outcome, *(value for _, held in e.values for _, value in held)] for e in hostile]
-    wanted = [i for i, values in enumerate(told) if HOSTILE[1] in values]
+    of_rows = [[e.outcome, *(value for _, held in e.values for _, value in held)] for e in hostile]
+    wanted = [i for i, values in enumerate(of_rows) if HOSTILE[1] in values]
     assert 0 < len(wanted) < 30
     wait_for_count(page, count_text(len(wanted), 30))
     page.locator("#cards summary").first.click()
@@ -538,5 +594,5 @@ def test_the_page_writes_numbers_as_the_cards_do(show):
     for i in range(20):
         page.locator(f"#row-{i} summary").click()
         page.wait_for_selector(f"#row-{i} .facts")
-        told = page.locator(f"#row-{i} .facts > :not(.key)").all_inner_texts()[:7]
-        assert told == [format_number(value) for value in X.iloc[i].astype("float32").tolist()]
+        texts = page.locator(f"#row-{i} .facts > :not(.key)").all_inner_texts()[:7]
+        assert texts == [format_number(value) for value in X.iloc[i].astype("float32").tolist()]

@@ -122,7 +122,7 @@ def consistent_leaf_size(n_rows: int) -> int:
     int
         sqrt(n) ln(n)^1.5 / 250, rounded down.
     """
-    return math.floor(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250)
+    return int(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250)
 
 
 def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> Any:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -20,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.rule_search import RuleFinder, RuleOptions
+from suffice._engine.outcomes import rank_classes
+from suffice._engine.rule_search import ExplainOptions
 from suffice._io.result_table import (
     ValueType,
     arrow_types,
@@ -31,11 +30,11 @@ from suffice._io.result_table import (
     value_type_of,
 )
 from suffice._io.saved import from_bytes, to_bytes
-from suffice._table.checks import as_finite, check_word, read_outcomes
+from suffice._table.cache import LastUsed
+from suffice._table.checks import as_finite, read_outcomes
 from suffice._table.table import Table, match_columns
 from suffice.errors import InputError, did_you_mean
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import SetsKind, check_sets_kind
 from suffice.words import to_plain
 
 # Rows explained at a time. Their explanations, some kB each, are dropped before the next rows are explained.
@@ -53,34 +52,6 @@ _HELD_WORDS: dict[HeldType, str] = {
     "date": "dates",
     "other": "something else",
 }
-
-
-@dataclass(frozen=True)
-class ExplainOptions:
-    """Options of `SufficientExplainer.explain`, checked before any row is read.
-
-    Parameters
-    ----------
-    sets : {"all", "minimal"}, default="minimal"
-        Which sets are searched.
-    rules : {"minimal", "all", None}, default="minimal"
-        Which sets get a rule.
-    check : {"rows", "everywhere"}, default="rows"
-        What a rule must fulfil.
-    volume : {"rows", "lebesgue"}, default="rows"
-        What a rule maximises.
-    """
-
-    sets: SetsKind = "minimal"
-    rules: SetsKind | None = "minimal"
-    check: Literal["rows", "everywhere"] = "rows"
-    volume: Literal["rows", "lebesgue"] = "rows"
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        check_sets_kind(self.sets)
-        check_word("rules", self.rules, ("minimal", "all", None))
-        RuleOptions(self.check, self.volume)
 
 
 @dataclass(frozen=True)
@@ -186,14 +157,22 @@ class BatchRequest:
             rows = batch[begin : begin + N_ROWS]
             try:
                 table, outcomes = self._read(explainer, rows)
-                explanations = explainer.explain(table, outcomes, progress=False, **asdict(self.options))
+                explanations = explainer.explain(
+                    table,
+                    outcomes,
+                    sets=self.options.sets,
+                    rules=self.options.rules,
+                    check=self.options.check,
+                    volume=self.options.volume,
+                    progress=False,
+                )
             except (TypeError, ValueError) as error:
                 raise self._located(error, rows, where, first + begin) from error
             yield pa.RecordBatch.from_pydict(result_columns(explanations), schema=schema)
 
     def _read(self, explainer: SufficientExplainer, rows: Any) -> tuple[Table, NDArray[Any] | None]:
         """Return the explainer's columns of some rows, and their outcomes in the type of the classes."""
-        encoding = explainer._encoding
+        encoding = explainer.fitted_.encoding
         series = [rows[:, rows.columns.index(name)] for name in self.columns]
         # A batch without a single date may have a type that is not one of dates.
         read = {
@@ -208,7 +187,7 @@ class BatchRequest:
         outcomes = read_outcomes([float(y) if isinstance(y, Decimal) else y for y in labels], len(rows))
         if explainer.task_ == "regression":
             return table, as_finite(outcomes)
-        return table, explainer.classes_[explainer._class_ranks(outcomes)]
+        return table, explainer.classes_[rank_classes(outcomes, explainer.classes_)]
 
     def _located(self, error: TypeError | ValueError, rows: Any, where: str, first: int) -> Exception:
         """Return the error with the place of its row in the whole table."""
@@ -232,7 +211,7 @@ class BatchRequest:
 
 
 def _columns_of_explainer(explainer: SufficientExplainer, names: list[str], spare: set[str | None]) -> tuple[str, ...]:
-    encoding = explainer._encoding
+    encoding = explainer.fitted_.encoding
     if not encoding.has_names:  # columns by their order
         others = [name for name in names if name not in spare]
         if len(others) != len(encoding.names):
@@ -247,7 +226,7 @@ def _columns_of_explainer(explainer: SufficientExplainer, names: list[str], spar
 
 def _check_held_types(explainer: SufficientExplainer, names: Sequence[str], held_types: Mapping[str, HeldType]) -> None:
     """Refuse columns whose type shows that they hold something else than at fit."""
-    for column in explainer._encoding.columns:
+    for column in explainer.fitted_.encoding.columns:
         name = names[column.source]
         held = held_types[name]
         at_fit: HeldType = "number" if column.part is None else "date"
@@ -380,9 +359,8 @@ def digest_of(content: bytes) -> bytes:
     return content[-_N_DIGEST:]
 
 
-_loaded: OrderedDict[bytes, SufficientExplainer] = OrderedDict()
+_loaded = LastUsed(N_LOADED)
 _loading = threading.Lock()
-_of_thread = threading.local()
 
 
 def load_in_worker(digest: bytes, read: Callable[[], bytes], n_threads: int) -> SufficientExplainer:
@@ -400,41 +378,8 @@ def load_in_worker(digest: bytes, read: Callable[[], bytes], n_threads: int) -> 
     Returns
     -------
     SufficientExplainer
-        The explainer, to be used by the calling thread alone.
+        The explainer. The threads of the process share its forest.
     """
-    if getattr(_of_thread, "key", None) != (digest, n_threads):
-        with _loading:
-            if digest not in _loaded:
-                _loaded[digest] = from_bytes(read())
-                while len(_loaded) > N_LOADED:
-                    _loaded.popitem(last=False)
-            _loaded.move_to_end(digest)
-            _of_thread.explainer = with_threads(_loaded[digest], n_threads)
-            _of_thread.key = (digest, n_threads)
-    explainer: SufficientExplainer = _of_thread.explainer
-    return explainer
-
-
-def with_threads(explainer: SufficientExplainer, n_threads: int) -> SufficientExplainer:
-    """Return an explainer that uses another number of threads and may work at the same time as the original.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        A fitted explainer; it is not changed.
-    n_threads : int
-        How many threads work on a call.
-
-    Returns
-    -------
-    SufficientExplainer
-        The same explainer, with the same forest in memory, but a cache of its own.
-    """
-    own = object.__new__(type(explainer))
-    own.__dict__.update(vars(explainer))  # a copy by the copy module would build the core again
-    own.n_jobs = n_threads
-    own._projected = copy(explainer._projected)
-    own._projected.forest = replace(explainer._projected.forest, n_threads=n_threads)
-    own._projected.n_threads = n_threads
-    own._rule_finder = RuleFinder(own._projected, own._encoding, own.target_name_)
-    return own
+    with _loading:  # so that two threads do not load the same file
+        explainer: SufficientExplainer = _loaded.get(digest, lambda: from_bytes(read()))
+    return explainer.with_settings(n_jobs=n_threads)

@@ -1,19 +1,15 @@
 "use strict";
-// Draws the rules and the rows of the report from the data in the page. Whatever comes from the user's table is put into
-// the page as text, never as markup.
+// Draws the rules and the rows of the report from the data in the page, which hold the texts and the places of all that
+// is drawn; finds, sorts and pages them. Whatever comes from the user's table is put into the page as text, never as
+// markup.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const { columns, variables, candidates, sets, boxes, lines, rows } = data;
+  const { words, columns, variables, sets, conditions, boxes, lines, rows } = data;
   const N_ROWS = rows.outcome.length;
   const ROWS_A_PAGE = 20;
   const RULES_A_PAGE = 20;
-  const MAX_CHIPS = 12;
-  const MAX_LISTED = 6;
-  const MAX_COLUMNS = 5;
-  // The forest's numbers have 32 bits; the page holds as few of their digits as tell them apart.
-  for (const column of columns.filter((one) => one.kind === "number")) {
-    column.values = column.values.map((value) => (value === null ? null : Math.fround(value)));
-  }
+  const MAX_LISTED = 8;
+  const MISSING = -1;
   const byId = (id) => document.getElementById(id);
 
   // --- making elements and texts -----------------------------------------------------------------------------------
@@ -32,46 +28,28 @@
   }
 
   const percent = (share) => `${100 * Math.min(Math.max(share, 0), 1)}%`;
+  const place = (hundredths) => `${hundredths / 100}%`;
   const counted = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
   const probability = (percentage) => (percentage / 100).toFixed(2);
 
-  function formatNumber(value) {
-    if (value === null) return "missing";
-    if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
-    if (Math.abs(value) >= 99999.5 && Math.abs(value) < 1e15) return value.toFixed(0);
-    if (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e15) return String(Number(value.toPrecision(5)));
-    const [digits, exponent] = value.toExponential(4).split("e");
-    return `${Number(digits)}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
-  }
-
-  function formatShare(share) {
-    const shown = share >= 1 ? 100 : Math.min(100 * share, 99);
-    return `${Number(shown.toPrecision(2))} %`;
-  }
-
-  function listed(names) {
-    return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
-  }
-
   function valueText(column, value) {
     if (value === null) return "missing";
-    return column.kind === "category" ? column.labels[value] : formatNumber(value);
+    return column.labels ? column.labels[value] : String(value);
   }
 
-  const outcomeText = (outcome) => (data.classes ? data.classes[outcome] : formatNumber(outcome));
-  const setNames = (set) => sets[set].map((v) => variables[v].name);
-  const intervalText = (i) => `[${formatNumber(rows.low[i])}, ${formatNumber(rows.high[i])}]`;
-  const conclusion = (i) => (data.classes ? outcomeText(rows.outcome[i]) : `${data.target} in ${intervalText(i)}`);
-  const asked = (box) => boxes[box].conditions.map((condition) => condition.text);
+  const outcomeText = (i) => (data.classes ? data.classes[rows.outcome[i]] : String(rows.outcome[i]));
+  const intervalText = (i) => `[${rows.low[i]}, ${rows.high[i]}]`;
+  const conclusion = (i) => (data.classes ? outcomeText(i) : `${data.target} in ${intervalText(i)}`);
+  const conditionTexts = (box) => boxes[box][0].map((c) => conditions[c][1]);
 
-  function sentence(conditions, said) {
-    const told = make("div", "sentence");
+  function sentence(texts, conclusion) {
+    const drawn = make("div", "sentence");
     const word = (text) => make("b", "", text);
-    if (!conditions.length) told.append(word("ALWAYS"), " ");
-    conditions.forEach((condition, i) => told.append(word(i ? "AND" : "IF"), ` ${condition} `));
-    if (conditions.length) told.append(word("THEN"), " ");
-    told.append(said);
-    return told;
+    if (!texts.length) drawn.append(word("ALWAYS"), " ");
+    texts.forEach((text, i) => drawn.append(word(i ? "AND" : "IF"), ` ${text} `));
+    if (texts.length) drawn.append(word("THEN"), " ");
+    drawn.append(conclusion);
+    return drawn;
   }
 
   // --- drawing -----------------------------------------------------------------------------------------------------
@@ -99,127 +77,80 @@
     return make("div", "part", make("div", "title", title, make("span", "note", note)), ...children);
   }
 
-  function place(value, column) {
-    const half = column.kind === "whole" ? 0.5 : 0;
-    const [low, high] = [column.extent[0] - half, column.extent[1] + half];
-    if (low === high) return 0.5 + Math.sign(value - low) / 2;
-    return Math.min(Math.max((value - low) / (high - low), 0), 1);
+  function named(name, note) {
+    return make("div", "asked", make("div", "name", name), note ? make("div", "note", note) : null);
   }
 
-  // Where a band begins and ends; a whole number takes half a step on either side.
-  function band(condition, column) {
-    const step = (end, outward) => (column.kind === "whole" && Number.isInteger(end) ? outward : 0);
-    const low = condition.low === null ? -Infinity : condition.low + step(condition.low, condition.lowClosed ? -0.5 : 0.5);
-    const high = condition.high === null ? Infinity : condition.high + step(condition.high, condition.highClosed ? 0.5 : -0.5);
-    return [place(low, column), place(high, column)];
+  // A range of numbers with a band, if there is one, and the row's value.
+  function range(name, note, ends, band, at, text) {
+    const track = make("div", "track", make("span", "range"));
+    if (band) {
+      const [start, end, sides] = band;
+      track.append(placed(`band${sides}`, { left: place(start), right: place(10000 - end) }));
+    }
+    if (at !== null) track.append(placed("dot", { left: place(at) }));
+    const value = placed("value", { left: place(at ?? 0), transform: `translateX(-${place(at ?? 0)})` });
+    value.textContent = text;
+    track.append(value);
+    return make("div", "drawing", named(name, note), make("span", "end low", ends[0]), track, make("span", "end", ends[1]));
   }
 
-  function track(condition, column, value) {
-    const drawn = make("div", "track", make("span", "range"));
-    if (condition && condition.values) {
-      const [start, end] = band(condition, column);
-      const sides = (condition.low === null ? "" : " from") + (condition.high === null ? "" : " to");
-      drawn.append(placed(`band${sides}`, { left: percent(start), right: percent(1 - end) }));
-    }
-    const at = value === null ? 0 : place(value, column);
-    if (value !== null) drawn.append(placed("dot", { left: percent(at) }));
-    const text = placed("value", { left: percent(at), transform: `translateX(-${percent(at)})` });
-    text.textContent = formatNumber(value);
-    drawn.append(text);
-    return drawn;
-  }
-
-  function chips(condition, column, value) {
-    const all = column.labels.map((label, code) => {
-      const isIn = Boolean(condition && condition.values && (!condition.codes || condition.codes.includes(code)));
-      return { label, isIn, isOwn: code === value };
-    });
-    if (value === null || (condition && condition.missing)) {
-      all.push({ label: "missing", isIn: Boolean(condition && condition.missing), isOwn: value === null });
-    }
-    let shown = all;
-    if (all.length > MAX_CHIPS) {
-      const included = all.filter((chip) => chip.isIn && !chip.isOwn);
-      const others = all.filter((chip) => !chip.isIn && !chip.isOwn);
-      const nLeft = MAX_CHIPS - all.filter((chip) => chip.isOwn).length;
-      const kept = included.slice(0, Math.max(Math.floor((nLeft * 2) / 3), nLeft - others.length));
-      const chosen = new Set([...kept, ...others.slice(0, nLeft - kept.length)]);
-      shown = all.filter((chip) => chip.isOwn || chosen.has(chip));
-    }
+  function chips([codes, kinds, more], column) {
     const drawn = make("div", "chips");
-    for (const { label, isIn, isOwn } of shown) {
-      const chip = make("span", `chip${isOwn ? " own" : ""}${isIn ? " in" : ""}`, label);
+    codes.forEach((code, k) => {
+      const isIn = kinds[k] % 2 === 1;
+      const isOwn = kinds[k] >= 2;
+      const text = code === MISSING ? "missing" : column.labels[code];
+      const chip = make("span", `chip${isOwn ? " own" : ""}${isIn ? " in" : ""}`, text);
       chip.title = [isOwn ? "this row's" : "", isIn ? "in the rule" : ""].filter(Boolean).join(", ");
       drawn.append(chip);
-    }
-    const nMore = all.length - shown.length;
-    const nIn = all.filter((chip) => chip.isIn).length - shown.filter((chip) => chip.isIn).length;
-    if (nMore) drawn.append(make("span", "note", `and ${nMore} more${nIn ? `, ${nIn} of them in the rule` : ""}`));
+    });
+    if (more) drawn.append(make("span", "note", more));
     return drawn;
   }
 
-  function drawing(condition, column, value) {
-    const isLabels = column.kind === "category";
-    const bounds = condition && !(isLabels && condition.codes) ? condition.bounds : "";
-    const named = make("div", "asked", make("div", "name", column.name), bounds ? make("div", "note", bounds) : null);
-    if (isLabels) return make("div", "drawing labels", named, make("div", "spread", chips(condition, column, value)));
-    if (!column.extent) return make("div", "drawing", named, make("div", "spread", formatNumber(value)));
-    const digits = column.kind === "whole" ? 15 : 4;
-    const [low, high] = column.extent.map((end) => formatNumber(Number(end.toPrecision(digits))));
-    return make(
-      "div",
-      "drawing",
-      named,
-      make("span", "end low", low),
-      track(condition, column, value),
-      make("span", "end", high),
-    );
+  // A column of a row: `drawn` is where its value lies on the range, or which chips show it.
+  function drawing(i, c, drawn, bounds = "", band = null) {
+    const column = columns[c];
+    const text = valueText(column, column.values[i]);
+    if (column.labels) {
+      return make("div", "drawing labels", named(column.name, bounds), make("div", "spread", chips(data.chips[drawn], column)));
+    }
+    if (!column.ends) return make("div", "drawing", named(column.name, bounds), make("div", "spread", text));
+    return range(column.name, bounds, column.ends, band, drawn, text);
   }
 
   // --- the card of a row -------------------------------------------------------------------------------------------
 
-  function outcomeTrack(i) {
-    if (data.classes || !data.range) return null;
-    const column = { name: data.target, kind: "number", extent: data.range };
-    const kept = { low: rows.low[i], high: rows.high[i], values: true, bounds: `kept within ${intervalText(i)}` };
-    return make("div", "part", make("div", "drawings", drawing(kept, column, rows.outcome[i])));
+  function outcomeRange(i) {
+    if (data.classes) return null;
+    const [start, end, at] = rows.kept[i];
+    const note = `kept within ${intervalText(i)}`;
+    const drawn = range(data.target, note, data.outcomeEnds, [start, end, " from to"], at, outcomeText(i));
+    return make("div", "part", make("div", "drawings", drawn));
   }
 
   function careNote(i) {
-    if (!rows.care[i]) return null;
-    const said = outcomeText(rows.prediction[i]);
-    const why =
-      rows.care[i] === 2
-        ? "The outcome lies outside the interval: the explanation is of the interval."
-        : `The forest says ${said} here.`;
-    return make("div", "care", make("b", "", "Read with care. "), why);
-  }
-
-  const isIndicator = (column) => column.kind !== "category" || column.labels.join() === "False,True";
-
-  // The columns of a set; of indicators, those that are on.
-  function columnsOf(set, i) {
-    return sets[set].flatMap((v) => {
-      const held = variables[v].columns.map((c) => columns[c]);
-      const isOn = held.filter((column) => column.values[i] === 1);
-      const isBinary = held.every((column) => isIndicator(column) && [0, 1].includes(column.values[i]));
-      return (held.length > 1 && isBinary && isOn.length ? isOn : held).slice(0, MAX_COLUMNS);
-    });
+    const [reasons] = data.cautions[rows.care[i]];
+    return reasons ? make("div", "care", make("b", "", words.care), reasons) : null;
   }
 
   function ruleParts(i) {
     const box = rows.box[i];
-    const [firstSet, percentage] = rows.sets[i];
+    const [, percentage] = rows.sets[i];
     if (box >= 0) {
-      const { conditions, coverage, missing } = boxes[box];
-      const drawn = conditions.map((c) => drawing(c, columns[c.column], columns[c.column].values[i]));
+      const [held, coverage, coverageText, missing] = boxes[box];
+      const drawn = held.map((k, j) => {
+        const [column, , bounds, ...band] = conditions[k];
+        return drawing(i, column, rows.drawn[i][j], bounds, band.length ? band : null);
+      });
       return [
-        sentence(asked(box), conclusion(i)),
+        sentence(conditionTexts(box), conclusion(i)),
         make(
           "div",
           "figures",
           figure("SDP", rows.sdp[i] / 100, probability(rows.sdp[i]), "", data.pi),
-          figure("coverage", coverage, formatShare(coverage), "plain"),
+          figure("coverage", coverage, coverageText, "plain"),
         ),
         drawn.length
           ? make("div", "part", make("div", "drawings", ...drawn), make("div", "note under", missing))
@@ -227,84 +158,65 @@
       ];
     }
     const isEnough = rows.nSets[i] > 0;
-    const told = isEnough
-      ? "To keep it, these values are enough."
-      : `No set of the candidate variables keeps it with probability ${data.pi}, so there is no rule.`;
-    const drawn = columnsOf(firstSet, i).map((column) => drawing(null, column, column.values[i]));
+    const [lead, title] = isEnough ? words.enough : words.nearest;
+    const drawn = rows.columns[i].map((column, j) => drawing(i, column, rows.drawn[i][j]));
     return [
-      make("div", "sentence", told),
+      make("div", "sentence", lead),
       part(
-        isEnough ? "This is enough" : "Nearest comes",
-        drawn.length ? "" : "nothing at all: whatever is known",
+        title,
+        drawn.length ? "" : words.nothing,
         make("div", "drawings", ...drawn),
         make("div", "figures", figure("SDP", percentage / 100, probability(percentage), isEnough ? "" : "plain", data.pi)),
       ),
     ];
   }
 
+  // Takes a flat list of pairs apart.
+  function pairs(flat) {
+    return Array.from({ length: flat.length / 2 }, (_, k) => [flat[2 * k], flat[2 * k + 1]]);
+  }
+
   function setsParts(i) {
     const nSets = rows.nSets[i];
     if (!nSets) return null;
-    const shown = [];
-    for (let k = 0; k < rows.sets[i].length; k += 2) {
-      const percentage = rows.sets[i][k + 1];
-      shown.push([listed(setNames(rows.sets[i][k])) || "nothing at all", percentage / 100, probability(percentage)]);
-    }
+    const shown = pairs(rows.sets[i]).map(([set, percentage]) => [sets[set][0], percentage / 100, probability(percentage)]);
     const more = nSets > shown.length ? `and ${nSets - shown.length} more` : "";
-    const note = nSets > 1 ? "each alone is enough" : "";
-    const found = part(counted(nSets, "sufficient set"), note, bars(shown, { tick: data.pi, more, narrow: true }));
-    if (nSets === 1) return make("div", "halves", found);
-    const importance = rows.held[i]
-      .map((n, k) => [variables[candidates[k]].name, n / nSets])
-      .filter(([, share]) => share > 0)
-      .sort((a, b) => b[1] - a[1]);
+    const note = nSets > 1 ? words.setsNote : "";
+    const listed = part(counted(nSets, "sufficient set"), note, bars(shown, { tick: data.pi, more, narrow: true }));
+    if (nSets === 1) return make("div", "halves", listed);
+    const importance = pairs(rows.held[i]).map(([v, n]) => [variables[v], n / nSets, (n / nSets).toFixed(2)]);
     const left = importance.length - MAX_LISTED;
-    const drawn = bars(
-      importance.slice(0, MAX_LISTED).map(([name, share]) => [name, share, share.toFixed(2)]),
-      { kind: "importance", more: left > 0 ? `and ${left} more` : "" },
-    );
-    return make("div", "halves", found, part("Importance (LXI)", "share of these sets", drawn));
+    const drawn = bars(importance.slice(0, MAX_LISTED), { kind: "importance", more: left > 0 ? `and ${left} more` : "" });
+    return make("div", "halves", listed, part("Importance (LXI)", "share of these sets", drawn));
   }
 
   function allValues(i) {
     const details = make("details", "", make("summary", "", "All values of this row"));
     details.addEventListener("toggle", () => {
       if (details.children.length > 1) return;
-      const told = make("div", "facts");
+      const facts = make("div", "facts");
       for (const column of columns) {
-        told.append(make("span", "key", column.name), make("span", "", valueText(column, column.values[i])));
+        facts.append(make("span", "key", column.name), make("span", "", valueText(column, column.values[i])));
       }
       if (rows.line[i] >= 0) {
-        const said = `${rows.line[i] + 1}: ${lines[rows.line[i]].said}`;
-        told.append(make("span", "key", "first rule that covers it"), make("span", "", said));
+        const rule = `${rows.line[i] + 1}: ${lines[rows.line[i]].said}`;
+        facts.append(make("span", "key", "first rule that covers it"), make("span", "", rule));
       }
-      details.append(told);
+      details.append(facts);
     });
     return details;
   }
 
   function card(i) {
-    const nEnough = sets[rows.sets[i][0]].length;
-    const enough = nEnough
-      ? `${nEnough} of ${counted(variables.length, "variable")} ${nEnough === 1 ? "is" : "are"} enough`
-      : "no variable is needed";
-    const badge = rows.nSets[i] ? make("div", "badge", enough) : make("div", "badge none", "no sufficient set");
+    const nEnough = sets[rows.sets[i][0]].length - 1;
+    const badge = rows.nSets[i] ? make("div", "badge", data.badges[nEnough]) : make("div", "badge none", words.noSet);
+    const title = make("div", "", make("div", "eyebrow", `Row ${i}`), make("div", "outcome", outcomeText(i)));
     const drawn = make(
       "article",
       "suffice card",
-      make(
-        "div",
-        "head",
-        make(
-          "div",
-          "",
-          make("div", "eyebrow", `Row ${i}`),
-          make("div", "outcome", outcomeText(rows.outcome[i])),
-        ),
-        badge,
-      ),
+      make("div", "head", title, badge),
       careNote(i),
-      outcomeTrack(i),
+      outcomeRange(i),
       ...ruleParts(i),
       setsParts(i),
       allValues(i),
@@ -335,8 +247,8 @@
       button.type = "button";
       return button;
     });
-    const told = make("span", "count");
-    holder.append(buttons[0], buttons[1], told, buttons[2], buttons[3]);
+    const count = make("span", "count");
+    holder.append(buttons[0], buttons[1], count, buttons[2], buttons[3]);
     let page = 0;
     let nPages = 1;
     const goTo = (to) => {
@@ -350,7 +262,7 @@
     return (nItems, size, at) => {
       page = at;
       nPages = Math.max(1, Math.ceil(nItems / size));
-      told.textContent = `Page ${page + 1} of ${nPages}`;
+      count.textContent = `Page ${page + 1} of ${nPages}`;
       buttons.forEach((button, k) => (button.disabled = k < 2 ? page === 0 : page === nPages - 1));
       holder.hidden = nPages === 1;
     };
@@ -358,22 +270,17 @@
 
   // --- the rules ---------------------------------------------------------------------------------------------------
 
-  function covers(box, i) {
-    return boxes[box].conditions.every((condition) => {
-      const column = columns[condition.column];
-      const value = column.values[i];
-      if (value === null) return condition.missing;
-      if (!condition.values) return false;
-      if (column.kind === "category") return !condition.codes || condition.codes.includes(value);
-      const isAbove = condition.low === null || (condition.lowClosed ? value >= condition.low : value > condition.low);
-      const isBelow = condition.high === null || (condition.highClosed ? value <= condition.high : value < condition.high);
-      return isAbove && isBelow;
-    });
+  // The rows that a rule covers: the distances between those covered or, after a 0, between those that are not.
+  function rowsOf(line) {
+    const [isCovered, ...gaps] = line.gaps;
+    let at = 0;
+    const named = new Set(gaps.map((gap) => (at += gap)));
+    return (i) => named.has(i) === (isCovered === 1);
   }
 
   lines.forEach((line, k) => {
     line.place = k;
-    line.text = `if ${asked(line.box).join(" and ")} then ${line.said}`.toLowerCase();
+    line.text = `if ${conditionTexts(line.box).join(" and ")} then ${line.said}`.toLowerCase();
   });
   let shownLines = lines;
   let sortedBy = { key: "coverage", isDescending: true };
@@ -381,7 +288,6 @@
   const headers = [...document.querySelectorAll("#rule-table th")];
 
   function lineRow(line) {
-    const said = sentence(asked(line.box), line.said);
     const share = (value, text, kind) =>
       make("td", "share", make("div", "figure", bar(value, kind), make("span", "number", text)));
     let count = make("span", "note", "0 rows");
@@ -395,14 +301,14 @@
       "tr",
       "",
       make("td", "place", String(line.place + 1)),
-      make("td", "text", said),
-      share(line.coverage, formatShare(line.coverage), "plain"),
-      share(line.precision, (Math.floor(line.precision * 100 + 1e-7) / 100).toFixed(2), ""),
+      make("td", "text", sentence(conditionTexts(line.box), line.said)),
+      share(line.coverage, boxes[line.box][2], "plain"),
+      share(line.precision, line.precisionText, ""),
       make("td", "rows", count),
     );
   }
 
-  const tellRulePages = makePager(byId("rule-pager"), "rules", drawRules);
+  const showRulePages = makePager(byId("rule-pager"), "rules", drawRules);
 
   function drawRules(page = 0) {
     const begin = page * RULES_A_PAGE;
@@ -416,7 +322,7 @@
       shownLines.length === lines.length
         ? counted(lines.length, "rule")
         : `${shownLines.length.toLocaleString("en")} of ${counted(lines.length, "rule")}`;
-    tellRulePages(shownLines.length, RULES_A_PAGE, page);
+    showRulePages(shownLines.length, RULES_A_PAGE, page);
     for (const header of headers) {
       const isSorted = header.firstElementChild.dataset.sort === sortedBy.key;
       if (isSorted) header.setAttribute("aria-sort", sortedBy.isDescending ? "descending" : "ascending");
@@ -430,7 +336,7 @@
     const compare = (a, b) => (key === "text" ? a.text.localeCompare(b.text) : a[key] - b[key]);
     shownLines = lines
       .filter((line) => terms.every((term) => line.text.includes(term)))
-      .sort((a, b) => (isDescending ? compare(b, a) : compare(a, b))); // of equal ones the lower number stays first
+      .sort((a, b) => (isDescending ? compare(b, a) : compare(a, b))); // equal ones stay in the order of their numbers
     drawRules();
   }
 
@@ -450,14 +356,14 @@
 
   function haystack(i) {
     const values = columns.map((column) => `${column.name} = ${valueText(column, column.values[i])}`);
-    const rule = rows.box[i] < 0 ? "" : `if ${asked(rows.box[i]).join(" and ")} then ${conclusion(i)}`;
-    return [`row ${i}`, `${data.target} = ${outcomeText(rows.outcome[i])}`, ...values, rule, ""].join("; ").toLowerCase();
+    const rule = rows.box[i] < 0 ? "" : `if ${conditionTexts(rows.box[i]).join(" and ")} then ${conclusion(i)}`;
+    return [`row ${i}`, `${data.target} = ${outcomeText(i)}`, ...values, rule, ""].join("; ").toLowerCase();
   }
 
   const everyRow = Array.from({ length: N_ROWS }, (_, i) => i);
   let shownRows = everyRow;
   let byRule = null;
-  const tellRowPages = makePager(byId("row-pager"), "rows", (page) => {
+  const showRowPages = makePager(byId("row-pager"), "rows", (page) => {
     drawRows(page);
     byId("rows").scrollIntoView();
   });
@@ -470,7 +376,7 @@
       shownRows.length === N_ROWS
         ? counted(N_ROWS, "row")
         : `${shownRows.length.toLocaleString("en")} of ${counted(N_ROWS, "row")}`;
-    tellRowPages(shownRows.length, ROWS_A_PAGE, page);
+    showRowPages(shownRows.length, ROWS_A_PAGE, page);
   }
 
   function keepsOutcome() {
@@ -488,7 +394,7 @@
     unsure: (a, b) => rows.sets[a][1] - rows.sets[b][1] || a - b,
     covers: (a, b) => coverageOf(b) - coverageOf(a) || a - b,
   };
-  const coverageOf = (i) => (rows.box[i] < 0 ? -1 : boxes[rows.box[i]].coverage);
+  const coverageOf = (i) => (rows.box[i] < 0 ? -1 : boxes[rows.box[i]][1]);
 
   function chooseRows() {
     const terms = termsOf(byId("row-search").value);
@@ -497,21 +403,22 @@
     const agrees = byId("agrees").value;
     const variable = byId("variable").value;
     const hasOutcome = keepsOutcome();
+    const isCovered = byRule ? rowsOf(byRule) : () => true;
     shownRows = everyRow
       .filter(
         (i) =>
           hasOutcome(i) &&
           (!sufficient || rows.nSets[i] > 0 === (sufficient === "yes")) &&
-          (!agrees || (rows.care[i] === 0) === (agrees === "yes")) &&
-          (!variable || sets[rows.sets[i][0]].includes(Number(variable))) &&
+          (!agrees || (data.cautions[rows.care[i]][1] === 0) === (agrees === "yes")) &&
+          (!variable || sets[rows.sets[i][0]].indexOf(Number(variable), 1) > 0) &&
           terms.every((term) => haystacks[i].includes(term)) &&
-          (!byRule || covers(byRule.box, i)),
+          isCovered(i),
       )
       .sort(orders[byId("order").value]);
     drawRows();
   }
 
-  function tellRule() {
+  function showChosenRule() {
     const holder = byId("by-rule");
     holder.replaceChildren();
     if (!byRule) return;
@@ -524,7 +431,7 @@
 
   function showRowsOf(line) {
     byRule = line;
-    tellRule();
+    showChosenRule();
     chooseRows();
     if (line) byId("rows").scrollIntoView();
   }
@@ -550,7 +457,7 @@
   }
 
   makeOutcomeFilter();
-  for (const v of candidates) byId("variable").append(new Option(variables[v].name, v));
+  for (const v of data.candidates) byId("variable").append(new Option(variables[v], v));
   const controls = byId("row-controls");
   controls.addEventListener("submit", (event) => event.preventDefault());
   for (const select of controls.querySelectorAll("select")) select.addEventListener("change", chooseRows);

@@ -1,4 +1,4 @@
-"""Files that come through the browser: bounded in size before they are read, and refused in one sentence."""
+"""Files uploaded through the browser: their size is checked before they are read, and refusals are one sentence."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
     content : str
         A data URL, as the browser sends it.
     name : str
-        The name of the file. Only its suffix is used as one.
+        The name of the file. It appears in messages; only its suffix is used for a path.
     text_columns : collection of str, default=()
         Columns of a CSV file that are text even if they look like something else.
 
     Returns
     -------
-    found : polars.DataFrame or SufficientExplainer
+    content : polars.DataFrame or SufficientExplainer
         The table, or the saved explainer.
     notes : list of str
-        What had to be guessed.
+        What the reader had to guess.
     """
     shown = PurePath(name.replace("\\", "/")).name[:100] or "The file"
     try:
@@ -62,7 +62,7 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
         path.write_bytes(data)
         try:
             return _read(path, data, text_columns)
-        except Exception as error:  # whatever a file of strangers makes a reader say
+        except Exception as error:  # a broken file can make its reader raise anything
             raise ValueError(str(error).replace(str(path), shown)) from None
 
 
@@ -73,14 +73,14 @@ def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, 
         try:
             n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
             n_columns = len(pl.read_parquet_schema(path))
-        except (pl.exceptions.PolarsError, OSError):  # the reader tells what is wrong
+        except (pl.exceptions.PolarsError, OSError):  # the reader below says what is wrong
             n_rows = n_columns = 0
         check_size(n_rows, n_columns)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         frame = read_table(str(path), text_columns=text_columns)
     check_size(frame.height, frame.width)
-    notes = [str(w.message).replace(str(path), "The file") for w in told if issubclass(w.category, UserWarning)]
+    notes = [str(w.message).replace(str(path), "The file") for w in caught if issubclass(w.category, UserWarning)]
     return frame, list(dict.fromkeys(notes))
 
 
@@ -94,7 +94,7 @@ def check_size(n_rows: int, n_columns: int) -> None:
     """
     if n_rows * n_columns > MAX_CELLS:
         raise ValueError(
-            f"The table has {n_rows} rows and {n_columns} columns: too large to look at here, take a sample."
+            f"The table has {n_rows} rows and {n_columns} columns: this is too large for the app, so take a sample."
         )
 
 

@@ -1,6 +1,6 @@
-"""An explainer with a table, as pages ask about them.
+"""An explainer with a table, and the answers about a view that pages show.
 
-An explainer is never changed: settings of a view go to a shallow copy. Calls are made under a lock, because an
+The explainer is never changed: the settings of a view go into a copy. Calls are made under a lock, because an
 explainer keeps what it computed last.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 import datetime
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,10 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from suffice._cli.results import training_rows
 from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
 from suffice._engine.rule_search import RuleFinder
 from suffice._engine.search import choose_candidates
+from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
 from suffice._table.table import Table, match_columns, read_columns
 from suffice.app.state.view import View
@@ -32,43 +30,7 @@ from suffice.explanations import Explanations
 from suffice.rules import Rule, parse_conditions
 
 N_KEPT = 64  # answers that are kept for the next click
-MAX_CANDIDATES = 14  # more make one click wait for seconds
-
-
-class Kept:
-    """The last answers to questions, by the question.
-
-    Parameters
-    ----------
-    size : int
-        How many are kept.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._answers: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def get(self, question: Hashable, answer: Callable[[], Any]) -> Any:
-        """Give the answer that is kept, or find it.
-
-        Parameters
-        ----------
-        question : hashable
-            The question.
-        answer : callable
-            Finds the answer.
-
-        Returns
-        -------
-        object
-            The answer.
-        """
-        if question not in self._answers:
-            self._answers[question] = answer()
-            while len(self._answers) > self._size:
-                self._answers.popitem(last=False)
-        self._answers.move_to_end(question)
-        return self._answers[question]
+MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
 
 
 @dataclass(eq=False)
@@ -84,7 +46,7 @@ class Workspace:
     observed : sequence of object or None
         Their outcomes, None where one is not known.
     name : str
-        What the table is called.
+        The name of the table.
     like : object, default=None
         A pandas frame of the kind that the explained model takes; None if polars or arrays will do.
     """
@@ -95,22 +57,22 @@ class Workspace:
     name: str
     like: Any = None
     lock: Any = field(default_factory=threading.RLock, repr=False)
-    _kept: Kept = field(default_factory=lambda: Kept(N_KEPT), repr=False)
+    _answers: LastUsed = field(default_factory=lambda: LastUsed(N_KEPT), repr=False)
 
     @classmethod
     def of(cls, explainer: SufficientExplainer, X: Any = None, y: Any = None, name: str = "") -> Workspace:
-        """Make a workspace of a table in any form; without one, of the explainer's training rows.
+        """Make a workspace from a table in any form, or from the explainer's training rows.
 
         Parameters
         ----------
         explainer : SufficientExplainer
             The fitted explainer.
         X : array-like or frame, default=None
-            The rows.
+            The rows; None takes the training rows.
         y : array-like, default=None
-            Their outcomes. None takes the column of the target's name, if there is one.
+            Their outcomes; None takes the column with the name of the target, if there is one.
         name : str, default=""
-            What the table is called.
+            The name of the table.
 
         Returns
         -------
@@ -141,24 +103,28 @@ class Workspace:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns that the explainer knows, as the user calls them."""
+        """The names of the columns that the explainer knows."""
         return tuple(self.explainer._encoding.names)
 
     @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The encoded columns."""
+        return tuple(self.explainer._encoding.columns)
+
+    @cached_property
     def training(self) -> tuple[NDArray[np.float32], NDArray[Any], Table]:
-        """The training rows as the forest sees them, their outcomes, and the rows as a table."""
+        """The encoded training rows, their outcomes, and the rows as a table."""
         matrix, outcomes = self.explainer._training()
         return matrix, outcomes, self.explainer._encoding.decode(matrix)
 
     @cached_property
     def columns_of(self) -> dict[str, tuple[Column, ...]]:
-        """For each variable its columns of the matrix."""
-        variables, columns = self.explainer._projected.variables, self.explainer._encoding.columns
-        return {n: tuple(columns[c] for c in of) for n, of in zip(variables.names, variables.columns, strict=True)}
+        """The encoded columns of each variable."""
+        return {name: tuple(self.columns[c] for c in positions) for name, positions in self.positions_of.items()}
 
     @cached_property
     def positions_of(self) -> dict[str, tuple[int, ...]]:
-        """For each variable the positions of its columns in the matrix."""
+        """The positions of the encoded columns of each variable."""
         variables = self.explainer._projected.variables
         return dict(zip(variables.names, variables.columns, strict=True))
 
@@ -169,14 +135,14 @@ class Workspace:
         projected = explainer._projected
         if not isinstance(explainer.candidates, str):
             return tuple(projected.candidates)
-        found = choose_candidates(
+        ranked = choose_candidates(
             projected.forest, projected.variables, explainer.candidates, MAX_VARIABLES, explainer.random_state
         )
-        # A ranking by permutation is random: it begins with what the explainer itself found.
-        return tuple(dict.fromkeys((*projected.candidates, *found)))
+        # A ranking by permutation is random, so the explainer's own candidates come first.
+        return tuple(dict.fromkeys((*projected.candidates, *ranked)))
 
     def explainer_for(self, view: View) -> SufficientExplainer:
-        """Make a copy of the explainer with the settings of a view. It shares the forest: only the projection is new.
+        """Return a copy of the explainer with the settings of a view; it shares the forest.
 
         Parameters
         ----------
@@ -188,7 +154,7 @@ class Workspace:
         SufficientExplainer
             The copy.
         """
-        return self._kept.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
+        return self._answers.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
 
     def _make_explainer(self, view: View) -> SufficientExplainer:
         own = self.explainer
@@ -213,7 +179,7 @@ class Workspace:
         return copy
 
     def check(self, view: View) -> View:
-        """Mend what a link asks for and the table does not have.
+        """Replace what a link asks for if the table does not have it.
 
         Parameters
         ----------
@@ -223,7 +189,7 @@ class Workspace:
         Returns
         -------
         View
-            A view with a row and columns that are there.
+            A view whose row, columns and settings exist.
         """
         edits = {name: value for name, value in view.edits.items() if name in self.names}
         known = set(self.explainer.variable_names_)
@@ -237,7 +203,7 @@ class Workspace:
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def values(self, row: int) -> dict[str, Any]:
-        """Give the values of a row.
+        """Return the values of a row.
 
         Parameters
         ----------
@@ -253,7 +219,7 @@ class Workspace:
         return {name: _plain(values[name]) for name in self.names}
 
     def row_of(self, view: View) -> Any:
-        """Give the row of a view, with its edits, as the explainer takes it.
+        """Return the row of a view, with its edits, in the form that the explainer takes.
 
         Parameters
         ----------
@@ -265,9 +231,21 @@ class Workspace:
         frame or ndarray of shape (1, n_columns)
             The row.
         """
-        return self.as_input(self._edited(view))
+        return self.as_input(self.edited_row(view))
 
-    def _edited(self, view: View) -> pl.DataFrame:
+    def edited_row(self, view: View) -> pl.DataFrame:
+        """Return the row of a view, with its edits, as a frame.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row, with the columns that the explainer knows.
+        """
         row = self.frame[view.row].select(self.names)
         edited = []
         for name, value in view.edits.items():
@@ -284,7 +262,7 @@ class Workspace:
         return row.with_columns(edited)
 
     def as_input(self, frame: pl.DataFrame) -> Any:
-        """Give rows in the form in which the explainer, and the model behind it, takes them.
+        """Return rows in the form that the explainer, and the model it explains, take.
 
         Parameters
         ----------
@@ -308,12 +286,12 @@ class Workspace:
             if name in native.columns:
                 try:
                     native[name] = native[name].astype(dtype)
-                except (TypeError, ValueError):  # whole numbers that an edit made broken or missing
+                except (TypeError, ValueError):  # an edit put a fraction or a gap among whole numbers
                     continue
         return native
 
     def observed_at(self, rows: list[int]) -> list[Any] | None:
-        """Give the observed outcomes of some rows.
+        """Return the observed outcomes of some rows.
 
         Parameters
         ----------
@@ -323,12 +301,12 @@ class Workspace:
         Returns
         -------
         list of object or None
-            The outcomes; None if that of some row is not known.
+            The outcomes; None if one of them is not known.
         """
         if self.observed is None:
             return None
-        found = [self.observed[row] for row in rows]
-        return None if any(value is None for value in found) else found
+        outcomes = [self.observed[row] for row in rows]
+        return None if any(outcome is None for outcome in outcomes) else outcomes
 
     def find(self, text: str) -> NDArray[np.intp]:
         """Find rows by conditions, such as ``hour > 17 AND weather = clear``, or by words in any column.
@@ -336,14 +314,14 @@ class Workspace:
         Parameters
         ----------
         text : str
-            What to look for; "" finds all rows.
+            Conditions or words; "" finds all rows.
 
         Returns
         -------
         ndarray of int
             The positions of the rows.
         """
-        return self._kept.get(("find", text), lambda: self._find(text))  # type: ignore[no-any-return]
+        return self._answers.get(("find", text), lambda: self._find(text))  # type: ignore[no-any-return]
 
     def _find(self, text: str) -> NDArray[np.intp]:
         text = text.strip()
@@ -352,11 +330,11 @@ class Workspace:
         if re.search("[<>=]| in | is ", text):
             sentence = re.sub(r"\s+and\s+", " AND ", text, flags=re.IGNORECASE)
             sentence = re.sub("^if ", "", sentence, flags=re.IGNORECASE)
-            found = np.ones(self.frame.height, dtype=bool)
+            is_match = np.ones(self.frame.height, dtype=bool)
             table = read_columns(self.frame)
             for condition in parse_conditions(f"IF {sentence}", self.frame.columns):
-                found &= condition.covers_rows(table)
-            return np.flatnonzero(found)
+                is_match &= condition.covers_rows(table)
+            return np.flatnonzero(is_match)
         matches = [
             pl.col(name).cast(pl.String, strict=False).str.to_lowercase().str.contains(text.lower(), literal=True)
             for name in self.frame.columns
@@ -379,14 +357,14 @@ class Workspace:
             One explanation, without rules.
         """
         with self.lock:
-            return self._kept.get(("explain", view.key), lambda: self._explain(view))  # type: ignore[no-any-return]
+            return self._answers.get(("explain", view.key), lambda: self._explain(view))  # type: ignore[no-any-return]
 
     def _explain(self, view: View) -> Explanations:
         y = self.observed_at([view.row]) if view.is_of_observed else None
         return self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
 
     def chosen_set(self, view: View) -> SufficientSet:
-        """Give the set that a view shows: that which was chosen if it is sufficient, else the best one.
+        """Return the set that a view shows: the chosen one if it is sufficient, else the best one.
 
         Parameters
         ----------
@@ -396,14 +374,14 @@ class Workspace:
         Returns
         -------
         SufficientSet
-            The set; if none is sufficient, that which comes nearest.
+            The set; if none is sufficient, the one with the largest SDP.
         """
         explanation = self.explain(view)[0]
         wanted = [s for s in explanation.sufficient_sets if set(s.variables) == set(view.chosen)]
         return wanted[0] if wanted else explanation.best_set
 
     def rule(self, view: View) -> Rule | None:
-        """Find the rule of the set that a view shows.
+        """Compute the rule of the set that a view shows.
 
         Parameters
         ----------
@@ -413,21 +391,21 @@ class Workspace:
         Returns
         -------
         Rule or None
-            None if no set is sufficient, or the empty one is.
+            None if no set is sufficient, or if the empty set is.
         """
         explanation = self.explain(view)[0]
         S = self.chosen_set(view).variables
         if not explanation.is_sufficient or not S:
             return None
         with self.lock:
-            return self._kept.get(("rule", view.key, S), lambda: self._rule(view, explanation, S))  # type: ignore[no-any-return]
+            return self._answers.get(("rule", view.key, S), lambda: self._rule(view, explanation, S))  # type: ignore[no-any-return]
 
     def _rule(self, view: View, explanation: Explanation, S: tuple[str, ...]) -> Rule | None:
-        found: list[Rule | None] = self.explainer_for(view).rule(self.row_of(view), list(S), [explanation.outcome])
-        return found[0]
+        rules: list[Rule | None] = self.explainer_for(view).rule(self.row_of(view), list(S), [explanation.outcome])
+        return rules[0]
 
     def distribution(self, view: View, values: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give what is known of the outcome from the set that a view shows, and from all variables.
+        """Compute the distribution of the outcome given the set that a view shows, and given all variables.
 
         Parameters
         ----------
@@ -449,7 +427,7 @@ class Workspace:
             return explainer.predict_proba(X, S)[0], explainer.predict_proba(X)[0]
 
     def encoded(self, view: View) -> NDArray[np.float32]:
-        """Give the row of a view as the forest sees it.
+        """Encode the row of a view.
 
         Parameters
         ----------
@@ -459,12 +437,12 @@ class Workspace:
         Returns
         -------
         ndarray of shape (n_columns,)
-            The numbers.
+            The encoded row.
         """
         return np.asarray(self.explainer_for(view)._check_table(self.row_of(view))[0])
 
     def keeps(self, explanation: Explanation) -> NDArray[np.bool_]:
-        """Tell which training rows have the outcome of an explanation.
+        """Check which training rows have the outcome of an explanation.
 
         Parameters
         ----------
@@ -474,7 +452,7 @@ class Workspace:
         Returns
         -------
         ndarray of shape (n_rows,), bool
-            One answer for each training row.
+            Whether each training row has it.
         """
         outcomes = self.training[1]
         if explanation.interval is None:
@@ -484,7 +462,7 @@ class Workspace:
 
 
 def as_polars(X: Any, names: tuple[str, ...] | list[str]) -> pl.DataFrame:
-    """Make a polars frame of a table in any form.
+    """Convert a table in any form to polars.
 
     Parameters
     ----------
@@ -523,7 +501,7 @@ def _read_date(name: str, text: str) -> datetime.datetime:
         return datetime.datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(
-            f"{text!r} is no date: write the value of {name!r} as 2024-01-31 or 2024-01-31 17:00."
+            f"{text!r} is not a date: write the value of {name!r} as 2024-01-31 or 2024-01-31 17:00."
         ) from None
 
 

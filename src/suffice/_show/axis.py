@@ -1,0 +1,560 @@
+"""Where conditions and values lie on the axis of their column, and how they read.
+
+The geometry is computed here once, in the coordinates of the data: a whole number takes half a step on each side, and
+the category with code k lies from k - 0.5 to k + 0.5. Cards, the report, the plots and the app only draw it; those that
+draw shares of a range get them from `share`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from suffice._table.encoding import Column
+from suffice.rules import Condition
+from suffice.words import format_exactly, format_label, format_number, format_value, join
+
+# Longer lists of categories are cut to this many.
+MAX_CHIPS = 12
+MAX_LABELS = 6
+# An end of a condition that takes more characters than this is written with five digits.
+MAX_CHARACTERS = 8
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """The part of a column's axis on which a condition holds.
+
+    Parameters
+    ----------
+    known : tuple of (float, float)
+        Disjoint intervals in ascending order, in the coordinates of the data; -inf and inf for ends that the condition
+        does not have. No interval if no known value satisfies the condition.
+    missing : bool
+        Whether a missing value satisfies the condition.
+    """
+
+    known: tuple[Span, ...]
+    missing: bool
+
+    def within(self, low: float, high: float) -> list[Span]:
+        """Return the parts of the intervals that lie in a drawn range.
+
+        Parameters
+        ----------
+        low, high : float
+            The ends of the range.
+
+        Returns
+        -------
+        list of (float, float)
+            The intervals, cut at the ends of the range. Intervals outside of it are left out.
+        """
+        cut = [(max(start, low), min(end, high)) for start, end in self.known]
+        return [(start, end) for start, end in cut if start <= end]
+
+    def covers(self, value: float) -> bool:
+        """Return whether a place on the axis lies in one of the intervals.
+
+        Parameters
+        ----------
+        value : float
+            The place; NaN for a missing value.
+
+        Returns
+        -------
+        bool
+            Whether it does.
+        """
+        if math.isnan(value):
+            return self.missing
+        return any(start <= value <= end for start, end in self.known)
+
+
+def spans(column: Column, condition: Condition | None) -> Spans:
+    """Compute where a condition holds on the axis of its column.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    condition : Condition or None
+        The condition; None if anything is allowed.
+
+    Returns
+    -------
+    Spans
+        The intervals. An end between whole numbers lies halfway between them; neighbouring categories share one
+        interval.
+
+    Examples
+    --------
+    >>> spans(Column("hour", 0, "whole"), Condition("hour", 6.0, 9.0, low_closed=True))
+    Spans(known=((5.5, 9.5),), missing=False)
+    >>> spans(Column("hour", 0, "whole"), Condition("hour", values=False, missing=True))
+    Spans(known=(), missing=True)
+    """
+    if condition is None:
+        return Spans(((-math.inf, math.inf),), missing=True)
+    if not condition.values:
+        return Spans((), condition.missing)
+    if column.kind == "category":
+        return Spans(_code_spans(included_codes(column, condition)), condition.missing)
+    low, high = condition.low, condition.high
+    if column.kind == "whole":
+        low, high = _whole_low(condition), _whole_high(condition)
+        if low >= high:  # no whole number lies between the ends
+            return Spans((), condition.missing)
+    return Spans(((low, high),), condition.missing)
+
+
+def _whole_low(condition: Condition) -> float:
+    if math.isinf(condition.low):
+        return condition.low
+    first = math.ceil(condition.low)
+    return first + (0.5 if first == condition.low and not condition.low_closed else -0.5)
+
+
+def _whole_high(condition: Condition) -> float:
+    if math.isinf(condition.high):
+        return condition.high
+    last = math.floor(condition.high)
+    return last - (0.5 if last == condition.high and not condition.high_closed else -0.5)
+
+
+def _code_spans(codes: Sequence[int]) -> tuple[Span, ...]:
+    joined: list[Span] = []
+    for code in codes:
+        start = joined.pop()[0] if joined and joined[-1][1] == code - 0.5 else code - 0.5
+        joined.append((start, code + 0.5))
+    return tuple(joined)
+
+
+def included_codes(column: Column, condition: Condition | None) -> list[int]:
+    """Return the categories of a column that satisfy a condition.
+
+    Parameters
+    ----------
+    column : Column
+        A column of categories.
+    condition : Condition or None
+        The condition; None if anything is allowed.
+
+    Returns
+    -------
+    list of int
+        Their codes. Rare categories share a code: it counts as its first category does, as in the decoded table.
+    """
+    if condition is None:
+        return list(range(len(column.labels)))
+    if not condition.values:
+        return []
+    return [code for code, labels in enumerate(column.labels) if _includes(condition, labels[0])]
+
+
+def _includes(condition: Condition, label: Any) -> bool:
+    return condition.labels is None or (label in condition.labels) != condition.excluded
+
+
+def drawn_range(column: Column) -> Span:
+    """Return the range of a column that is drawn: its extent, with half a step on each side of whole numbers.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+
+    Returns
+    -------
+    tuple of float
+        The ends; NaN if all training values are missing.
+    """
+    if column.kind == "category":
+        return -0.5, len(column.labels) - 0.5
+    half = 0.5 if column.kind == "whole" else 0.0
+    return column.extent[0] - half, column.extent[1] + half
+
+
+def share(value: float, ends: Span) -> float:
+    """Compute where a value lies in a drawn range.
+
+    Parameters
+    ----------
+    value : float
+        The value; it may be infinite.
+    ends : tuple of float
+        The ends of the range.
+
+    Returns
+    -------
+    float
+        From 0 to 1. A value outside of the range lies at its end; in a range of one value, that value lies in the
+        middle.
+    """
+    low, high = ends
+    if low == high:
+        return 0.5 + ((value > low) - (value < low)) / 2
+    return min(max((value - low) / (high - low), 0.0), 1.0)
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def rounded(value: float, n_digits: int) -> str:
+    """Write a measured number with few digits.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    n_digits : int
+        The largest number of significant digits.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> rounded(3.96312, 3), rounded(12345.6, 3)
+    ('3.96', '12300')
+    """
+    return format_number(float(f"{value:.{n_digits}g}"))
+
+
+def condition_text(condition: Condition) -> str:
+    """Write a condition with short numbers, and with the first of many labels.
+
+    Parameters
+    ----------
+    condition : Condition
+        The condition.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> condition_text(Condition("town", labels=tuple("ABCDEFGH")))
+    'town in {A, B, C, D, E, F and 2 more}'
+    """
+    labels = condition.labels or ()
+    if len(labels) > MAX_LABELS:
+        listed = ", ".join(format_label(label) for label in labels[:MAX_LABELS])
+        word = "not in" if condition.excluded else "in"
+        missing = " or missing" if condition.missing else ""
+        return f"{condition.name} {word} {{{listed} and {len(labels) - MAX_LABELS} more}}{missing}"
+    return str(_shortened(condition))
+
+
+def bounds_text(condition: Condition) -> str:
+    """Write the bounds of a condition, without the name of the column.
+
+    Parameters
+    ----------
+    condition : Condition
+        The condition.
+
+    Returns
+    -------
+    str
+        Its text; for a condition on labels, the text of `condition_text` without the name.
+
+    Examples
+    --------
+    >>> bounds_text(Condition("hour", 5.5, 9.0)), bounds_text(Condition("hour", 6.0, 6.0, low_closed=True))
+    ('> 5.5, ≤ 9', '= 6')
+    >>> bounds_text(Condition("town", labels=("A", "B")))
+    'in {A, B}'
+    """
+    if not condition.values:
+        return "is missing"
+    if condition.labels:
+        return condition_text(condition).removeprefix(condition.name).strip()
+    condition = _shortened(condition)
+    if condition.low == condition.high:
+        text = f"= {format_exactly(condition.low)}"
+    else:
+        low = f"{'≥' if condition.low_closed else '>'} {format_exactly(condition.low)}"
+        high = f"{'≤' if condition.high_closed else '<'} {format_exactly(condition.high)}"
+        ends = [low] * (condition.low > -math.inf) + [high] * (condition.high < math.inf)
+        is_closed = len(ends) == 2 and condition.low_closed and condition.high_closed
+        text = f"{low[2:]} to {high[2:]}" if is_closed else ", ".join(ends) or "any value"
+    return f"{text} or missing" if condition.missing else text
+
+
+def _shortened(condition: Condition) -> Condition:
+    """Round ends with many digits, unless that would make two ends equal."""
+    low, high = (float(_short_number(end)) for end in (condition.low, condition.high))
+    return replace(condition, low=low, high=high) if low < high or condition.low == condition.high else condition
+
+
+def _short_number(value: float) -> str:
+    """Write the end of a condition: exactly, unless that takes many digits.
+
+    Examples
+    --------
+    >>> _short_number(0.0564), _short_number(0.056412345678)
+    ('0.0564', '0.056412')
+    """
+    exact = format_exactly(value)
+    return exact if len(exact) <= MAX_CHARACTERS else format_number(value)
+
+
+def missing_text(conditions: Sequence[Condition]) -> str:
+    """Write which variables of a rule may be missing.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+        The conditions of the rule.
+
+    Returns
+    -------
+    str
+        One sentence; nothing if all of them must be missing.
+    """
+    conditions = [condition for condition in conditions if condition.values]
+    if not conditions:
+        return ""
+    may = [condition.name for condition in conditions if condition.missing]
+    if len(may) == len(conditions):
+        return f"{'A missing value is' if len(conditions) == 1 else 'Missing values are'} allowed."
+    if not may:
+        return "A missing value is not allowed." if len(conditions) == 1 else "None of them may be missing."
+    return f"Missing values are allowed for {join(may)} only."
+
+
+def code_text(column: Column, code: int) -> str:
+    """Write the category with a code.
+
+    Parameters
+    ----------
+    column : Column
+        A column of categories.
+    code : int
+        The code.
+
+    Returns
+    -------
+    str
+        The category, or the number of rare ones.
+    """
+    labels = column.labels[code]
+    return f"{len(labels)} rare ones" if code == column.rare else format_value(labels[0])
+
+
+# --- what is drawn of one column -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Band:
+    """The part of a drawn range in which a condition holds.
+
+    Parameters
+    ----------
+    start, end : float
+        Where it begins and ends, from 0 to 1.
+    has_low, has_high : bool
+        Whether the condition has a lower and an upper end.
+    """
+
+    start: float
+    end: float
+    has_low: bool
+    has_high: bool
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A category as it is drawn.
+
+    Parameters
+    ----------
+    text : str
+        The category, the number of rare ones, or "missing".
+    code : int or None
+        Its code; None for missing values, and for labels of a column that is not known.
+    is_in : bool
+        Whether the condition includes it.
+    is_own : bool
+        Whether it is the row's own.
+    is_rare : bool
+        Whether it stands for the rare categories.
+    """
+
+    text: str
+    code: int | None
+    is_in: bool
+    is_own: bool
+    is_rare: bool = False
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One column: the part in which a condition holds, and the row's own value.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    kind : {"range", "labels", "words"}
+        Whether it is drawn as a range of numbers, as chips, or, if the range of the column is not known, in words.
+    condition : str
+        The condition's short sentence; nothing without a condition.
+    bounds : str
+        What is written below the name: the bounds of numbers, or what is not seen from the chips.
+    value : str or None
+        The row's own value; None if there is no row.
+    ends : tuple of str
+        The ends of the range, for "range".
+    band : Band or None
+        Where the condition holds, for "range"; None if no known value satisfies it, or without a condition.
+    at : float or None
+        Where the row's own value lies, from 0 to 1, for "range"; None if it is missing or there is no row.
+    chips : tuple of Chip
+        The categories that are drawn, for "labels".
+    before : str
+        What is written before the chips: "not" if they are those that an unknown column must not have.
+    more : str
+        What is written after the chips.
+    """
+
+    name: str
+    kind: str
+    condition: str = ""
+    bounds: str = ""
+    value: str | None = None
+    ends: tuple[str, ...] = ()
+    band: Band | None = None
+    at: float | None = None
+    chips: tuple[Chip, ...] = ()
+    before: str = ""
+    more: str = ""
+
+
+NO_ROW: Any = object()
+"""Stands for the value of a row where there is none; None is a missing value."""
+
+
+def draw(name: str, condition: Condition | None, column: Column | None, value: Any = NO_ROW) -> Drawing:
+    """Compute how a condition and a row's value are drawn.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    condition : Condition or None
+        The condition, if there is one.
+    column : Column or None
+        The column, if it is known.
+    value : object, default=NO_ROW
+        The row's value as `Column.decode` returns it: None if it is missing.
+
+    Returns
+    -------
+    Drawing
+        The drawing.
+    """
+    sentence = "" if condition is None else condition_text(condition)
+    text = None if value is NO_ROW else format_value(value)
+    if (column is not None and column.kind == "category") or (condition is not None and condition.labels):
+        bounds = "" if condition is None or condition.labels else bounds_text(condition)
+        chips, more = _draw_chips(condition, column, value)
+        before = "not" if column is None and condition is not None and condition.excluded else ""
+        return Drawing(name, "labels", sentence, bounds, text, chips=chips, more=more, before=before)
+    bounds = "" if condition is None else bounds_text(condition)
+    if column is None or not all(map(math.isfinite, column.extent)):
+        return Drawing(name, "words", sentence, bounds, text)
+    at = None if value is NO_ROW or value is None else share(value, drawn_range(column))
+    return Drawing(name, "range", sentence, bounds, text, end_texts(column), band(column, condition), at)
+
+
+def band(column: Column, condition: Condition | None) -> Band | None:
+    """Compute where a condition on numbers holds on the drawn range of its column.
+
+    Parameters
+    ----------
+    column : Column
+        A column of numbers.
+    condition : Condition or None
+        The condition, if there is one.
+
+    Returns
+    -------
+    Band or None
+        The band; None without a condition, and if no known value satisfies it.
+    """
+    known = () if condition is None else spans(column, condition).known
+    if condition is None or not known:
+        return None
+    [(low, high)] = known
+    ends = drawn_range(column)
+    return Band(share(low, ends), share(high, ends), low > -math.inf, high < math.inf)
+
+
+def end_texts(column: Column) -> tuple[str, str]:
+    """Write the ends of a column's range.
+
+    Parameters
+    ----------
+    column : Column
+        A column of numbers.
+
+    Returns
+    -------
+    tuple of str
+        The smallest and the largest training value, whole numbers with all digits.
+    """
+    n_digits = 15 if column.kind == "whole" else 4
+    low, high = column.extent
+    return rounded(low, n_digits), rounded(high, n_digits)
+
+
+def _draw_chips(condition: Condition | None, column: Column | None, value: Any) -> tuple[tuple[Chip, ...], str]:
+    """Choose the categories that are drawn, and write how many are left out."""
+    allows_missing = condition is not None and condition.missing
+    if column is not None:
+        included = set() if condition is None else set(included_codes(column, condition))
+        chips = [
+            Chip(
+                code_text(column, code),
+                code,
+                code in included,
+                value is not NO_ROW and value is not None and column.decode(code) == value,
+                code == column.rare,
+            )
+            for code in range(len(column.labels))
+        ]
+    else:
+        assert condition is not None
+        chips = [
+            Chip(format_value(label), None, not condition.excluded, value is not NO_ROW and label == value)
+            for label in condition.labels or ()
+        ]
+    if value is None or allows_missing:
+        chips.append(Chip("missing", None, allows_missing, value is None))
+    shown = _choose_chips(chips)
+    n_left = len(chips) - len(shown)
+    n_in = sum(chip.is_in for chip in chips) - sum(chip.is_in for chip in shown)
+    of_rule = f", {n_in} of them in the rule" if n_in else ""
+    return tuple(shown), f"and {n_left} more{of_rule}" if n_left else ""
+
+
+def _choose_chips(chips: Sequence[Chip]) -> list[Chip]:
+    """Choose which of many categories are shown: the row's own, two in three that are included, some others."""
+    if len(chips) <= MAX_CHIPS:
+        return list(chips)
+    n_left = MAX_CHIPS - sum(chip.is_own for chip in chips)
+    included = [chip for chip in chips if chip.is_in and not chip.is_own]
+    others = [chip for chip in chips if not chip.is_in and not chip.is_own]
+    included = included[: max(n_left * 2 // 3, n_left - len(others))]
+    chosen = {*included, *others[: n_left - len(included)]}
+    return [chip for chip in chips if chip.is_own or chip in chosen]

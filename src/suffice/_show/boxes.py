@@ -1,0 +1,323 @@
+"""Rules as boxes over the training rows, on one or two columns of the table, with matplotlib.
+
+Where a condition holds on the axis of its column is computed by ``axis``.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._show.axis import Span, spans
+from suffice._show.drawing import STYLES, Floats, Group, list_names, outcome_groups, shorten
+from suffice._table.checks import check_number, check_word
+from suffice._table.encoding import Column
+from suffice._table.table import Table
+from suffice.errors import did_you_mean
+from suffice.explanation import Explanation
+from suffice.explanations import Explanations
+from suffice.rules import Condition, Rule
+from suffice.words import counted, format_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_POINTS = 5000
+JITTER = 0.3
+MAX_CHOICE = 10  # from so many columns two are chosen
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A column of the table along an axis: categories stand at 0, 1, ..., missing values at a place of their own."""
+
+    column: Column
+    values: Floats  # of the training rows, at their places; NaN where they are missing
+    of_row: float
+    ends: tuple[float, float]  # of the values that are not missing
+    missing_at: float | None
+
+    @classmethod
+    def of_column(cls, name: str, explanation: Explanation, table: Table, is_drawn: NDArray[np.bool_]) -> Scale:
+        """Lay out a column for the training rows that are drawn and the explained row."""
+        column = next(column for column in explanation.columns if column.name == name)
+        values = read(column, table)
+        own = next(value for _, columns in explanation.values for known, value in columns if known == name)
+        codes = [column.decode(code) for code in range(len(column.labels))]
+        x = math.nan if own is None else float(codes.index(own) if codes else own)
+        seen = np.append(values[is_drawn], x)
+        has_missing = bool(np.isnan(seen).any())
+        if codes:
+            ends, beyond = (-0.5, len(codes) - 0.5), float(len(codes))
+        else:
+            known = seen[~np.isnan(seen)]
+            low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+            margin = max(0.04 * (high - low), 0.6 if column.kind == "whole" else 0.0) or 0.5
+            ends, beyond = (low - margin, high + margin), low - margin - 0.06 * (high - low + 2 * margin)
+        missing_at = beyond if has_missing else None
+        return cls(column, values, beyond if math.isnan(x) else x, ends, missing_at)
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Where missing values are drawn."""
+        assert self.missing_at is not None
+        half = 0.5 if self.column.labels else 0.05 * (self.ends[1] - self.ends[0])
+        return self.missing_at - half, self.missing_at + half
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The ends of the axis."""
+        if self.missing_at is None:
+            return self.ends
+        return min(self.ends[0], self.strip[0]), max(self.ends[1], self.strip[1])
+
+    def places(self, rows: NDArray[Any], rng: np.random.Generator) -> Floats:
+        """Return where training rows are drawn; values that many rows share are spread a little."""
+        values: Floats = self.values[rows]
+        amount = JITTER if self.column.kind != "number" else 0.0
+        values = values + rng.uniform(-amount, amount, size=len(values))
+        if self.missing_at is not None:
+            low, high = self.strip
+            missing = self.missing_at + JITTER * (high - low) * rng.uniform(-1, 1, size=len(values))
+            values = np.where(np.isnan(values), missing, values)
+        return values
+
+    def spans(self, condition: Condition | None) -> list[Span]:
+        """Return where a condition holds; an end that it does not have lies far beyond the limits."""
+        far = 10 * (self.limits[1] - self.limits[0])
+        low, high = self.ends[0] - far, self.ends[1] + far
+        if condition is None:
+            return [(low, high)]
+        where = spans(self.column, condition)
+        if self.missing_at is None:
+            return where.within(low, high)
+        # Missing numbers are drawn to the left of all others: a condition without a lower end stops short of them.
+        drawn = where.within(low if self.column.labels else self.ends[0], high)
+        return [*drawn, self.strip] if where.missing else drawn
+
+    def dress(self, ax: Axes, axis: Literal["x", "y"]) -> None:
+        """Set the limits, the ticks and the label of an axis."""
+        along = ax.xaxis if axis == "x" else ax.yaxis
+        (ax.set_xlim if axis == "x" else ax.set_ylim)(*self.limits)
+        along.set_label_text(shorten(self.column.name))
+        places: list[float] = []
+        labels: list[str] = []
+        if self.column.labels:
+            step = math.ceil(len(self.column.labels) / 30)
+            places = [float(code) for code in range(0, len(self.column.labels), step)]
+            labels = [shorten(str(self.column.decode(code)), 22) for code in places]
+        elif self.missing_at is not None or self.column.kind == "whole":
+            from matplotlib.ticker import MaxNLocator
+
+            steps = MaxNLocator(8, integer=self.column.kind == "whole").tick_values(*self.ends)
+            # A number next to "missing" would run into the word.
+            least = self.ends[0] if self.missing_at is None else self.ends[0] + 0.05 * (self.ends[1] - self.ends[0])
+            places = [float(place) for place in steps if least <= place <= self.ends[1]]
+            labels = [format_number(place) for place in places]
+        if self.missing_at is not None:
+            places, labels = [*places, self.missing_at], [*labels, "missing"]
+        if places:
+            along.set_ticks(places, labels=labels)
+        if axis == "x" and self.column.labels and sum(map(len, labels)) + 2 * len(labels) > 50:
+            for tick in ax.get_xticklabels():
+                tick.set(rotation=35, ha="right", rotation_mode="anchor")
+
+
+def read(column: Column, table: Table) -> Floats:
+    """Read the values of a column: numbers, or codes of categories; NaN where they are missing."""
+    if column.part is not None:
+        return table.date_part(column.source, column.part)
+    if column.kind != "category":
+        return table.numbers(column.source)
+    codes = table.labels(column.source)[1].astype(np.float64)
+    return np.where(codes < 0, np.nan, codes)
+
+
+def chosen_rules(explanation: Explanation, which: int | Literal["all"]) -> list[Rule]:
+    """Return one rule of a row, or all; none if the row has no sufficient set."""
+    rules = explanation.rules
+    if isinstance(which, str):
+        check_word("which", which, ("all",))
+        return list(rules)
+    check_number("which", which, "'all' or a whole number >= 0", lambda v: v >= 0, Integral)
+    if not rules and not explanation.is_sufficient:
+        return []
+    if which >= len(rules):
+        hint = "explain(X, rules='all') finds one for each sufficient set"
+        raise ValueError(f"The row has {counted(len(rules), 'rule')}; there is no number {which}: {hint}.")
+    return [rules[which]]
+
+
+def check_columns(explanation: Explanation, variables: str | Sequence[str]) -> list[str]:
+    """Check that the user chose one or two columns, and return their names."""
+    names = [variables] if isinstance(variables, str) else list(variables)
+    known = [column.name for column in explanation.columns]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"Unknown column {name!r}.{did_you_mean(name, known)}")
+    if len(set(names)) != len(names) or len(names) not in (1, 2):
+        raise ValueError(f"`variables` must be one or two columns, got {names}.")
+    return names
+
+
+def choose_columns(rules: Sequence[Rule], table: Table, is_kept: NDArray[np.bool_]) -> list[str]:
+    """Choose two columns to draw: those that most rules bound and, among these, those that best part the outcomes.
+
+    Two columns part the outcomes well if many rows with another outcome satisfy the conditions on all other columns.
+    """
+    conditions = [c for r in rules for c in r.conditions]
+    n_rules_on = Counter(c.name for c in conditions)
+    names = [name for name, _ in n_rules_on.most_common(MAX_CHOICE)]
+    if len(names) <= 2:
+        return names
+    fails = [(c.name, ~c.covers_rows(table) & ~is_kept) for c in conditions]
+
+    def merit(pair: tuple[str, str]) -> tuple[int, int]:
+        is_left = ~is_kept
+        for name, fails_here in fails:
+            if name not in pair:
+                is_left = is_left & ~fails_here
+        return sum(n_rules_on[name] for name in pair), int(np.count_nonzero(is_left))
+
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    best = max(pairs, key=merit)
+    return list(best)
+
+
+def draw_points(ax: Axes, across: Scale, up: Scale, groups: Sequence[Group]) -> None:
+    """Draw training rows as points, the largest group first."""
+    rng = np.random.default_rng(0)
+    n_points = sum(np.count_nonzero(group.is_in) for group in groups)
+    for group in sorted(groups, key=lambda group: -np.count_nonzero(group.is_in)):
+        rows = np.flatnonzero(group.is_in)
+        if n_points > MAX_POINTS:  # a rare class keeps its points
+            n_kept = max(round(MAX_POINTS * len(rows) / n_points), min(len(rows), MAX_POINTS // 20))
+            rows = np.sort(rng.choice(rows, n_kept, replace=False))
+        size = 12 if n_points > 1000 else 22
+        ax.scatter(
+            *(across.places(rows, rng), up.places(rows, rng), size),
+            color=group.color, marker=group.marker, alpha=0.6, lw=0, zorder=2, label=group.label,
+        )  # fmt: skip
+
+
+def draw_histogram(ax: Axes, scale: Scale, groups: Sequence[Group]) -> float:
+    """Draw the numbers of rows by value, one group on top of the other; return the largest height."""
+    low, high = scale.ends
+    edges = np.linspace(low, high, 41)
+    if scale.column.kind != "number" and high - low <= 60:
+        edges = np.arange(math.ceil(low + 0.5) - 0.5, high + 0.5)
+    centres = (edges[1:] + edges[:-1]) / 2
+    bottom = np.zeros(len(centres) + (scale.missing_at is not None))
+    for group in groups:
+        values = scale.values[group.is_in]
+        counts, _ = np.histogram(values[~np.isnan(values)], edges)
+        places, widths = centres, np.diff(edges)
+        if scale.missing_at is not None:
+            counts, places = np.append(counts, np.count_nonzero(np.isnan(values))), np.append(places, scale.missing_at)
+            widths = np.append(widths, scale.strip[1] - scale.strip[0])
+        ax.bar(places, counts, 0.92 * widths, bottom=bottom, color=group.color, label=group.label, zorder=2)
+        bottom = bottom + counts
+    return float(bottom.max()) or 1.0
+
+
+def draw_boxes(ax: Axes, scales: Sequence[Scale], box: Rule, style: Any, shade: float, label: str) -> None:
+    """Draw where the rule holds: one box, or several where a condition leaves gaps."""
+    from matplotlib.patches import Rectangle
+
+    condition_on = {condition.name: condition for condition in box.conditions}
+    across = scales[0].spans(condition_on.get(scales[0].column.name))
+    up = scales[1].spans(condition_on.get(scales[1].column.name)) if len(scales) == 2 else [(-1.0, 2.0)]
+    transform = ax.transData if len(scales) == 2 else ax.get_xaxis_transform()
+    for left, right in across:
+        for bottom, top in up:
+            place = ((left, bottom), right - left, top - bottom)
+            ax.add_patch(Rectangle(*place, fc="black", alpha=shade, lw=0, zorder=1, transform=transform))
+            ax.add_patch(
+                Rectangle(*place, fill=False, ec="black", lw=1.8, ls=style, zorder=4, transform=transform, label=label)
+            )
+            label = "_nolegend_"
+
+
+def rule_title(rules: Sequence[Rule], n_rules: int, elsewhere: Sequence[Condition], n_drawn: int) -> str:
+    """Write the rule, or how many there are, and which training rows are drawn."""
+    text = str(rules[0])
+    if len(rules) > 1:
+        number = f"{len(rules)} of {n_rules}" if len(rules) < n_rules else f"{n_rules}"
+        text = f"{number} rules for {rules[0].conclusion}"
+    if not elsewhere:
+        return text
+    bounds = f"with {' AND '.join(str(condition) for condition in elsewhere)}"
+    if len(bounds) > 85:
+        bounds = f"that satisfy the conditions on {list_names(list(dict.fromkeys(c.name for c in elsewhere)))}"
+    return f"{text}\nDrawn: the {counted(n_drawn, 'training row')} {bounds}"
+
+
+@dataclass(frozen=True)
+class RuleView:
+    """Rules of a row on one or two columns.
+
+    Parameters
+    ----------
+    rules : list of Rule
+        The rules that are drawn.
+    scales : list of Scale
+        The columns.
+    groups : list of Group
+        The training rows that satisfy the conditions on all other columns, by outcome.
+    title : str
+        The title.
+    """
+
+    rules: list[Rule]
+    scales: list[Scale]
+    groups: list[Group]
+    title: str
+
+
+def view_rules(explanations: Explanations, explanation: Explanation, rules: list[Rule], names: list[str]) -> RuleView:
+    """Choose what is drawn of rules: those that bound the columns, and the training rows that fit them elsewhere."""
+    table, outcomes = explanations.training
+    n_rules = len(rules)
+    if n_rules > 1:
+        rules = [r for r in rules if any(c.name in names for c in r.conditions)][: len(STYLES)] or rules[:1]
+    elsewhere = list(dict.fromkeys(c for r in rules for c in r.conditions if c.name not in names))
+    is_drawn = np.ones(table.n_rows, dtype=bool)
+    for condition in elsewhere:
+        is_drawn &= condition.covers_rows(table)
+    groups = [
+        replace(group, is_in=group.is_in & is_drawn) for group in outcome_groups(explanations, explanation, outcomes)
+    ]
+    return RuleView(
+        rules,
+        [Scale.of_column(name, explanation, table, is_drawn) for name in names],
+        groups,
+        rule_title(rules, n_rules, elsewhere, int(np.count_nonzero(is_drawn))),
+    )
+
+
+def draw_view(ax: Axes, view: RuleView) -> None:
+    """Draw training rows, the boxes of the rules over them, and the row as a star."""
+    scales, groups = view.scales, view.groups
+    star = scales[-1].of_row
+    if len(scales) == 2:
+        draw_points(ax, scales[0], scales[1], groups)
+    else:
+        top = draw_histogram(ax, scales[0], groups)
+        star = 1.08 * top
+        ax.set_ylim(0, 1.17 * top)
+        ax.set_ylabel("training rows")
+    for style, r in zip(STYLES, view.rules, strict=False):
+        name = textwrap.fill(f"rule on {list_names([c.name for c in r.conditions])}", 30)
+        draw_boxes(ax, scales, r, style, 0.1 / len(view.rules), "the rule" if len(view.rules) == 1 else name)
+    ax.plot(scales[0].of_row, star, "*", ms=17, mfc="black", mec="white", mew=1.2, zorder=6, ls="", label="the row")
+    scales[0].dress(ax, "x")
+    if len(scales) == 2:
+        scales[1].dress(ax, "y")

@@ -1,0 +1,544 @@
+"""What rules and explanations show, as plain values.
+
+Everything that is seen of a rule or an explanation is computed here once: its sentence, its figures, the warnings, the
+sets, the order of the importances, and, with ``axis``, where conditions and values lie. Cards, the report, the plots
+and the app only draw these values. The words of ``str(explanation)`` are those of the explanation itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
+from suffice._table.encoding import Column
+from suffice.explanation import N_LISTED, Explanation, SufficientSet, rank_importance
+from suffice.explanations import Explanations
+from suffice.global_rules import GlobalRule
+from suffice.rules import Condition, Rule
+from suffice.words import counted, format_percent, format_probability, join
+
+READ_WITH_CARE = "Read with care. "
+NOTHING = "nothing at all"
+NO_SET = "no sufficient set"
+SDP_MEANING = "the probability that the outcome is kept"
+COVERAGE_MEANING = "the share of training rows in the rule"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A piece of a sentence.
+
+    Parameters
+    ----------
+    text : str
+        The piece.
+    is_key : bool, default=False
+        Whether it is IF, AND, THEN or ALWAYS.
+    """
+
+    text: str
+    is_key: bool = False
+
+
+@dataclass(frozen=True)
+class Share:
+    """A number from 0 to 1 that is drawn as a bar.
+
+    Parameters
+    ----------
+    name : str
+        What it is.
+    value : float
+        The number.
+    text : str
+        The number as it is written.
+    tick : float or None, default=None
+        A mark on the bar.
+    """
+
+    name: str
+    value: float
+    text: str
+    tick: float | None = None
+
+
+@dataclass(frozen=True)
+class RulePicture:
+    """What a rule shows.
+
+    Parameters
+    ----------
+    sentence : tuple of Word
+        The rule in short numbers; join the texts with spaces.
+    text : str
+        The rule in full.
+    sdp, coverage, precision : Share
+        Its figures; the tick of the SDP is pi.
+    proof : str
+        How many training rows it covers, and what is proven of it.
+    missing : str
+        Which variables may be missing; nothing if there is nothing to say.
+    drawings : tuple of Drawing
+        Its conditions.
+    """
+
+    sentence: tuple[Word, ...]
+    text: str
+    sdp: Share
+    coverage: Share
+    precision: Share
+    proof: str
+    missing: str
+    drawings: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True)
+class SetPicture:
+    """What the best set shows where there is no rule.
+
+    Parameters
+    ----------
+    lead : str
+        Whether it is enough.
+    title : str
+        The title above its values.
+    note : str
+        Beside the title; nothing if the set holds variables.
+    sdp : Share
+        Its same-decision probability.
+    drawings : tuple of Drawing
+        The row's values.
+    """
+
+    lead: str
+    title: str
+    note: str
+    sdp: Share
+    drawings: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True)
+class ExplanationPicture:
+    """What an explanation shows.
+
+    Parameters
+    ----------
+    title : str
+        What the outcome is called.
+    outcome : str
+        The outcome.
+    kept : str
+        The interval in which a number is kept; nothing for a class.
+    badge : str
+        How many variables are enough.
+    is_sufficient : bool
+        Whether any set is sufficient.
+    cautions : tuple of str
+        Why it is to be read with care: the forest disagrees, or the search ended early.
+    rule : RulePicture or None
+        The rule, if there is one.
+    best : SetPicture or None
+        The best set, if there is no rule.
+    sets_title, sets_note : str
+        How many sufficient sets there are, and what several of them mean.
+    sets : tuple of Share
+        The first of the sufficient sets.
+    more_sets : str
+        How many more there are; nothing if all are listed.
+    importance : tuple of Share
+        The variables of any importance, the most important first; empty with fewer than two sets, when it says
+        nothing.
+    """
+
+    title: str
+    outcome: str
+    kept: str
+    badge: str
+    is_sufficient: bool
+    cautions: tuple[str, ...]
+    rule: RulePicture | None
+    best: SetPicture | None
+    sets_title: str
+    sets_note: str
+    sets: tuple[Share, ...]
+    more_sets: str
+    importance: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts of explained rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        All rows.
+    n_sufficient : int
+        Rows with a sufficient set.
+    n_disagree : int
+        Rows for which the forest disagrees with the outcome.
+    n_incomplete : int
+        Rows whose search ended early.
+    sizes : mapping of int to int
+        The number of rows by the size of their smallest sufficient set.
+    """
+
+    n_rows: int
+    n_sufficient: int
+    n_disagree: int
+    n_incomplete: int
+    sizes: Mapping[int, int]
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to take care of, one sentence each."""
+        sentences = []
+        if self.n_disagree:
+            rows = counted(self.n_disagree, "row")
+            sentences.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
+        if self.n_incomplete:
+            rows = counted(self.n_incomplete, "row")
+            sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
+        return tuple(sentences)
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def write_sentence(conditions: Sequence[Condition], conclusion: str) -> tuple[Word, ...]:
+    """Write a rule as a sentence with short numbers.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+        The conditions.
+    conclusion : str
+        What follows "THEN".
+
+    Returns
+    -------
+    tuple of Word
+        The pieces; join their texts with spaces.
+
+    Examples
+    --------
+    >>> print(*(word.text for word in write_sentence([Condition("hour", 5.5), Condition("temp", 7.0)], "busy")))
+    IF hour > 5.5 AND temp > 7 THEN busy
+    """
+    if not conditions:
+        return Word("ALWAYS", True), Word(conclusion)
+    words = []
+    for i, condition in enumerate(conditions):
+        words += [Word("AND" if i else "IF", True), Word(condition_text(condition))]
+    return (*words, Word("THEN", True), Word(conclusion))
+
+
+def line_conclusion(line: GlobalRule) -> str:
+    """Write the conclusion of a global rule.
+
+    Parameters
+    ----------
+    line : GlobalRule
+        The rule.
+
+    Returns
+    -------
+    str
+        The class, or the number with its mean absolute error.
+    """
+    if line.mae is None:
+        return str(line.output)
+    return f"{line.rule.target} = {rounded(line.output, 4)} (MAE {rounded(line.mae, 3)})"
+
+
+def coverage_share(coverage: float) -> Share:
+    """Compute how a coverage is drawn.
+
+    Parameters
+    ----------
+    coverage : float
+        The share of training rows.
+
+    Returns
+    -------
+    Share
+        The bar.
+    """
+    return Share("coverage", coverage, f"{format_percent(coverage)} %")
+
+
+def sdp_share(sdp: float, pi: float | None) -> Share:
+    """Compute how a same-decision probability is drawn.
+
+    Parameters
+    ----------
+    sdp : float
+        The probability.
+    pi : float or None
+        The probability that a sufficient set must reach, if it is known.
+
+    Returns
+    -------
+    Share
+        The bar.
+    """
+    return Share("SDP", sdp, format_probability(sdp), pi)
+
+
+def picture_rule(
+    rule: Rule,
+    columns: Sequence[Column] = (),
+    values: Mapping[str, Any] | None = None,
+    pi: float | None = None,
+) -> RulePicture:
+    """Compute what a rule shows.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    columns : sequence of Column, default=()
+        The columns of the training table, as far as they are known.
+    values : mapping of str to object, default=None
+        The row's value of each column, None for a missing one; without a row, None.
+    pi : float, default=None
+        The probability that a sufficient set must reach.
+
+    Returns
+    -------
+    RulePicture
+        The picture.
+    """
+    column_of = {column.name: column for column in columns}
+    known = values or {}
+    proof = "No other such rule covers more." if rule.optimal else "A rule that covers more may exist."
+    if rule.everywhere:
+        proof += " Its SDP is proven for every point, not only for training rows."
+    precision = rule.precision
+    return RulePicture(
+        sentence=write_sentence(rule.conditions, rule.conclusion),
+        text=str(rule),
+        sdp=sdp_share(rule.sdp, pi),
+        coverage=coverage_share(rule.coverage),
+        precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
+        proof=f"{counted(rule.support, 'training row')} covered. {proof}",
+        missing=missing_text(rule.conditions),
+        drawings=tuple(
+            draw(condition.name, condition, column_of.get(condition.name), known.get(condition.name, NO_ROW))
+            for condition in rule.conditions
+        ),
+    )
+
+
+# --- explanations ----------------------------------------------------------------------------------------------------
+
+
+def picture_explanation(explanation: Explanation) -> ExplanationPicture:
+    """Compute what an explanation shows.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation.
+
+    Returns
+    -------
+    ExplanationPicture
+        The picture.
+    """
+    rule, sets = explanation.rule, explanation.sufficient_sets
+    values = {name: value for _, columns in explanation.values for name, value in columns}
+    target = "y" if rule is None else rule.target
+    sets_title, sets_note, more_sets = sets_texts(len(sets))
+    return ExplanationPicture(
+        title="Outcome" if target == "y" else f"Outcome: {target}",
+        outcome=explanation.outcome_text,
+        kept="" if explanation.interval is None else kept_text(explanation.interval_text),
+        badge=badge_text(explanation.best_set, len(explanation.values)) if sets else NO_SET,
+        is_sufficient=explanation.is_sufficient,
+        cautions=cautions(explanation),
+        rule=None if rule is None else picture_rule(rule, explanation.columns, values, explanation.pi),
+        best=picture_best_set(explanation) if rule is None else None,
+        sets_title=sets_title,
+        sets_note=sets_note,
+        sets=tuple(
+            Share(set_text(chosen), chosen.sdp, format_probability(chosen.sdp), explanation.pi)
+            for chosen in sets[:N_LISTED]
+        ),
+        more_sets=more_sets,
+        importance=importance_shares(explanation.importance) if len(sets) > 1 else (),
+    )
+
+
+def kept_text(interval: str) -> str:
+    """Write in which interval a number is kept.
+
+    Parameters
+    ----------
+    interval : str
+        The interval.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    return f"kept within {interval}"
+
+
+def cautions(explanation: Explanation) -> tuple[str, ...]:
+    """Return why an explanation is to be read with care.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation.
+
+    Returns
+    -------
+    tuple of str
+        The reasons, one sentence each.
+    """
+    return tuple(reason for reason in (explanation.care, explanation.search_note) if reason)
+
+
+def badge_text(best_set: SufficientSet, n_variables: int) -> str:
+    """Write how many variables are enough.
+
+    Parameters
+    ----------
+    best_set : SufficientSet
+        The first of the sufficient sets.
+    n_variables : int
+        The number of variables of the table.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    n_enough = len(best_set.variables)
+    if not n_enough:
+        return "no variable is needed"
+    return f"{n_enough} of {counted(n_variables, 'variable')} {'is' if n_enough == 1 else 'are'} enough"
+
+
+def set_text(chosen: SufficientSet) -> str:
+    """Write the variables of a set.
+
+    Parameters
+    ----------
+    chosen : SufficientSet
+        The set.
+
+    Returns
+    -------
+    str
+        The variables.
+    """
+    return join(chosen.variables) or NOTHING
+
+
+def sets_texts(n_sets: int) -> tuple[str, str, str]:
+    """Write what stands around the list of sufficient sets.
+
+    Parameters
+    ----------
+    n_sets : int
+        The number of sufficient sets.
+
+    Returns
+    -------
+    tuple of str
+        The title, the note beside it, and how many more there are than those listed.
+    """
+    more = f"and {n_sets - N_LISTED} more" if n_sets > N_LISTED else ""
+    return counted(n_sets, "sufficient set"), "each alone is enough" if n_sets > 1 else "", more
+
+
+def best_set_texts(is_sufficient: bool, pi: float) -> tuple[str, str]:
+    """Write the texts around the best set of a row without a rule.
+
+    Parameters
+    ----------
+    is_sufficient : bool
+        Whether the set is sufficient.
+    pi : float
+        The probability that a sufficient set must reach.
+
+    Returns
+    -------
+    tuple of str
+        The sentence above, and the title.
+    """
+    if is_sufficient:
+        return "To keep it, these values are enough.", "This is enough"
+    return f"No set of the candidate variables keeps it with probability {pi:g}, so there is no rule.", "Nearest comes"
+
+
+def picture_best_set(explanation: Explanation) -> SetPicture:
+    """Compute what the best set of a row without a rule shows.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation.
+
+    Returns
+    -------
+    SetPicture
+        The picture.
+    """
+    lead, title = best_set_texts(explanation.is_sufficient, explanation.pi)
+    column_of = {column.name: column for column in explanation.columns}
+    drawings = tuple(
+        draw(name, None, column_of.get(name), value)
+        for variable in explanation.best_set.variables
+        for name, value in explanation.shown_values(variable)
+    )
+    note = "" if drawings else f"{NOTHING}: whatever is known"
+    return SetPicture(lead, title, note, sdp_share(explanation.best_set.sdp, explanation.pi), drawings)
+
+
+def importance_shares(importance: Mapping[str, float]) -> tuple[Share, ...]:
+    """Compute how importances are drawn.
+
+    Parameters
+    ----------
+    importance : mapping of str to float
+        The importance of each variable.
+
+    Returns
+    -------
+    tuple of Share
+        The variables of any importance, the most important first.
+    """
+    return tuple(Share(name, value, f"{value:.2f}") for name, value in rank_importance(importance))
+
+
+def summarize(explanations: Explanations) -> Summary:
+    """Count explained rows.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The explanations.
+
+    Returns
+    -------
+    Summary
+        The counts.
+    """
+    has_set = explanations.has_set
+    best_sets = zip(explanations.best_sets, has_set.tolist(), strict=True)
+    sizes = Counter(len(best.variables) for best, is_sufficient in best_sets if is_sufficient)
+    return Summary(
+        n_rows=len(explanations),
+        n_sufficient=int(has_set.sum()),
+        n_disagree=int((~explanations.forest_agrees).sum()),
+        n_incomplete=len(explanations) - sum(explanations.is_search_complete),
+        sizes=dict(sorted(sizes.items())),
+    )

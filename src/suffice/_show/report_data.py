@@ -1,0 +1,381 @@
+"""What the script of a report draws, as compact plain values: rules and rows, column by column.
+
+Texts, the places of bands and dots, chips and the rows that a rule covers are computed here, by ``picture`` and
+``axis``; the script only draws, searches, filters and turns pages. What many rows share (conditions, sets, chips,
+warnings) is written once and named by its position. Places are hundredths of a per cent of the drawn range.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._show.axis import (
+    Drawing,
+    band,
+    bounds_text,
+    code_text,
+    condition_text,
+    draw,
+    drawn_range,
+    end_texts,
+    missing_text,
+    share,
+)
+from suffice._show.picture import (
+    NO_SET,
+    NOTHING,
+    READ_WITH_CARE,
+    badge_text,
+    best_set_texts,
+    cautions,
+    coverage_share,
+    line_conclusion,
+    set_text,
+    sets_texts,
+)
+from suffice._table.encoding import Column
+from suffice.explanation import N_LISTED, Explanation, rank_importance
+from suffice.explanations import Explanations
+from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rules import Condition
+from suffice.words import format_number, format_probability
+
+Key = TypeVar("Key", bound=Hashable)
+
+MISSING = -1  # in the place of a code
+
+
+class _Distinct(Generic[Key]):
+    """Distinct values in the order in which they first came, and their positions."""
+
+    def __init__(self) -> None:
+        self.position_of: dict[Key, int] = {}
+
+    def place(self, key: Key) -> int:
+        return self.position_of.setdefault(key, len(self.position_of))
+
+
+def report_data(explanations: Explanations) -> dict[str, Any]:
+    """Write what the page draws.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The explanations.
+
+    Returns
+    -------
+    dict
+        Plain values, ready for JSON.
+    """
+    about = explanations.about
+    classes = [str(label) for label in about["classes"]] if about["task"] == "classification" else None
+    boxes = _Boxes(explanations.columns)
+    writer = _Rows(explanations, boxes)
+    for explanation in explanations:
+        writer.add(explanation)
+    lines, writer.rows["line"] = _lines(explanations, boxes)
+    return {
+        "target": about["target"],
+        "pi": explanations.pi,
+        "classes": classes,
+        "words": _words(explanations.pi),
+        "outcomeEnds": None if writer.outcome is None else end_texts(writer.outcome),
+        "columns": [
+            {**_column(column), "values": values}
+            for column, values in zip(explanations.columns, writer.values, strict=True)
+        ],
+        "variables": explanations.variable_names,
+        "candidates": [explanations.variable_names.index(name) for name in explanations.candidates],
+        "sets": writer.sets,
+        "badges": writer.badges,
+        "cautions": [["", 0], *writer.cautions.position_of],
+        "conditions": boxes.conditions,
+        "boxes": boxes.written,
+        "chips": list(boxes.chips.position_of),
+        "lines": lines,
+        "rows": writer.rows,
+    }
+
+
+def _words(pi: float) -> dict[str, Any]:
+    """Write what stands in many cards."""
+    _, sets_note, _ = sets_texts(2)
+    return {
+        "care": READ_WITH_CARE,
+        "noSet": NO_SET,
+        "enough": best_set_texts(True, pi),
+        "nearest": best_set_texts(False, pi),
+        "nothing": f"{NOTHING}: whatever is known",
+        "setsNote": sets_note,
+    }
+
+
+def _column(column: Column) -> dict[str, Any]:
+    if column.kind == "category":
+        return {"name": column.name, "labels": [code_text(column, code) for code in range(len(column.labels))]}
+    return {"name": column.name, "ends": end_texts(column) if _is_ranged(column) else None}
+
+
+def _is_ranged(column: Column) -> bool:
+    return bool(np.isfinite(column.extent).all())
+
+
+class _Boxes:
+    """The distinct boxes of rules, their distinct conditions, and the distinct lists of chips."""
+
+    def __init__(self, columns: tuple[Column, ...]) -> None:
+        self.columns = columns
+        self.position_of = {column.name: c for c, column in enumerate(columns)}
+        self.written: list[list[Any]] = []
+        self.conditions: list[list[Any]] = []
+        self.chips: _Distinct[tuple[Any, ...]] = _Distinct()
+        self._boxes: _Distinct[tuple[Condition, ...]] = _Distinct()
+        self._conditions: _Distinct[Condition] = _Distinct()
+        self._chips_of: dict[tuple[int, Condition | None, Any], int] = {}
+
+    def place(self, conditions: tuple[Condition, ...], coverage: float) -> int:
+        """Return the position of a box."""
+        position = self._boxes.place(conditions)
+        if position == len(self.written):
+            places = [self._place_condition(condition) for condition in conditions]
+            drawn = coverage_share(coverage)
+            self.written.append([places, coverage, drawn.text, missing_text(conditions)])
+        return position
+
+    def _place_condition(self, condition: Condition) -> int:
+        position = self._conditions.place(condition)
+        if position == len(self.conditions):
+            c = self.position_of[condition.name]
+            column = self.columns[c]
+            bounds = "" if column.kind == "category" and condition.labels else bounds_text(condition)
+            written: list[Any] = [c, condition_text(condition), bounds]
+            drawn = band(column, condition) if column.kind != "category" and _is_ranged(column) else None
+            if drawn is not None:
+                sides = " from" * drawn.has_low + " to" * drawn.has_high
+                written += [hundredths(drawn.start), hundredths(drawn.end), sides]
+            self.conditions.append(written)
+        return position
+
+    def draw_value(self, c: int, condition: Condition | None, value: Any) -> int | None:
+        """Return where a row's value lies on its range, or the position of the chips with it."""
+        column = self.columns[c]
+        if column.kind == "category":
+            key = (c, condition, value)
+            if key not in self._chips_of:
+                self._chips_of[key] = self._place_chips(draw(column.name, condition, column, value))
+            return self._chips_of[key]
+        if value is None or not _is_ranged(column):
+            return None
+        return hundredths(share(value, drawn_range(column)))
+
+    def _place_chips(self, drawing: Drawing) -> int:
+        codes = tuple(MISSING if chip.code is None else chip.code for chip in drawing.chips)
+        kinds = "".join(str(chip.is_in + 2 * chip.is_own) for chip in drawing.chips)
+        return self.chips.place((codes, kinds, drawing.more))
+
+
+class _Rows:
+    """The explained rows: their figures, what is drawn of each, and their values."""
+
+    def __init__(self, explanations: Explanations, boxes: _Boxes) -> None:
+        about = explanations.about
+        self._boxes = boxes
+        self._variable_of = {name: v for v, name in enumerate(explanations.variable_names)}
+        self._code_of_class = {label: code for code, label in enumerate(about["classes"] or ())}
+        self._codes = [_codes(column) for column in explanations.columns]
+        self._sets: _Distinct[tuple[str, ...]] = _Distinct()
+        self.sets: list[list[Any]] = []
+        self.cautions: _Distinct[tuple[str, int]] = _Distinct()
+        self.badges: dict[int, str] = {}
+        self.outcome: Column | None = None
+        names = ["outcome", "care", "sets", "nSets", "held", "box", "sdp", "drawn", "columns"]
+        if about["task"] == "regression":
+            _, outcomes = explanations.training
+            self.outcome = Column(about["target"], -1, extent=(float(outcomes.min()), float(outcomes.max())))
+            names += ["low", "high", "kept"]
+        self.rows: dict[str, list[Any]] = {name: [] for name in names}
+        self.values: list[list[Any]] = [[] for _ in explanations.columns]
+
+    def add(self, explanation: Explanation) -> None:
+        """Write a row."""
+        values = {name: value for _, columns in explanation.values for name, value in columns}
+        for c, (column, codes) in enumerate(zip(self._boxes.columns, self._codes, strict=True)):
+            value = values[column.name]
+            self.values[c].append(value if value is None else compact(value) if codes is None else codes[value])
+        sets, rule = explanation.sufficient_sets, explanation.rule
+        if sets:
+            size = len(explanation.best_set.variables)
+            self.badges[size] = badge_text(explanation.best_set, len(explanation.values))
+        figures = {
+            "care": self._place_cautions(explanation),
+            "sets": self._place_sets(explanation),
+            "nSets": len(sets),
+            "held": self._held(explanation) if len(sets) > 1 else 0,
+            "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
+            "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
+            **self._drawn(explanation, values),
+            **self._outcome(explanation),
+        }
+        for name, value in figures.items():
+            self.rows[name].append(value)
+
+    def _place_cautions(self, explanation: Explanation) -> int:
+        reasons = cautions(explanation)
+        return 1 + self.cautions.place((" ".join(reasons), int(not explanation.forest_agrees))) if reasons else 0
+
+    def _place_sets(self, explanation: Explanation) -> list[int]:
+        """Return the positions of the sets that are listed, each with its SDP in per cent."""
+        listed: list[int] = []
+        for chosen in explanation.sufficient_sets[:N_LISTED] or (explanation.best_set,):
+            position = self._sets.place(chosen.variables)
+            if position == len(self.sets):
+                self.sets.append([set_text(chosen), *(self._variable_of[name] for name in chosen.variables)])
+            listed += [position, floor_percent(chosen.sdp)]
+        return listed
+
+    def _held(self, explanation: Explanation) -> list[int]:
+        """Return the variables, the most important first, each with the number of sets that hold it."""
+        n_holding = Counter(name for chosen in explanation.sufficient_sets for name in chosen.variables)
+        ranked = rank_importance({name: n_holding[name] for name in self._variable_of})
+        return [number for name, n in ranked for number in (self._variable_of[name], int(n))]
+
+    def _drawn(self, explanation: Explanation, values: dict[str, Any]) -> dict[str, Any]:
+        """Return what is drawn of each condition or, without a rule, the columns of the best set and their values."""
+        boxes = self._boxes
+        if explanation.rule is not None:
+            conditions = explanation.rule.conditions
+            places = [boxes.draw_value(boxes.position_of[c.name], c, values[c.name]) for c in conditions]
+            return {"columns": 0, "drawn": places}
+        shown = [
+            (boxes.position_of[name], value)
+            for variable in explanation.best_set.variables
+            for name, value in explanation.shown_values(variable)
+        ]
+        return {"columns": [c for c, _ in shown], "drawn": [boxes.draw_value(c, None, value) for c, value in shown]}
+
+    def _outcome(self, explanation: Explanation) -> dict[str, Any]:
+        if self.outcome is None or explanation.interval is None:
+            return {"outcome": self._code_of_class[explanation.outcome]}
+        low, high = explanation.interval
+        ends = drawn_range(self.outcome)
+        places = [hundredths(share(value, ends)) for value in (low, high, explanation.outcome)]
+        return {"outcome": compact(explanation.outcome), "low": compact(low), "high": compact(high), "kept": places}
+
+
+def _codes(column: Column) -> dict[Any, int] | None:
+    if column.kind != "category":
+        return None
+    return {column.decode(code): code for code in range(len(column.labels))}
+
+
+def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, Any]], list[int]]:
+    """Write the global rules with the explained rows that they cover, and for each row the first that covers it."""
+    table, outcomes = explanations.explained
+    first = np.full(len(outcomes), -1)
+    if not any(rule is not None for rule in explanations.rules):
+        return [], first.tolist()
+    is_class = explanations.about["task"] == "classification"
+    kind = GlobalRulesClassifier if is_class else GlobalRulesRegressor
+    model = kind.from_explanations(explanations)
+    lines = []
+    for i, line in enumerate(model.rules_):
+        covered = line.rule.covers(table)
+        first[covered & (first < 0)] = i
+        lines.append(
+            {
+                "box": boxes.place(line.rule.conditions, line.coverage),
+                "said": line_conclusion(line),
+                "coverage": line.coverage,
+                "precision": line.precision,
+                "precisionText": format_probability(max(line.precision, 0.0)),
+                "rows": int(np.count_nonzero(covered)),
+                "gaps": gaps(covered),
+            }
+        )
+    return lines, first.tolist()
+
+
+def gaps(covered: NDArray[np.bool_]) -> list[int]:
+    """Write which rows are covered.
+
+    Parameters
+    ----------
+    covered : ndarray of shape (n_rows,), bool
+        Whether each row is covered.
+
+    Returns
+    -------
+    list of int
+        1 and the rows that are covered, or 0 and those that are not, whichever are fewer; of each row, the distance
+        from the one before, and of the first one its position.
+
+    Examples
+    --------
+    >>> gaps(np.array([False, True, False, False, False, True])), gaps(np.array([True, True, False]))
+    ([1, 1, 4], [0, 2])
+    """
+    is_few = 2 * np.count_nonzero(covered) <= len(covered)
+    rows = np.flatnonzero(covered if is_few else ~covered)
+    return [int(is_few), *np.diff(rows, prepend=0).tolist()]
+
+
+def hundredths(value: float) -> int:
+    """Write a share in hundredths of a per cent.
+
+    Parameters
+    ----------
+    value : float
+        The share, from 0 to 1.
+
+    Returns
+    -------
+    int
+        From 0 to 10000.
+    """
+    return round(10_000 * value)
+
+
+def floor_percent(probability: float) -> int:
+    """Write a probability in per cent, rounded down as its text is.
+
+    Parameters
+    ----------
+    probability : float
+        The probability.
+
+    Returns
+    -------
+    int
+        From 0 to 100.
+    """
+    return round(100 * float(format_probability(probability)))
+
+
+def compact(value: float) -> float | str:
+    """Write a number such that JavaScript's ``String`` makes its text of it.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    float or str
+        The number with the digits of its text, or the text if JavaScript writes it otherwise.
+
+    Examples
+    --------
+    >>> compact(3.96312499), compact(12.0), compact(1e-12)
+    (3.9631, 12, '1e-12')
+    """
+    text = format_number(value)
+    if text.lstrip("-").isdigit():
+        return int(text) if abs(value) < 1e15 else text
+    return float(text) if 1e-4 <= abs(value) < 1e15 else text
