@@ -21,7 +21,7 @@ from suffice._io.outcome_column import is_known, outcomes_of
 from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
 from suffice.errors import InputError
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 
 N_MANY = 1000  # from this number of rows on, a terminal is told that the work has begun
 N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time

@@ -22,7 +22,7 @@ from suffice.words import counted
 
 if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
-    from suffice.explanation import Explanations
+    from suffice.explanations import Explanations
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice --simplify 0.01[/]\n\n"

@@ -14,7 +14,7 @@ from suffice._engine.search import FoundSets
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 from suffice.words import format_number, format_percent, format_probability
 
 CHUNK_SECONDS = 0.25  # how long a click may wait for a job
