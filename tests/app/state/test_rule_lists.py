@@ -1,9 +1,9 @@
 import numpy as np
 import polars as pl
 import pytest
-from suffice._cli.results import training_rows
 
 from suffice import GlobalRulesClassifier
+from suffice._io.explainer_file import training_rows
 from suffice.app.state.jobs import Job
 from suffice.app.state.opening import fit_workspace
 from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
