@@ -188,7 +188,7 @@ class Explanation:
         return columns[:N_LISTED]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the explanation as plain Python values, ready for JSON.
+        """Return the explanation as plain Python values, ready for JSON.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class Explanation:
         return kinds[kind](self, **options)
 
     def __str__(self) -> str:
-        """Tell the explanation in plain words."""
+        """Return the explanation in plain words."""
         kept = "" if self.interval is None else f", kept within {self.interval_text}"
         lines = [f"The outcome is {self.outcome_text}{kept}."]
         if self.care:

@@ -1,4 +1,4 @@
-"""Pieces of HTML of which cards and reports are made. They know nothing of what is explained.
+"""Pieces of HTML of which cards and reports are made. They do not depend on what is explained.
 
 Any text that is not `Html` is escaped where it is put in.
 """
@@ -42,8 +42,8 @@ def element(tag: str, classes: str, *children: str, **attributes: str) -> Html:
     <span class="name" title="&quot;">a &lt; b</span>
     """
     named = {"class": classes, **attributes} if classes else attributes
-    told = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
-    return Html(f"<{tag}{told}>{''.join(_escaped(child) for child in children)}</{tag}>")
+    written = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
+    return Html(f"<{tag}{written}>{''.join(_escaped(child) for child in children)}</{tag}>")
 
 
 def _escaped(text: str) -> str:
@@ -93,7 +93,7 @@ def part(title: str, note: str, *children: str) -> Html:
     title : str
         The title.
     note : str
-        What is said beside it, smaller.
+        A smaller text beside it.
     *children : str
         What is in it.
 
@@ -145,7 +145,7 @@ def bars(
     tick : float, optional
         A share that is marked.
     more : str, default=""
-        What is said below.
+        A text below the bars.
     narrow : bool, default=False
         Whether the names are short.
 
@@ -168,14 +168,14 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     Parameters
     ----------
     pairs : iterable of (str, str)
-        What it is, and what is said of it.
+        The name of each fact, and its text.
 
     Returns
     -------
     Html
         The facts.
     """
-    cells = [cell for key, told in pairs for cell in (element("span", "key", key), element("span", "", told))]
+    cells = [cell for key, text in pairs for cell in (element("span", "key", key), element("span", "", text))]
     return element("div", "facts", *cells)
 
 
@@ -187,7 +187,7 @@ def chips(labels: Iterable[tuple[str, str]], more: str = "") -> Html:
     labels : iterable of (str, str)
         The labels, each with one of "in", "own", "own in" and "".
     more : str, default=""
-        What is said after them.
+        A text after them.
 
     Returns
     -------
