@@ -608,7 +608,7 @@ def test_a_condition_reads_like_this(condition, text):
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("written", "text"),
     [
         (
             counted(HOUR, WORK, TEMP),
@@ -623,8 +623,9 @@ def test_a_condition_reads_like_this(condition, text):
         ),
     ],
 )
-def test_a_rule_reads_like_this(told, sentence):
-    assert str(told) == sentence
+def test_a_rule_reads_like_this(written, text):
+    assert str(written) == text
+    assert written.sentence == text.split("  (coverage")[0]
 
 
 @pytest.mark.parametrize(

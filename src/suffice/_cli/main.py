@@ -1,7 +1,7 @@
-"""The entry point of the command ``suffice``: it runs a command and turns errors into a sentence and an exit code.
+"""The entry point of ``suffice``: it runs a command and turns errors into a sentence and an exit code.
 
-0 is success, 2 bad input, 130 an interruption, and 1, with a traceback, an error of the program. The commands
-themselves are in ``commands``.
+The exit code is 0 for success, 2 for bad input, 130 for an interruption, and 1, with a traceback, for an error of the
+program. The commands themselves are in ``commands``.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ def run(args: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Otherwise the interpreter would try to flush what nobody reads, and complain.
+        # Otherwise the interpreter would fail to flush standard output at its end, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except ImportError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing in ("typer", "rich", "polars"):
+        if missing in ("typer", "rich", "polars", "filelock"):
             return _refuse("The command needs its extra: pip install 'suffice[cli]'.")
         return _refuse(str(error))
     except (ValueError, TypeError, OSError) as error:
-        return _refuse(_told(error))
+        return _refuse(_message(error))
 
 
 def _invoke(args: list[str]) -> int:
@@ -67,7 +67,7 @@ def _invoke(args: list[str]) -> int:
 
     from suffice._cli import commands
 
-    command = typer.main.get_command(commands.app)
+    command = typer.main.get_command(commands.cli)
     if "_SUFFICE_COMPLETE" in os.environ:
         command.main(args, prog_name="suffice")
     try:
@@ -76,11 +76,11 @@ def _invoke(args: list[str]) -> int:
     except typer.Exit as stop:
         return int(stop.exit_code)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # a usage error, of whichever class
+        if not hasattr(error, "format_message"):  # only usage errors have it, whatever their class
             raise
-        of_command = getattr(getattr(error, "ctx", None), "command_path", "suffice")
-        told = error.format_message()
-        return _refuse(f"{told}{'' if told.endswith(('.', '?')) else '.'} See `{of_command} --help`.")
+        failed_command = getattr(getattr(error, "ctx", None), "command_path", "suffice")
+        message = error.format_message()
+        return _refuse(f"{message}{'' if message.endswith(('.', '?')) else '.'} See `{failed_command} --help`.")
     return 0
 
 
@@ -99,7 +99,7 @@ class _WarningLines:
             _complain("Note" if category.__name__ == "TableFileWarning" else "Warning", in_options(text))
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename!r}." if error.filename else f"{error.strerror}."
     from suffice._cli.printing import in_options

@@ -1,6 +1,7 @@
-"""How the command prints: results on standard output, all else on standard error, lines wrapped on a terminal only.
+"""How the command prints: results on standard output, everything else on standard error.
 
-Also how sizes and fidelity read, and the library's messages in the words of the command.
+Lines are wrapped on a terminal only. Also here: how sizes and fidelity are written, and messages of the library in
+the words of the command.
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import rich.table
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from suffice.words import counted
-
 N_LISTED = 10
-# The library speaks of parameters, the command has options.
+# The library has parameters, the command has options.
 _OPTIONS = (
     (r"\bextra_columns='ignore'", "--ignore-extra"),
     (r"\bunseen='missing'", "--unseen missing"),
@@ -34,7 +33,7 @@ _OPTIONS = (
     (r"`tolerance`", "--simplify"),
     (r"`n_jobs`", "--jobs"),
     (r"`(pi|alpha|radius|task|dates|unseen)`", r"--\1"),
-    (r"save one with explainer\.save\(path\)", "make one by `suffice fit`"),
+    (r"save one with explainer\.save\(path\)", "make one with `suffice fit`"),
     (r"^`X`", "The table"),
     (r"`X`", "the table"),
     (r"^`y`", "The target"),
@@ -43,7 +42,7 @@ _OPTIONS = (
 
 
 def in_options(text: str) -> str:
-    """Put a message of the library into the words of the command.
+    """Translate a message of the library into the words of the command.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def in_options(text: str) -> str:
 
 
 def listed(values: Sequence[Any]) -> str:
-    """List the first values, and tell how many more there are.
+    """List the first values, and say how many more there are.
 
     Parameters
     ----------
@@ -113,12 +112,12 @@ def format_size(n_bytes: float) -> str:
 
 
 def format_fidelity(about: Mapping[str, Any]) -> str:
-    """Tell how well the forest follows the outcomes.
+    """Describe how well the forest predicts the outcomes.
 
     Parameters
     ----------
     about : mapping of str to object
-        What an explainer tells about itself.
+        The description of an explainer.
 
     Returns
     -------
@@ -127,21 +126,21 @@ def format_fidelity(about: Mapping[str, Any]) -> str:
     """
     value, by_class = about["fidelity"], about["fidelity_by_class"]
     if value is None or math.isnan(value):
-        return "not known, since every tree has seen every row"
+        return "unknown, because every tree has seen every row"
     if about["task"] == "regression":
         return f"R2 {value:.2f} on rows that the trees have not seen"
     shares = [f"{label} {100 * share:.0f} %" for label, share in by_class.items() if not math.isnan(share)]
     more = ", ..." if len(shares) > N_LISTED else ""
-    return f"{100 * value:.0f} % right of rows that the trees have not seen ({', '.join(shares[:N_LISTED])}{more})"
+    return f"{100 * value:.0f} % correct on rows that the trees have not seen ({', '.join(shares[:N_LISTED])}{more})"
 
 
-def describe(about: Mapping[str, Any]) -> dict[str, str]:
-    """Tell what was fitted.
+def describe_fit(about: Mapping[str, Any]) -> dict[str, str]:
+    """Describe what was fitted.
 
     Parameters
     ----------
     about : mapping of str to object
-        What an explainer tells about itself.
+        The description of an explainer.
 
     Returns
     -------
@@ -149,10 +148,10 @@ def describe(about: Mapping[str, Any]) -> dict[str, str]:
         Labels and texts.
     """
     classes, variables, candidates = about["classes"], about["variables"], about["candidates"]
-    held = "numbers" if classes is None else f"{counted(len(classes), 'class')[:-1]}es: {listed(classes)}"
+    outcomes = "numbers" if classes is None else f"{len(classes)} classes: {listed(classes)}"
     searched = "all" if len(candidates) == len(variables) else f"{len(candidates)} of {len(variables)}"
     return {
-        "Target": f"{about['target']}, {held}",
+        "Target": f"{about['target']}, {outcomes}",
         "Task": in_options(about["task_reason"]),
         "Fidelity": format_fidelity(about),
         "Candidates": f"{searched} variables: {', '.join(candidates)}",
@@ -188,8 +187,8 @@ def say_block(title: str, text: str) -> None:
     for line in text.splitlines():
         indent = " " * (2 + len(line) - len(line.lstrip()))
         width = console.width if console.is_terminal else sys.maxsize
-        said = textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent + "  ")
-        console.print(Text(said), soft_wrap=True)
+        wrapped = textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent + "  ")
+        console.print(Text(wrapped), soft_wrap=True)
 
 
 def say_lines(lines: Mapping[str, str]) -> None:
@@ -204,7 +203,7 @@ def say_lines(lines: Mapping[str, str]) -> None:
     if not console.is_terminal:
         say(*(f"{label}: {text}" for label, text in lines.items()))
         return
-    grid = Table.grid(padding=(0, 2))
+    grid = rich.table.Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
     for label, text in lines.items():
@@ -225,7 +224,7 @@ def say_numbered(text: str) -> None:
         say(text)
         return
     first, *others = text.splitlines()
-    grid = Table.grid(padding=(0, 1))
+    grid = rich.table.Table.grid(padding=(0, 1))
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column()
     for line in others:
@@ -234,8 +233,8 @@ def say_numbered(text: str) -> None:
     console.print(Text(first, style="bold"), grid)
 
 
-def tell(text: str) -> None:
-    """Say something that is not the result.
+def note(text: str) -> None:
+    """Print a line that is not part of the result.
 
     Parameters
     ----------
@@ -252,7 +251,7 @@ def working(what: str) -> Iterator[None]:
     Parameters
     ----------
     what : str
-        What is done.
+        The work.
 
     Yields
     ------

@@ -29,7 +29,9 @@ def wants_bar(show: bool | None) -> bool:
 
 
 @contextmanager
-def progress_bar(total: int, show: bool | None, what: str = "explaining") -> Iterator[Callable[[int], object] | None]:
+def progress_bar(
+    total: int, show: bool | None, what: str = "explaining", *, n_before: int = 0
+) -> Iterator[Callable[[int], object] | None]:
     """Show how many rows are done.
 
     Parameters
@@ -40,16 +42,19 @@ def progress_bar(total: int, show: bool | None, what: str = "explaining") -> Ite
         Whether to show a bar; None shows one on a terminal or in a notebook if the work takes over a second.
     what : str, default="explaining"
         What is done with them.
+    n_before : int, default=0
+        Rows that were done before, which do not count for the speed.
 
     Yields
     ------
     callable or None
-        To be called with the number of rows done so far; None if there is no bar.
+        To be called with the number of rows done so far, with those done before; None if there is no bar.
     """
     if not wants_bar(show):
         yield None
         return
     from tqdm.auto import tqdm
 
-    with tqdm(total=total, unit="row", desc=what, delay=0 if show else 1) as bar:
+    options = {"unit": "row", "desc": what, "delay": 0 if show else 1, "dynamic_ncols": True}
+    with tqdm(total=total, initial=n_before, **options) as bar:
         yield lambda done: bar.update(done - bar.n)

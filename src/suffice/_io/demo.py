@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import train_test_split
 
 N_HELD_OUT = 20
-# scikit-learn calls the last six s1 to s6; the description of the data tells what they are.
+# scikit-learn calls the last six s1 to s6; these names are from the description of the data.
 PATIENT = ("age", "sex", "body mass index", "blood pressure")
 SERUM = ("total cholesterol", "LDL", "HDL", "cholesterol/HDL", "log triglycerides", "blood sugar")
 
@@ -22,9 +22,9 @@ class DemoData:
     Parameters
     ----------
     title : str
-        What the data are.
+        The name of the data.
     X_fit, X_new : polars.DataFrame
-        The rows to fit on, and those held out.
+        The rows to fit on, and the held-out rows.
     y_fit, y_new : polars.Series
         Their outcomes.
     shown : tuple of int

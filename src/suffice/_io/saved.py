@@ -140,19 +140,19 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
 
 
 def read_origin(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read what wrote a file.
+    """Read which format a file has, and which versions wrote it.
 
     Parameters
     ----------
     path : path
-        A sound file.
+        A file that `load_explainer` reads.
 
     Returns
     -------
     dict
-        The number of the "format", and the "versions" of the packages that were used.
+        The number of the "format", and the "versions" of the packages used.
     """
-    with Path(path).open("rb") as file:
+    with open(path, "rb") as file:
         _, number, n_bytes = _PREFIX.unpack(file.read(_PREFIX.size))
         header = json.loads(file.read(n_bytes))
     return {"format": number, "versions": header["about"]["versions"]}

@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file so that it is there completely or not at all.
+def replacing(output: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write a file completely or not at all.
 
     Parameters
     ----------
-    target : path
+    output : path
         The path of the file.
 
     Yields
     ------
     Path
-        Where to write; it takes the place of `target` at the end, and is removed if something goes wrong.
+        A temporary file to write to. It replaces `output` at the end, and is removed if an error occurs.
     """
-    path = Path(os.path.realpath(target))  # a link stays a link
+    path = Path(os.path.realpath(output))  # a link stays a link
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
         yield path
         return
     written = path.with_name(f".{path.stem[:100]}-{secrets.token_hex(4)}{path.suffix}")
     try:
         yield written
-        with open(written, "rb+") as file:  # its content before its name: a crash must not leave an empty file
+        with open(written, "rb+") as file:  # the content before the name: a crash must not leave an empty file
             os.fsync(file.fileno())
         os.replace(written, path)
     finally:

@@ -1,8 +1,8 @@
 """The web app: explanations of a row, of many rows, and global rules, in a browser on this computer.
 
-The server listens on the loopback address only and serves every script itself. ``server`` starts it; ``workspace``
-holds an explainer with its table, ``view`` what a page shows and its link; ``one_row``, ``many_rows``, ``rule_list``
-and ``start`` are the pages.
+The server listens on the loopback address only and serves every script itself. Each room uses those before it only:
+``words`` rewords messages, ``state`` holds what a running app knows, ``parts`` makes components, ``pages`` arranges
+them into pages and connects their callbacks, and ``server`` serves the pages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The server of the app: it listens on the loopback address, serves every script itself, and knows no other host."""
+"""The server of the app: it listens on the loopback address and serves every script itself."""
 
 from __future__ import annotations
 
 import atexit
+import socket
 import threading
 import webbrowser
 from pathlib import Path
@@ -14,19 +15,14 @@ from dash import MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, htm
 from flask import Response, abort, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from suffice._cli.results import _text_columns, load_model
-from suffice._io.files import cannot_read, read_table
-from suffice._io.saved import MARK
 from suffice._show.markup import read_template
-from suffice.app.pages import many_rows, one_row, rule_list, start
-from suffice.app.pages.start import Waiting, WaitingTables, demo_workspace, fit_workspace
-from suffice.app.state.desk import Desk
+from suffice.app.pages import many_rows, rule_list, start
+from suffice.app.pages.one_row import page as one_row
+from suffice.app.state.desk import Desk, WaitingTables
 from suffice.app.state.jobs import Jobs
 from suffice.app.state.uploads import MAX_UPLOAD
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.errors import did_you_mean
-from suffice.explainer import SufficientExplainer
 from suffice.words import format_probability
 
 HOST = "127.0.0.1"
@@ -86,7 +82,7 @@ def make_app(desk: Desk, waiting: WaitingTables | None = None) -> Dash:
         State("pane-rows", "children"),
         State("pane-rules", "children"),
         prevent_initial_call=True,
-    )(lambda *given: _fill(desk, *given))
+    )(lambda stored, rows, rules: _fill(desk, stored, {"rows": rows, "rules": rules}))
     one_row.register(app, desk)
     many_rows.register(app, desk, jobs)
     rule_list.register(app, desk, jobs)
@@ -103,8 +99,8 @@ def _page(desk: Desk, waiting: WaitingTables, path: str | None, search: str | No
     view = View.from_search(search)
     workspace = desk.get(view.data)
     if path == "/start" or workspace is None:
-        told = "The data of this link are no longer here: open the table again." if view.data else ""
-        return [_header(None), html.Main(start.layout(waiting, told))]
+        message = "The data of this link are no longer here: open the table again." if view.data else ""
+        return [_header(None), html.Main(start.layout(waiting, message))]
     view = workspace.check(view)
     tabs = [("row", "One row"), ("rows", "Many rows"), ("rules", "Global rules")]
     panes = {"row": one_row.layout(workspace, view), "rows": None, "rules": None}
@@ -123,15 +119,14 @@ def _page(desk: Desk, waiting: WaitingTables, path: str | None, search: str | No
 _PANES = {"rows": many_rows.layout, "rules": rule_list.layout}
 
 
-def _fill(desk: Desk, stored: Any, rows: Any, rules: Any) -> tuple[Any, Any]:
-    """Lay out a page when it is first looked at: the first paint does not wait for the others."""
+def _fill(desk: Desk, stored: Any, panes: dict[str, Any]) -> tuple[Any, ...]:
+    """Lay out a page when it is first looked at, so that the first paint does not wait for the others."""
     view = View.from_store(stored)
     workspace = desk.get(view.data)
     if workspace is None:
         return no_update, no_update
-    filled = {"rows": rows, "rules": rules}
     return tuple(
-        _PANES[name](workspace) if view.tab == name and not content else no_update for name, content in filled.items()
+        _PANES[name](workspace) if view.tab == name and not content else no_update for name, content in panes.items()
     )
 
 
@@ -157,7 +152,7 @@ def _header(workspace: Workspace | None) -> html.Header:
 
 
 def _connect_browser(app: Dash) -> None:
-    """Connect what the browser does by itself."""
+    """Connect the callbacks that run in the browser."""
 
     def function(name: str) -> ClientsideFunction:
         return ClientsideFunction("suffice", name)
@@ -201,12 +196,12 @@ def _connect_browser(app: Dash) -> None:
 
 
 def _protect(app: Dash) -> None:
-    """Refuse other hosts and pages of others, and let the page load nothing from elsewhere."""
+    """Refuse requests from other hosts and pages, and forbid the page to load anything from elsewhere."""
     server = app.server
     server.config["MAX_CONTENT_LENGTH"] = int(1.4 * MAX_UPLOAD)
 
     def check_host() -> None:
-        # A page of somebody else may point its own name at this address.
+        # A foreign page may let its own name point to this address.
         host = urlsplit(f"//{request.host}").hostname
         origin = request.headers.get("Origin")
         if host not in ("127.0.0.1", "localhost", "::1") or (origin and urlsplit(origin).netloc != request.host):
@@ -227,31 +222,29 @@ def _protect(app: Dash) -> None:
 
 
 class _Quiet(WSGIRequestHandler):
-    """Does not write a line for each request."""
+    """A handler that does not log requests."""
 
     def log_request(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def bind(app: Dash, port: int | None = None) -> BaseWSGIServer:
-    """Take a port of the loopback address.
+    """Bind the app to a port of the loopback address.
 
     Parameters
     ----------
     app : dash.Dash
         The app.
     port : int, default=None
-        The port; None takes 8050 or the next that is free, 0 any.
+        The port; None takes 8050 or the next free port, 0 any free port.
 
     Returns
     -------
     werkzeug.serving.BaseWSGIServer
-        The server, which does not serve yet.
+        The server; it does not serve yet.
     """
-    import socket
-
-    tried = [port] if port is not None else [*range(PORT, PORT + 20), 0]
-    for one in tried:
+    ports = [port] if port is not None else [*range(PORT, PORT + 20), 0]
+    for one in ports:
         try:
             with socket.socket() as probe:  # werkzeug would end the process
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -263,7 +256,7 @@ def bind(app: Dash, port: int | None = None) -> BaseWSGIServer:
 
 
 def address_of(server: BaseWSGIServer) -> str:
-    """Tell where a server listens.
+    """Return the address of a server.
 
     Parameters
     ----------
@@ -307,62 +300,8 @@ def serve_in_thread(app: Dash, port: int | None = None) -> tuple[str, BaseWSGISe
     return address_of(server), server
 
 
-def open_files(
-    first: str | None, table: str | None = None, target: str | None = None, *, demo: bool = False
-) -> tuple[Desk, WaitingTables]:
-    """Open what the command names.
-
-    Parameters
-    ----------
-    first : str or None
-        The path of a saved explainer or of a table; None for neither.
-    table : str, default=None
-        The path of the rows to look at, if `first` is an explainer.
-    target : str, default=None
-        The column with the outcomes, if `first` is a table; None leaves the choice to the page.
-    demo : bool, default=False
-        Whether to open a table that comes with scikit-learn.
-
-    Returns
-    -------
-    desk : Desk
-        With a workspace, if there is one.
-    waiting : WaitingTables
-        With the table, if its target is to be chosen.
-    """
-    if demo:
-        if first is not None:
-            raise ValueError("`--demo` opens a table of its own: leave out the files, or leave out --demo.")
-        return Desk(demo_workspace(0)), WaitingTables()
-    if first is None:
-        return Desk(), WaitingTables()
-    name = Path(first).name
-    if _is_saved(first):
-        explainer: SufficientExplainer = load_model(first)
-        if table is None:
-            return Desk(Workspace.of(explainer, name=f"training rows of {name}")), WaitingTables()
-        frame = read_table(table, text_columns=_text_columns(explainer))
-        return Desk(Workspace.of(explainer, frame, name=Path(table).name)), WaitingTables()
-    if table is not None:
-        raise ValueError(f"{first!r} is not a saved explainer: give one table, or an explainer and a table.")
-    frame = read_table(first)
-    if target is None:
-        return Desk(), WaitingTables(Waiting(frame, name))
-    if target not in frame.columns:
-        raise ValueError(f"--target: there is no column {target!r} in {first}.{did_you_mean(target, frame.columns)}")
-    return Desk(fit_workspace(frame, target, [], True, name)), WaitingTables()
-
-
-def _is_saved(path: str) -> bool:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(MARK)) == MARK
-    except OSError as error:
-        raise cannot_read(path, error) from None
-
-
 def open_browser(address: str) -> None:
-    """Show a page in the browser of the user, if there is one.
+    """Open a page in the browser of the user, if there is one.
 
     Parameters
     ----------

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-# What bad input makes the library raise; the page tells it.
+# Errors that bad input raises in the library; the page shows their messages.
 ERRORS = (ValueError, TypeError, ImportError, OSError)
 
 
 def in_words(error: BaseException | str) -> str:
-    """Write a message of the library in the words of the app.
+    """Reword a message of the library for the app.
 
     Parameters
     ----------
     error : exception or str
-        What went wrong.
+        The error or its message.
 
     Returns
     -------

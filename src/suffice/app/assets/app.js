@@ -28,10 +28,10 @@ window.dash_clientside.suffice = {
     return "button";
   },
   copy: function (n) {
-    const told = window.navigator.clipboard ? "Copied" : "Copy the address above";
+    const answer = window.navigator.clipboard ? "Copied" : "Copy the address above";
     if (window.navigator.clipboard) window.navigator.clipboard.writeText(window.location.href).catch(function () {});
     window.setTimeout(function () { window.dash_clientside.set_props("copy", { children: "Copy link" }); }, 1500);
-    return told;
+    return answer;
   },
   go: function (address) {
     if (address) window.location.assign(address);

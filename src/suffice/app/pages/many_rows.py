@@ -1,10 +1,9 @@
-"""The page about many rows: filtering the table, explaining what is left, and what the explanations have in common."""
+"""The page about many rows: filtering the table, explaining the rows that are left, and what they have in common."""
 
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,76 +11,41 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._io.files import write_table
+from suffice._io.output import write_table
 from suffice._io.result_table import result_frame
-from suffice.app.pages.one_row import rows_response
-from suffice.app.parts import charts
-from suffice.app.parts import pieces as parts
-from suffice.app.parts.grids import choose_rows, grid, table_columns
+from suffice._show.picture import Summary, summarize
+from suffice.app.parts import charts, pieces
+from suffice.app.parts.grids import choose_rows, grid, page_response, table_columns
+from suffice.app.parts.progress import TICK, progress
 from suffice.app.state.desk import Desk
-from suffice.app.state.jobs import Job, Jobs, explain_rows
+from suffice.app.state.explained_rows import ExplainedRows, explain_rows
+from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.explanations import Explanations
-from suffice.words import format_number, format_percent, format_probability, join
+from suffice.words import format_percent
 
-MAX_ROWS = 200  # explained unless more are asked for
-TICK = 300  # milliseconds between two looks at a job
+MAX_ROWS = 200  # explained by default
+MAX_DRAWN = 20  # variables in the heatmap
+_DOWNLOADS = (("csv", "CSV"), ("parquet", "Parquet"), ("html", "Report"))
+_GROUP_COLUMNS = (
+    {
+        "field": "variables",
+        "headerName": "sufficient set",
+        "cellRenderer": "Chips",
+        "cellDataType": False,
+        "flex": 1,
+        "minWidth": 200,
+        "wrapText": True,
+        "autoHeight": True,
+    },
+    {"field": "n", "headerName": "number of rows", "width": 130, "type": "rightAligned"},
+    {"field": "share", "headerName": "share", "cellRenderer": "Share", "width": 140},
+    {"field": "sdp", "headerName": "mean SDP", "width": 100, "type": "rightAligned"},
+    {"field": "outcomes", "headerName": "outcomes", "width": 190},
+    {"field": "rows", "headerName": "rows", "width": 220},
+)
 
-
-@dataclass(frozen=True, eq=False)
-class Explained:
-    """The result of a job.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-    rows : list of int
-        The positions of the rows in the table.
-    """
-
-    explanations: Explanations
-    rows: list[int]
-
-    def groups(self) -> list[dict[str, Any]]:
-        """Put rows with the same best set together.
-
-        Returns
-        -------
-        list of dict
-            One line for each set, the most frequent first; rows without a sufficient set are one group.
-        """
-        members: dict[tuple[str, ...] | None, list[int]] = {}
-        told = list(self.explanations)
-        for i, explanation in enumerate(told):
-            members.setdefault(explanation.best_set.variables if explanation.is_sufficient else None, []).append(i)
-        lines = []
-        for key, (variables, rows) in enumerate(sorted(members.items(), key=lambda item: -len(item[1]))):
-            sdp = float(np.mean([told[i].best_set.sdp for i in rows]))
-            lines.append(
-                {
-                    "key": str(key),
-                    "variables": ["(no sufficient set)"]
-                    if variables is None
-                    else list(variables) or ["(nothing at all)"],
-                    "n": len(rows),
-                    "share": len(rows) / len(told),
-                    "shown": f"{format_percent(len(rows) / len(told))} %",
-                    "sdp": format_probability(sdp),
-                    "outcomes": _outcomes([told[i].outcome for i in rows]),
-                    "rows": ", ".join(str(self.rows[i]) for i in rows[:8]) + (", …" if len(rows) > 8 else ""),
-                }
-            )
-        return lines
-
-
-def _outcomes(outcomes: list[Any]) -> str:
-    if all(isinstance(outcome, float) for outcome in outcomes):
-        low, high = min(outcomes), max(outcomes)
-        return f"{format_number(float(f'{low:.3g}'))} to {format_number(float(f'{high:.3g}'))}"
-    counts = Counter(map(str, outcomes)).most_common(3)
-    return ", ".join(f"{label} ({n})" for label, n in counts)
+# --- layout -----------------------------------------------------------------------------------------------------------
 
 
 def layout(workspace: Workspace) -> html.Div:
@@ -106,7 +70,26 @@ def layout(workspace: Workspace) -> html.Div:
         defaultColDef={"floatingFilter": True},
         dashGridOptions={"cacheBlockSize": 100, "maxBlocksInCache": 6},
     )
-    controls = html.Div(
+    return html.Div(
+        [
+            pieces.panel(
+                "Choose rows",
+                table,
+                _controls(workspace),
+                html.Div(id="many-progress"),
+                note="filter with the fields below the names",
+                wide=True,
+            ),
+            _results_panels(),
+            dcc.Store(id="many-job"),
+            dcc.Interval(id="many-tick", interval=TICK, disabled=True),
+            dcc.Download(id="many-download"),
+        ]
+    )
+
+
+def _controls(workspace: Workspace) -> html.Div:
+    return html.Div(
         [
             html.Span(f"{workspace.frame.height} rows", id="n-chosen", className="count"),
             html.Span("explain at most", className="note"),
@@ -125,47 +108,24 @@ def layout(workspace: Workspace) -> html.Div:
         ],
         className="controls",
     )
-    groups = [
-        {
-            "field": "variables",
-            "headerName": "sufficient set",
-            "cellRenderer": "Chips",
-            "cellDataType": False,
-            "flex": 1,
-            "minWidth": 200,
-            "wrapText": True,
-            "autoHeight": True,
-        },
-        {"field": "n", "headerName": "rows", "width": 80, "type": "rightAligned"},
-        {"field": "share", "headerName": "share", "cellRenderer": "Share", "width": 140},
-        {"field": "sdp", "headerName": "mean SDP", "width": 100, "type": "rightAligned"},
-        {"field": "outcomes", "headerName": "outcomes", "width": 190},
-        {"field": "rows", "headerName": "rows", "width": 190},
-    ]
-    results = html.Div(
+
+
+def _results_panels() -> html.Div:
+    heatmap = dcc.Graph(id="heatmap", config=charts.CONFIG, style={"height": 360}, figure=charts.nothing("light", ""))
+    buttons = [dmc.Button(text, id=f"save-{kind}", size="compact-xs", variant="default") for kind, text in _DOWNLOADS]
+    downloads = html.Div([html.Span("Download", className="note"), *buttons], className="axes")
+    return html.Div(
         [
             html.Div(id="many-tiles", className="tiles wide"),
-            parts.panel("Mean importance", html.Div(id="many-importance"), note="LXI, over rows with a sufficient set"),
-            parts.panel(
-                "Importance of each row",
-                dcc.Graph(
-                    id="heatmap", config=charts.CONFIG, style={"height": 360}, figure=charts.nothing("light", "")
-                ),
-                note="rows ordered by their sets",
+            html.Div(id="many-cautions", className="wide"),
+            pieces.panel(
+                "Mean importance", html.Div(id="many-importance"), note="LXI, over rows with a sufficient set"
             ),
-            parts.panel(
+            pieces.panel("Importance of each row", heatmap, note="rows ordered by their sets"),
+            pieces.panel(
                 "Rows with the same sufficient set",
-                grid("groups", groups, 320, rowData=[], getRowId="params.data.key"),
-                extra=html.Div(
-                    [
-                        html.Span("Download", className="note"),
-                        *(
-                            dmc.Button(text, id=f"save-{kind}", size="compact-xs", variant="default")
-                            for kind, text in (("csv", "CSV"), ("parquet", "Parquet"), ("html", "Report"))
-                        ),
-                    ],
-                    className="axes",
-                ),
+                grid("groups", _GROUP_COLUMNS, 320, rowData=[], getRowId="params.data.key"),
+                extra=downloads,
                 wide=True,
             ),
         ],
@@ -173,57 +133,13 @@ def layout(workspace: Workspace) -> html.Div:
         id="many-results",
         hidden=True,
     )
-    return html.Div(
-        [
-            parts.panel(
-                "Choose rows",
-                table,
-                controls,
-                html.Div(id="many-progress"),
-                note="filter by the fields under the names",
-                wide=True,
-            ),
-            results,
-            dcc.Store(id="many-job"),
-            dcc.Interval(id="many-tick", interval=TICK, disabled=True),
-            dcc.Download(id="many-download"),
-        ]
-    )
 
 
-def progress(job: Job | None) -> Any:
-    """Tell how far a job is.
-
-    Parameters
-    ----------
-    job : Job or None
-        The job.
-
-    Returns
-    -------
-    component
-        A bar, a message, or nothing.
-    """
-    if job is None or job.state == "done":
-        return None
-    if job.state == "failed":
-        return parts.message("error", job.message)
-    if job.state == "cancelled":
-        return parts.message("plain", "Cancelled.")
-    if not job.total:
-        bar = dmc.Progress(value=100, striped=True, animated=True, size="sm")
-        return html.Div([html.Div(f"{job.what} … {job.seconds:.0f} s", className="note"), bar], className="progress")
-    share = job.done / job.total
-    left = f", about {job.seconds / share - job.seconds:.0f} s left" if share > 0.05 else ""
-    text = f"{job.what}: {job.done} of {job.total}{left}"
-    return html.Div(
-        [html.Div(text, className="note"), dmc.Progress(value=100 * share, size="sm", animated=True)],
-        className="progress",
-    )
+# --- callbacks --------------------------------------------------------------------------------------------------------
 
 
 def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
-    """Connect the page.
+    """Connect the callbacks of the page.
 
     Parameters
     ----------
@@ -236,35 +152,39 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
     """
     app.callback(
         Output("table", "getRowsResponse"),
-        Input("table", "getRowsRequest"),
-        State("view", "data"),
-        prevent_initial_call=True,
-    )(lambda request, stored: rows_response(desk, request, stored))
-    app.callback(
         Output("n-chosen", "children"),
         Input("table", "getRowsRequest"),
         State("view", "data"),
         prevent_initial_call=True,
-    )(lambda request, stored: _count(desk, request, stored))
+    )(lambda request, stored: _page_of_table(desk, request, stored))
     app.callback(
-        Output("many-job", "data"),
-        Output("many-tick", "disabled"),
-        Output("cancel", "disabled"),
-        Output("explain", "disabled"),
-        Output("many-progress", "children"),
-        Output("many-results", "hidden"),
-        Input("explain", "n_clicks"),
-        Input("cancel", "n_clicks"),
-        Input("many-tick", "n_intervals"),
-        State("many-job", "data"),
-        State("table", "filterModel"),
-        State("table", "getRowsRequest"),
-        State("n-most", "value"),
-        State("view", "data"),
+        output={
+            "name": Output("many-job", "data"),
+            "is_idle": Output("many-tick", "disabled"),
+            "cannot_cancel": Output("cancel", "disabled"),
+            "cannot_start": Output("explain", "disabled"),
+            "progress": Output("many-progress", "children"),
+            "is_hidden": Output("many-results", "hidden"),
+        },
+        inputs={
+            "events": [
+                Input("explain", "n_clicks"),
+                Input("cancel", "n_clicks"),
+                Input("many-tick", "n_intervals"),
+            ],
+            "form": {
+                "job": State("many-job", "data"),
+                "filters": State("table", "filterModel"),
+                "request": State("table", "getRowsRequest"),
+                "most": State("n-most", "value"),
+                "view": State("view", "data"),
+            },
+        },
         prevent_initial_call=True,
-    )(lambda *given: _work(desk, jobs, *given))
+    )(lambda events, form: _work(desk, jobs, form))
     app.callback(
         Output("many-tiles", "children"),
+        Output("many-cautions", "children"),
         Output("many-importance", "children"),
         Output("heatmap", "figure"),
         Output("groups", "rowData"),
@@ -272,96 +192,120 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
         Input("scheme", "data"),
         State("many-job", "data"),
         prevent_initial_call=True,
-    )(lambda hidden, scheme, name: _results(jobs, hidden, scheme, name))
+    )(lambda is_hidden, scheme, name: _results(jobs, is_hidden, scheme, name))
     app.callback(
-        Output("many-download", "data"),
-        Input("save-csv", "n_clicks"),
-        Input("save-parquet", "n_clicks"),
-        Input("save-html", "n_clicks"),
-        State("many-job", "data"),
-        State("view", "data"),
+        output=Output("many-download", "data"),
+        inputs={
+            "clicks": [Input(f"save-{kind}", "n_clicks") for kind, _ in _DOWNLOADS],
+            "name": State("many-job", "data"),
+            "stored": State("view", "data"),
+        },
         prevent_initial_call=True,
-    )(lambda *given: _download(desk, jobs, *given))
+    )(lambda clicks, name, stored: _download(desk, jobs, name, stored))
 
 
-def _count(desk: Desk, request: Any, stored: Any) -> Any:
+def _page_of_table(desk: Desk, request: Any, stored: Any) -> tuple[Any, Any]:
     workspace = desk.get(View.from_store(stored).data)
     if workspace is None or request is None:
-        return no_update
-    n = len(choose_rows(workspace.frame, request.get("filterModel"), None))
-    return f"{n} of {workspace.frame.height} rows chosen" if n < workspace.frame.height else f"{n} rows"
+        return no_update, no_update
+    response = page_response(workspace, request)
+    n, n_all = response["rowCount"], workspace.frame.height
+    return response, f"{n} of {n_all} rows chosen" if n < n_all else f"{n} rows"
 
 
-def _work(desk: Desk, jobs: Jobs, *given: Any) -> tuple[Any, ...]:
-    _, _, _, name, filters, request, most, stored = given
-    view = View.from_store(stored)
+def _update(job: Job | None, **changes: Any) -> dict[str, Any]:
+    """Show the state of a job, and change what else is named."""
+    is_running = job is not None and job.state == "running"
+    return {
+        "name": no_update,
+        "is_idle": not is_running,
+        "cannot_cancel": not is_running,
+        "cannot_start": is_running,
+        "progress": progress(job),
+        "is_hidden": no_update,
+        **changes,
+    }
+
+
+def _work(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> dict[str, Any]:
+    view = View.from_store(form["view"])
     workspace = desk.get(view.data)
     if workspace is None:
-        return (no_update,) * 6
+        return dict.fromkeys(_update(None), no_update)
     if ctx.triggered_id == "explain":
-        rows = choose_rows(workspace.frame, filters, (request or {}).get("sortModel"))
+        rows = choose_rows(workspace.frame, form["filters"], (form["request"] or {}).get("sortModel"))
         if not len(rows):
-            return no_update, True, True, False, parts.message("care", "No row passes the filters."), no_update
-        rows = rows[: max(1, int(most or MAX_ROWS))]
-        chosen = rows.tolist()
+            return _update(None, progress=pieces.message("care", "No row passes the filters."))
+        chosen = rows[: max(1, int(form["most"] or MAX_ROWS))].tolist()
         job = Job("Explaining rows", len(chosen))
         name = jobs.start(job, lambda job: _explain(workspace, view, chosen, job))
-        return name, False, False, True, progress(job), True
-    job_now = jobs.get(name)
-    if job_now is None:
-        return no_update, True, True, False, None, no_update
+        return _update(job, name=name, is_hidden=True)
+    running = jobs.get(form["job"])
+    if running is None:
+        return _update(None)
     if ctx.triggered_id == "cancel":
-        job_now.cancel()
-    is_running = job_now.state == "running"
-    return no_update, not is_running, not is_running, is_running, progress(job_now), job_now.state != "done"
+        running.cancel()
+    return _update(running, is_hidden=running.state != "done")
 
 
-def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> Explained:
+def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> ExplainedRows:
     y = workspace.observed_at(rows) if view.outcome == "observed" else None
-    return Explained(explain_rows(workspace, view, workspace.frame[rows], y, job), rows)
+    return ExplainedRows(explain_rows(workspace, view, workspace.frame[rows], y, job), rows)
 
 
-def _results(jobs: Jobs, hidden: bool, scheme: str | None, name: str | None) -> tuple[Any, ...]:
+def _results(jobs: Jobs, is_hidden: bool, scheme: str | None, name: str | None) -> tuple[Any, ...]:
     job = jobs.get(name)
-    if hidden or job is None or job.result is None:
-        return (no_update,) * 4
-    explained: Explained = job.result
-    told = list(explained.explanations)
-    enough = [e for e in told if e.is_sufficient]
-    n = len(told)
-    sizes = [len(e.best_set.variables) for e in enough]
-    agrees = sum(e.forest_agrees for e in told)
-    tiles = [
-        parts.tile("rows explained", str(n), f"π = {explained.explanations.pi:g}"),
-        parts.tile("with a sufficient set", f"{format_percent(len(enough) / n)} %", f"{len(enough)} of {n}"),
-        parts.tile("mean size of the best set", f"{np.mean(sizes):.1f}" if sizes else "-", "variables"),
-        parts.tile("the forest agrees", f"{format_percent(agrees / n)} %", "with the outcome explained"),
+    if is_hidden or job is None or job.result is None:
+        return (no_update,) * 5
+    explained: ExplainedRows = job.result
+    explanations = explained.explanations
+    summary = summarize(explanations)
+    return (
+        _tiles(summary, explanations.pi),
+        [pieces.message("care", caution) for caution in summary.cautions],
+        pieces.importance_bars(explanations.mean_importance(), 15),
+        _heatmap(explained, scheme or "light"),
+        explained.groups(),
+    )
+
+
+def _tiles(summary: Summary, pi: float) -> list[html.Div]:
+    n, n_sufficient = summary.n_rows, summary.n_sufficient
+    n_variables = sum(size * n_rows for size, n_rows in summary.sizes.items())
+    agreement = format_percent(1 - summary.n_disagree / n)
+    return [
+        pieces.tile("rows explained", str(n), f"π = {pi:g}"),
+        pieces.tile("with a sufficient set", f"{format_percent(n_sufficient / n)} %", f"{n_sufficient} of {n}"),
+        pieces.tile(
+            "mean size of the best set", f"{n_variables / n_sufficient:.1f}" if n_sufficient else "-", "variables"
+        ),
+        pieces.tile("the forest agrees", f"{agreement} %", "with the explained outcome"),
     ]
-    importance = explained.explanations.mean_importance()
-    matrix = explained.explanations._importance("all")
-    names = list(explained.explanations.variable_names)
-    shown = sorted((i for i in range(len(names)) if matrix[:, i].any()), key=lambda i: -matrix[:, i].mean())[:20]
-    order = sorted(range(n), key=lambda i: (not told[i].is_sufficient, told[i].best_set.variables))
-    scheme = scheme or "light"
-    figure = charts.nothing(scheme, "No row has a sufficient set.")
-    if shown:
-        figure = charts.heatmap(
-            matrix[np.ix_(order, shown)], [names[i] for i in shown], [explained.rows[i] for i in order], scheme
-        )
-    return tiles, parts.importance_bars(importance, 15), figure, explained.groups()
 
 
-def _download(desk: Desk, jobs: Jobs, _csv: Any, _parquet: Any, _html: Any, name: str | None, stored: Any) -> Any:
+def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
+    explanations = explained.explanations
+    matrix, names = explanations.importance_matrix(), explanations.variable_names
+    drawn = sorted((i for i in range(len(names)) if matrix[:, i].any()), key=lambda i: -matrix[:, i].mean())[:MAX_DRAWN]
+    if not drawn:
+        return charts.nothing(scheme, "No row has a sufficient set.")
+    has_set, best_sets = explanations.has_set, explanations.best_sets
+    order = sorted(range(len(explanations)), key=lambda i: (not has_set[i], best_sets[i].variables))
+    return charts.heatmap(
+        matrix[np.ix_(order, drawn)], [names[i] for i in drawn], [explained.rows[i] for i in order], scheme
+    )
+
+
+def _download(desk: Desk, jobs: Jobs, name: str | None, stored: Any) -> Any:
     job, workspace = jobs.get(name), desk.get(View.from_store(stored).data)
     if job is None or job.result is None or workspace is None:
         return no_update
-    explained: Explained = job.result
+    explained: ExplainedRows = job.result
     kind = str(ctx.triggered_id).removeprefix("save-")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"explanations.{kind}"
         if kind == "html":
-            explained.explanations.report(path, title=f"{workspace.name}: {join([workspace.explainer.target_name_])}")
+            explained.explanations.report(path, title=f"{workspace.name}: {workspace.explainer.target_name_}")
         else:
-            rows = result_frame(explained.explanations, "polars", positions=explained.rows)
-            write_table(rows, str(path), kind)
+            write_table(result_frame(explained.explanations, "polars", positions=explained.rows), str(path), kind)
         return dcc.send_bytes(path.read_bytes(), path.name)

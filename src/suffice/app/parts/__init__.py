@@ -1,1 +1,4 @@
-"""What pages are made of: pieces, charts and grids."""
+"""What pages are made of: pieces, charts, grids and progress bars.
+
+A part turns values into components. It may use ``state``, but no page; it connects no callback.
+"""

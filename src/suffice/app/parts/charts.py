@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from suffice._show.cards import code_text
+from suffice._show.axis import code_text, condition_text, drawn_range, spans
 from suffice._table.encoding import Column
 from suffice.explanation import Explanation
-from suffice.rules import Condition, Rule
+from suffice.rule_measures import GlobalRule
+from suffice.rules import Rule
 from suffice.words import format_number
 
 # Okabe and Ito's colours, as in the report: text, lines, blue, orange, green, purple, panel.
@@ -49,7 +52,7 @@ def _figure(scheme: str, height: int, **layout: Any) -> go.Figure:
 
 
 def plain(text: str) -> str:
-    """Make text that Plotly shows as it is: it would read tags, and formulas between dollar signs.
+    """Escape text for Plotly, which reads tags, and formulas between dollar signs; shorten it if it is long.
 
     Parameters
     ----------
@@ -66,14 +69,14 @@ def plain(text: str) -> str:
 
 
 def nothing(scheme: str, text: str, height: int = 260) -> go.Figure:
-    """Make a figure that says why it is empty.
+    """Make an empty figure with a sentence.
 
     Parameters
     ----------
     scheme : {"light", "dark"}
         The colours.
     text : str
-        What it says.
+        The sentence.
     height : int, default=260
         In pixels.
 
@@ -95,7 +98,7 @@ def cdf(
     target: str,
     scheme: str,
 ) -> go.Figure:
-    """Draw the distribution of the outcome, knowing a set and knowing everything.
+    """Draw the distribution of the outcome given a set, and given all variables.
 
     Parameters
     ----------
@@ -104,9 +107,9 @@ def cdf(
     of_set, of_all : ndarray of shape (n_values,)
         Their cumulative probabilities.
     explanation : Explanation
-        The interval that is kept, and the outcome.
+        The outcome and its interval.
     target : str
-        What the outcome is called.
+        The name of the outcome.
     scheme : {"light", "dark"}
         The colours.
 
@@ -126,7 +129,7 @@ def cdf(
     )
     figure.add_scatter(x=values, y=of_set, mode="lines", name="this set", line={**line, "color": blue, "width": 3})
     figure.add_vline(x=float(explanation.outcome), line={"color": orange, "width": 2})
-    # Where nearly everything has happened the curves only run on.
+    # Both curves are flat from here on.
     last = float(values[min(int(np.searchsorted(np.minimum(of_set, of_all), 0.998)), len(values) - 1)])
     last = max(last, float(explanation.outcome), explanation.interval[1] if explanation.interval else last)
     margin = 0.04 * (last - float(values[0]))
@@ -134,30 +137,38 @@ def cdf(
     return figure
 
 
-def boxes(
-    columns: Sequence[Column],
-    points: NDArray[np.float32],
-    keeps: NDArray[np.bool_],
-    row: Sequence[float],
-    rule: Rule | None,
-    said: str,
-    scheme: str,
-) -> go.Figure:
-    """Draw the box of a rule on two variables, over the training rows.
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Two columns, the training rows in them, and the row that is explained.
 
     Parameters
     ----------
-    columns : sequence of Column
-        The two columns.
+    columns : tuple of (Column, Column)
+        The columns of the horizontal and the vertical axis.
     points : ndarray of shape (n_rows, 2)
         Their training values.
-    keeps : ndarray of shape (n_rows,), bool
-        Which training rows have the outcome.
-    row : sequence of float
+    has_outcome : ndarray of shape (n_rows,), bool
+        Whether each training row has the outcome that is explained.
+    row : tuple of (float, float)
         The row's own values.
+    """
+
+    columns: tuple[Column, Column]
+    points: NDArray[np.float32]
+    has_outcome: NDArray[np.bool_]
+    row: tuple[float, float]
+
+
+def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figure:
+    """Draw the box of a rule on two columns, over the training rows.
+
+    Parameters
+    ----------
+    plane : Plane
+        The columns and the rows.
     rule : Rule or None
         The rule.
-    said : str
+    outcome : str
         The outcome in words.
     scheme : {"light", "dark"}
         The colours.
@@ -167,51 +178,88 @@ def boxes(
     plotly.graph_objects.Figure
         The figure.
     """
-    _, _, blue, orange, _, purple, panel = COLOURS[scheme]
-    axes = [_axis(column) for column in columns]
-    figure = _figure(scheme, 340, xaxis=axes[0], yaxis=axes[1])
-    rng = np.random.default_rng(0)  # the same points on every click
-    is_known = ~np.isnan(points).any(axis=1)
-    chosen = np.flatnonzero(is_known)
-    if len(chosen) > MAX_POINTS:
-        chosen = np.sort(rng.choice(chosen, MAX_POINTS, replace=False))
-    shown = points[chosen].astype(np.float64)
-    for i, column in enumerate(columns):
-        if column.kind != "number":
-            shown[:, i] += rng.uniform(-0.3, 0.3, len(shown))
-    kinds = ((~keeps[chosen], "another outcome", purple, "x", 0.45), (keeps[chosen], said, blue, "circle", 0.5))
-    for is_kind, name, colour, symbol, opacity in kinds:
-        figure.add_scatter(
-            x=shown[is_kind, 0],
-            y=shown[is_kind, 1],
-            mode="markers",
-            name=plain(name),
-            marker={"color": colour, "symbol": symbol, "size": 5, "opacity": opacity},
-            hoverinfo="skip",
-        )
+    orange, panel = COLOURS[scheme][3], COLOURS[scheme][-1]
+    figure = _figure(scheme, 340, xaxis=_axis(plane.columns[0]), yaxis=_axis(plane.columns[1]))
+    _add_points(figure, plane, outcome, scheme)
     if rule is not None:
-        asked = {condition.name: condition for condition in rule.conditions}
-        for x0, x1 in _spans(columns[0], asked.get(columns[0].name), points[:, 0]):
-            for y0, y1 in _spans(columns[1], asked.get(columns[1].name), points[:, 1]):
-                figure.add_shape(
-                    type="rect",
-                    x0=x0,
-                    x1=x1,
-                    y0=y0,
-                    y1=y1,
-                    line={"color": orange, "width": 2},
-                    fillcolor=orange,
-                    opacity=0.22,
-                )
-    if not np.isnan(row).any():
+        _add_boxes(figure, plane, rule, scheme)
+    if not np.isnan(plane.row).any():
         figure.add_scatter(
-            x=[row[0]],
-            y=[row[1]],
+            x=[plane.row[0]],
+            y=[plane.row[1]],
             mode="markers",
             name="this row",
             marker={"color": orange, "size": 15, "symbol": "star", "line": {"color": panel, "width": 1.5}},
         )
     return figure
+
+
+def _add_points(figure: go.Figure, plane: Plane, outcome: str, scheme: str) -> None:
+    _, _, blue, _, _, purple, _ = COLOURS[scheme]
+    rng = np.random.default_rng(0)  # the same points on every click
+    chosen = np.flatnonzero(~np.isnan(plane.points).any(axis=1))
+    if len(chosen) > MAX_POINTS:
+        chosen = np.sort(rng.choice(chosen, MAX_POINTS, replace=False))
+    places = plane.points[chosen].astype(np.float64)
+    for i, column in enumerate(plane.columns):
+        if column.kind != "number":
+            places[:, i] += rng.uniform(-0.3, 0.3, len(places))
+    has_outcome = plane.has_outcome[chosen]
+    kinds = ((~has_outcome, "another outcome", purple, "x", 0.45), (has_outcome, outcome, blue, "circle", 0.5))
+    for is_kind, name, colour, symbol, opacity in kinds:
+        figure.add_scatter(
+            x=places[is_kind, 0],
+            y=places[is_kind, 1],
+            mode="markers",
+            name=plain(name),
+            marker={"color": colour, "symbol": symbol, "size": 5, "opacity": opacity},
+            hoverinfo="skip",
+        )
+
+
+def _add_boxes(figure: go.Figure, plane: Plane, rule: Rule, scheme: str) -> None:
+    """Draw where the conditions of a rule hold; say so if they hold for missing values only."""
+    colour, panel = COLOURS[scheme][3], COLOURS[scheme][-1]
+    conditions = {condition.name: condition for condition in rule.conditions}
+    sides, unseen = [], []
+    for column, values in zip(plane.columns, plane.points.T, strict=True):
+        condition = conditions.get(column.name)
+        places = spans(column, condition)
+        if condition is not None and not places.known:
+            unseen.append(condition_text(condition))
+        sides.append(places.within(*_drawn_ends(column, values)))
+    for (x0, x1), (y0, y1) in itertools.product(*sides):
+        figure.add_shape(
+            type="rect",
+            x0=x0,
+            x1=x1,
+            y0=y0,
+            y1=y1,
+            line={"color": colour, "width": 2},
+            fillcolor=colour,
+            opacity=0.22,
+        )
+    if unseen:
+        figure.add_annotation(
+            text=f"The rows of this rule cannot be drawn: {plain(' AND '.join(unseen))}",
+            x=0.5,
+            y=1,
+            xref="paper",
+            yref="paper",
+            yanchor="top",
+            showarrow=False,
+            bgcolor=panel,
+        )
+
+
+def _drawn_ends(column: Column, values: NDArray[np.float32]) -> tuple[float, float]:
+    """Return the ends of a box that is not bounded: the training values with a margin."""
+    if column.kind != "number":
+        return drawn_range(column)
+    known = values[~np.isnan(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    margin = 0.02 * (high - low or 1.0)
+    return low - margin, high + margin
 
 
 def _axis(column: Column) -> dict[str, Any]:
@@ -220,21 +268,6 @@ def _axis(column: Column) -> dict[str, Any]:
         codes = list(range(len(column.labels)))
         axis |= {"tickvals": codes, "ticktext": [plain(code_text(column, code)) for code in codes]}
     return axis
-
-
-def _spans(column: Column, condition: Condition | None, values: NDArray[np.float32]) -> list[tuple[float, float]]:
-    """Give the intervals of a column that satisfy a condition, on its axis."""
-    from suffice._show.cards import is_included
-
-    known = values[~np.isnan(values)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    margin = 0.02 * (high - low or 1.0) if column.kind == "number" else 0.45
-    if condition is None or not condition.values:
-        return [(low - margin, high + margin)]
-    if condition.labels is not None:
-        codes = [c for c, labels in enumerate(column.labels) if any(is_included(condition, label) for label in labels)]
-        return [(code - 0.45, code + 0.45) for code in codes]
-    return [(max(condition.low, low - margin), min(condition.high, high + margin))]
 
 
 def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[int], scheme: str) -> go.Figure:
@@ -273,29 +306,17 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
     return figure
 
 
-def coverage_precision(
-    coverage: Sequence[float],
-    precision: Sequence[float],
-    texts: Sequence[str],
-    outputs: Sequence[Any],
-    marked: dict[int, str],
-    measure: str,
-    scheme: str,
-) -> go.Figure:
-    """Draw how much the global rules cover and how precise they are.
+def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], measure: str, scheme: str) -> go.Figure:
+    """Draw the coverage and the precision of global rules.
 
     Parameters
     ----------
-    coverage, precision : sequence of float
-        Of each rule.
-    texts : sequence of str
-        What each asks.
-    outputs : sequence of object
-        What each says.
-    marked : dict of int to str
-        Rules that stand out: their positions, and "decides", "holds" or "chosen".
+    rules : sequence of GlobalRule
+        The rules.
+    marked : mapping of int to str
+        The positions of rules that stand out, with "decides", "holds" or "chosen".
     measure : str
-        What precision is called.
+        The name of the precision.
     scheme : {"light", "dark"}
         The colours.
 
@@ -312,25 +333,37 @@ def coverage_precision(
         xaxis={"title": "coverage", "tickformat": ".0%", "rangemode": "tozero"},
         yaxis={"title": measure},
     )
-    colour = [orange if i in marked else blue for i in range(len(texts))]
+    marks = [marked.get(i, "") for i in range(len(rules))]
     figure.add_scatter(
-        x=list(coverage),
-        y=list(precision),
+        x=[rule.coverage for rule in rules],
+        y=[rule.precision for rule in rules],
         mode="markers",
         text=[
-            f"{i + 1}. {plain(t)}<br>→ {plain(_said(o))}" for i, (t, o) in enumerate(zip(texts, outputs, strict=True))
+            f"{i}. {plain(rule.text)}<br>→ {plain(output_text(rule.output))}" for i, rule in enumerate(rules, start=1)
         ],
         hovertemplate="%{text}<br>coverage %{x:.1%}<br>%{y:.3f}<extra></extra>",
         marker={
-            "color": colour,
-            "size": [14 if i in marked else 9 for i in range(len(texts))],
-            "symbol": ["star" if marked.get(i) == "decides" else "circle" for i in range(len(texts))],
+            "color": [orange if mark else blue for mark in marks],
+            "size": [14 if mark else 9 for mark in marks],
+            "symbol": ["star" if mark == "decides" else "circle" for mark in marks],
             "opacity": 0.75,
-            "line": {"color": text, "width": [1.5 if marked.get(i) == "chosen" else 0 for i in range(len(texts))]},
+            "line": {"color": text, "width": [1.5 if mark == "chosen" else 0 for mark in marks]},
         },
     )
     return figure
 
 
-def _said(output: Any) -> str:
+def output_text(output: Any) -> str:
+    """Write the output of a global rule.
+
+    Parameters
+    ----------
+    output : object
+        A class or a number.
+
+    Returns
+    -------
+    str
+        Its text.
+    """
     return format_number(output) if isinstance(output, float) else str(output)

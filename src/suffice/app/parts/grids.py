@@ -1,7 +1,8 @@
-"""Tables on a page: one look for all grids, and the filters and orders that a grid asks the server for."""
+"""Tables on a page: one look for all grids, and the pages, filters and orders that a grid requests from the server."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from suffice.app.state.workspace import Workspace
 from suffice.words import format_value
 
 _THEME = {
@@ -39,7 +41,7 @@ _TEXT: dict[str, Any] = {
 
 
 def grid(name: str, columns: Sequence[Mapping[str, Any]], height: int, **options: Any) -> dag.AgGrid:
-    """Make a grid in the look of the app.
+    """Make a grid with the look of the app.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def grid(name: str, columns: Sequence[Mapping[str, Any]], height: int, **options
     height : int
         In pixels.
     **options : dict
-        Properties of the grid; those in `dashGridOptions` are added to the usual ones.
+        Properties of the grid; those in `dashGridOptions` are added to the defaults.
 
     Returns
     -------
@@ -87,7 +89,7 @@ def table_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The position of the row first. Fields are numbered: a name may hold anything.
+        The position of the row first. Fields are numbered, because a name may contain anything.
     """
     columns: list[dict[str, Any]] = [{"field": "row", "headerName": "row", "pinned": "left", "width": 86}]
     for i, (name, dtype) in enumerate(frame.schema.items()):
@@ -108,16 +110,16 @@ def table_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:
 def choose_rows(
     frame: pl.DataFrame, filters: Mapping[str, Any] | None, order: Sequence[Mapping[str, Any]] | None
 ) -> NDArray[np.intp]:
-    """Find the rows that pass the filters of a grid, in its order.
+    """Select the rows that pass the filters of a grid, in its order.
 
     Parameters
     ----------
     frame : polars.DataFrame
         The table.
     filters : mapping of str to mapping, or None
-        The grid's model of filters, by field.
+        The filter of each field, as the grid sends them.
     order : sequence of mapping, or None
-        The grid's model of the order.
+        The columns to sort by, as the grid sends them.
 
     Returns
     -------
@@ -125,44 +127,47 @@ def choose_rows(
         The positions of the rows.
     """
     names = frame.columns
-    lazy = frame.with_row_index("__row") if "__row" not in names else frame
-    for field, model in (filters or {}).items():
+    index = "__row"
+    while index in names:
+        index += "_"
+    lazy = frame.with_row_index(index)
+    for field, grid_filter in (filters or {}).items():
         if field.startswith("c") and field[1:].isdigit() and int(field[1:]) < len(names):
-            lazy = lazy.filter(_expression(names[int(field[1:])], frame.schema[names[int(field[1:])]], model))
+            lazy = lazy.filter(_expression(names[int(field[1:])], frame.schema[names[int(field[1:])]], grid_filter))
     by = [
-        ("__row" if one["colId"] == "row" else names[int(one["colId"][1:])], one.get("sort") == "desc")
+        (index if one["colId"] == "row" else names[int(one["colId"][1:])], one.get("sort") == "desc")
         for one in order or []
         if one.get("colId") == "row" or (str(one.get("colId"))[1:].isdigit() and int(one["colId"][1:]) < len(names))
     ]
     if by:
-        lazy = lazy.sort([n for n, _ in by], descending=[d for _, d in by], nulls_last=True, maintain_order=True)
-    return lazy["__row"].to_numpy().astype(np.intp)
+        lazy = lazy.sort(
+            [_column(n) for n, _ in by], descending=[d for _, d in by], nulls_last=True, maintain_order=True
+        )
+    return lazy[index].to_numpy().astype(np.intp)
 
 
-def _expression(name: str, dtype: Any, model: Mapping[str, Any]) -> pl.Expr:
-    if "conditions" in model:
-        parts = [_expression(name, dtype, one) for one in model["conditions"]]
+def _expression(name: str, dtype: Any, grid_filter: Mapping[str, Any]) -> pl.Expr:
+    if "conditions" in grid_filter:
+        parts = [_expression(name, dtype, one) for one in grid_filter["conditions"]]
         joined = parts[0]
         for part in parts[1:]:
-            joined = joined | part if model.get("operator") == "OR" else joined & part
+            joined = joined | part if grid_filter.get("operator") == "OR" else joined & part
         return joined
-    column, kind = _column(name), model.get("type")
+    column, kind = _column(name), grid_filter.get("type")
     if kind == "blank":
         return column.is_null()
     if kind == "notBlank":
         return column.is_not_null()
     if dtype.is_numeric():
-        found = _NUMBER[str(kind)](column, model.get("filter"), model.get("filterTo"))
+        passes = _NUMBER[str(kind)](column, grid_filter.get("filter"), grid_filter.get("filterTo"))
     else:
         text = column.cast(pl.String, strict=False).str.to_lowercase()
-        found = _TEXT[str(kind)](text, str(model.get("filter", "")).lower())
-    expression: pl.Expr = found.fill_null(False)
+        passes = _TEXT[str(kind)](text, str(grid_filter.get("filter", "")).lower())
+    expression: pl.Expr = passes.fill_null(False)
     return expression
 
 
 def _column(name: str) -> pl.Expr:
-    import re
-
     is_pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
     return pl.col(f"^{re.escape(name)}$" if is_pattern else name)
 
@@ -180,7 +185,7 @@ def page_of(frame: pl.DataFrame, rows: NDArray[np.intp]) -> list[dict[str, Any]]
     Returns
     -------
     list of dict
-        By numbered fields.
+        The values of each row, by numbered fields.
     """
     chosen = frame[rows.tolist()]
     lines = zip(rows.tolist(), chosen.iter_rows(), strict=True)
@@ -190,8 +195,28 @@ def page_of(frame: pl.DataFrame, rows: NDArray[np.intp]) -> list[dict[str, Any]]
     ]
 
 
+def page_response(workspace: Workspace, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a grid that requests a page of the table.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    request : mapping of str to object
+        Rows, filters and order, as the grid sends them.
+
+    Returns
+    -------
+    dict
+        The rows, and how many pass the filters.
+    """
+    rows = choose_rows(workspace.frame, request.get("filterModel"), request.get("sortModel"))
+    page = rows[int(request["startRow"]) : int(request["endRow"])]
+    return {"rowData": page_of(workspace.frame, page), "rowCount": len(rows)}
+
+
 def shown(value: Any) -> Any:
-    """Write a value for a cell: numbers stay numbers.
+    """Prepare a value for a cell; numbers stay numbers.
 
     Parameters
     ----------
@@ -201,7 +226,7 @@ def shown(value: Any) -> Any:
     Returns
     -------
     object
-        Something that JSON can hold.
+        A value that JSON can hold.
     """
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return None

@@ -1,4 +1,4 @@
-"""Work that takes longer than a click: it runs in a thread, tells how far it is, and can be cancelled."""
+"""Work that takes longer than a click: it runs in a thread, reports its progress, and can be cancelled."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
-import numpy as np
-
-from suffice._engine.search import FoundSets
-from suffice.app.state.view import View
-from suffice.app.state.workspace import Workspace
 from suffice.app.words import in_words
-from suffice.explanations import Explanations
 
 N_JOBS = 12  # finished jobs whose results are kept
-CHUNK_SECONDS = 0.25  # how long a click may wait for a job
 
 
 class Cancelled(Exception):  # noqa: N818
@@ -31,14 +24,14 @@ class Job:
 
     Parameters
     ----------
-    what : str
-        What is done, in words.
-    total : int
-        How many steps there are; 0 if nobody knows.
+    title : str
+        The work, in words.
+    total : int, default=0
+        The number of steps; 0 if it is not known.
     """
 
-    def __init__(self, what: str, total: int = 0) -> None:
-        self.what = what
+    def __init__(self, title: str, total: int = 0) -> None:
+        self.title = title
         self.total = total
         self.done = 0
         self.state: Literal["running", "done", "cancelled", "failed"] = "running"
@@ -52,12 +45,17 @@ class Job:
         self._cancel.set()
 
     def step(self, done: int) -> None:
-        """Tell how far the work is; called by the work itself.
+        """Record the progress; the work itself calls this.
 
         Parameters
         ----------
         done : int
-            How many steps are done.
+            The number of steps that are done.
+
+        Raises
+        ------
+        Cancelled
+            If the job was cancelled.
         """
         self.done = done
         if self._cancel.is_set():
@@ -65,16 +63,16 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long ago it began."""
+        """Seconds since the job began."""
         return time.monotonic() - self._begin
 
     def run(self, work: Callable[[Job], Any]) -> None:
-        """Do the work and keep its result, or what went wrong.
+        """Do the work and keep its result, or the message of its error.
 
         Parameters
         ----------
         work : callable
-            Takes the job and gives the result.
+            Takes the job and returns the result.
         """
         try:
             self.result = work(self)
@@ -102,7 +100,7 @@ class Jobs:
         job : Job
             The job.
         work : callable
-            Takes the job and gives the result.
+            Takes the job and returns the result.
 
         Returns
         -------
@@ -118,7 +116,7 @@ class Jobs:
         return name
 
     def get(self, name: str | None) -> Job | None:
-        """Find a job.
+        """Look up a job.
 
         Parameters
         ----------
@@ -131,90 +129,3 @@ class Jobs:
             None if it is not there, or no longer.
         """
         return self._jobs.get(name or "")
-
-
-def explain_rows(
-    workspace: Workspace,
-    view: View,
-    X: Any,
-    y: Sequence[Any] | None,
-    job: Job,
-    sets: Literal["all", "minimal"] = "all",
-) -> Explanations:
-    """Explain rows a few at a time, so that clicks come in between.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The settings.
-    X : polars.DataFrame
-        The rows.
-    y : sequence of object or None
-        Their outcomes; None for predictions.
-    job : Job
-        It is told how far the work is, and stops it.
-    sets : {"all", "minimal"}, default="all"
-        Which sets to find.
-
-    Returns
-    -------
-    Explanations
-        The explanations, with the rule of the surest minimal set of each row.
-    """
-    explainer = workspace.explainer_for(view)
-    parts: list[Explanations] = []
-    begin, size = 0, 4
-    while begin < len(X):
-        job.step(begin)
-        end = min(begin + size, len(X))
-        started = time.monotonic()
-        with workspace.lock:
-            rows = workspace.as_input(X[begin:end])
-            parts.append(explainer.explain(rows, None if y is None else y[begin:end], sets=sets, progress=False))
-        took = max(time.monotonic() - started, 1e-3)
-        size = int(np.clip(size * CHUNK_SECONDS / took, 1, 4 * size))
-        begin = end
-    job.step(len(X))
-    return join_explanations(parts)
-
-
-def join_explanations(parts: Sequence[Explanations]) -> Explanations:
-    """Make one of explanations by the same explainer.
-
-    Parameters
-    ----------
-    parts : sequence of Explanations
-        The explanations, in order.
-
-    Returns
-    -------
-    Explanations
-        All of them.
-    """
-    first, found = parts[0], [part._found for part in parts]
-    ends = np.concatenate([[0], *(np.diff(one.offset) for one in found)])
-    joined = FoundSets(
-        first._found.candidates,
-        np.cumsum(ends).astype(np.int64),
-        *(
-            np.concatenate([getattr(one, name) for one in found])
-            for name in ("masks", "sdps", "best_masks", "best_sdps", "is_complete")
-        ),
-    )
-    return Explanations(
-        np.concatenate([part._X for part in parts]),
-        np.concatenate([part._outcomes for part in parts]),
-        None if first._intervals is None else np.concatenate([p._intervals for p in parts if p._intervals is not None]),
-        joined,
-        [rules for part in parts for rules in part._rules],
-        np.concatenate([part._predictions for part in parts]),
-        first._variables,
-        first._encoding,
-        first.pi,
-        first.sets,
-        first._library,
-        first._training,
-        first.about,
-    )

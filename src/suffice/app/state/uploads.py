@@ -1,17 +1,12 @@
-"""Files that come through the browser: bounded in size before they are read, and refused in one sentence."""
+"""Files uploaded through the browser: their size is checked before they are read, and refusals are one sentence."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import bz2
-import gzip
-import io
-import lzma
 import tempfile
 import warnings
-import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -19,12 +14,12 @@ import polars as pl
 
 from suffice._io.files import read_table
 from suffice._io.saved import MARK
+from suffice._io.sources import is_packed, unpack
 from suffice.explainer import SufficientExplainer
 
 MAX_UPLOAD = 200 * 2**20
 MAX_UNPACKED = 400 * 2**20
 MAX_CELLS = 100_000_000
-_PACKED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
 
 def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> tuple[Any, list[str]]:
@@ -35,16 +30,16 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
     content : str
         A data URL, as the browser sends it.
     name : str
-        The name of the file. Only its suffix is used as one.
+        The name of the file. It appears in messages; only its suffix is used for a path.
     text_columns : collection of str, default=()
         Columns of a CSV file that are text even if they look like something else.
 
     Returns
     -------
-    found : polars.DataFrame or SufficientExplainer
+    content : polars.DataFrame or SufficientExplainer
         The table, or the saved explainer.
     notes : list of str
-        What had to be guessed.
+        What the reader had to guess.
     """
     shown = PurePath(name.replace("\\", "/")).name[:100] or "The file"
     try:
@@ -53,7 +48,9 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
         raise ValueError(f"{shown} did not arrive whole: try again.") from None
     if len(data) > MAX_UPLOAD:
         raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
-    data = _unpack(data, shown)
+    was_packed, data = is_packed(data), unpack(data, shown, MAX_UNPACKED)
+    if was_packed and is_packed(data):
+        raise ValueError(f"{shown} is compressed twice: unpack it first.")
     suffix = "".join(c for c in PurePath(shown).suffix if c.isalnum() or c == ".")[:10]
     if PurePath(shown).suffix.lower() in (".gz", ".bz2", ".xz"):
         suffix = PurePath(PurePath(shown).stem).suffix[:10]
@@ -62,7 +59,7 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
         path.write_bytes(data)
         try:
             return _read(path, data, text_columns)
-        except Exception as error:  # whatever a file of strangers makes a reader say
+        except Exception as error:  # a broken file can make its reader raise anything
             raise ValueError(str(error).replace(str(path), shown)) from None
 
 
@@ -73,14 +70,14 @@ def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, 
         try:
             n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
             n_columns = len(pl.read_parquet_schema(path))
-        except (pl.exceptions.PolarsError, OSError):  # the reader tells what is wrong
+        except (pl.exceptions.PolarsError, OSError):  # the reader below says what is wrong
             n_rows = n_columns = 0
         check_size(n_rows, n_columns)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         frame = read_table(str(path), text_columns=text_columns)
     check_size(frame.height, frame.width)
-    notes = [str(w.message).replace(str(path), "The file") for w in told if issubclass(w.category, UserWarning)]
+    notes = [str(w.message).replace(str(path), "The file") for w in caught if issubclass(w.category, UserWarning)]
     return frame, list(dict.fromkeys(notes))
 
 
@@ -94,24 +91,5 @@ def check_size(n_rows: int, n_columns: int) -> None:
     """
     if n_rows * n_columns > MAX_CELLS:
         raise ValueError(
-            f"The table has {n_rows} rows and {n_columns} columns: too large to look at here, take a sample."
+            f"The table has {n_rows} rows and {n_columns} columns: this is too large for the app, so take a sample."
         )
-
-
-def _unpack(data: bytes, shown: str) -> bytes:
-    for magic, open_packed in _PACKED.items():
-        if data.startswith(magic):
-            try:
-                unpacked: bytes = open_packed(io.BytesIO(data)).read(MAX_UNPACKED + 1)
-            except (OSError, EOFError, zlib.error, lzma.LZMAError):
-                raise ValueError(f"{shown} is compressed, but damaged or cut off.") from None
-            if len(unpacked) > MAX_UNPACKED:
-                raise ValueError(f"{shown} would be larger than {MAX_UNPACKED // 2**20} MiB when unpacked.")
-            return _refuse_nested(unpacked, shown)
-    return data
-
-
-def _refuse_nested(data: bytes, shown: str) -> bytes:
-    if any(data.startswith(magic) for magic in _PACKED):
-        raise ValueError(f"{shown} is compressed twice: unpack it first.")
-    return data

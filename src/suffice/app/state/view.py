@@ -1,4 +1,4 @@
-"""What a page shows: row, edited values, settings and tab; as a value, and as the part of a link after the "?"."""
+"""What a page shows: row, edited values, settings and tab, as a value and as the part of a link after the "?"."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class View:
     chosen : tuple of str, default=()
         The set whose rule is shown; () for the best one.
     outcome : {"prediction", "observed"}, default="prediction"
-        What is explained. Of an edited row it is always the prediction.
+        Which outcome is explained; for an edited row it is always the prediction.
     unseen : bool, default=False
         Whether categories that the explainer has not seen count as missing.
     find : str, default=""
-        The search by which rows are chosen.
+        The search that chooses rows.
 
     Examples
     --------
@@ -88,12 +88,12 @@ class View:
 
     @property
     def key(self) -> str:
-        """A text that is the same for views with the same explanation."""
+        """A text that is equal for views with the same explanation."""
         edits = sorted(self.edits.items())
         return json.dumps([self.row, edits, self.settings, self.is_of_observed], default=str)
 
     def to_store(self) -> dict[str, Any]:
-        """Give the view as plain values for the page.
+        """Return the view as plain values for the page.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class View:
 
     @classmethod
     def from_store(cls, stored: Mapping[str, Any] | None) -> View:
-        """Make a view of what `to_store` gave.
+        """Make a view from the result of `to_store`.
 
         Parameters
         ----------
@@ -120,18 +120,18 @@ class View:
         return cls(**{**values, "chosen": tuple(values.get("chosen", ()))})
 
     def to_search(self) -> str:
-        """Write the view as the search part of a link; what is as usual is left out.
+        """Write the view as the search part of a link; fields with their default values are left out.
 
         Returns
         -------
         str
-            Such as "?row=17&pi=0.85"; "" for the usual view.
+            Such as "?row=17&pi=0.85"; "" for the default view.
         """
-        usual = View()
+        default = View()
         pairs: list[tuple[str, str]] = []
         for name in ("data", "tab", "row", "pi", "alpha", "n_candidates", "outcome", "unseen", "find"):
             value = getattr(self, name)
-            if value != getattr(usual, name):
+            if value != getattr(default, name):
                 pairs.append((name, json.dumps(value) if not isinstance(value, str) else value))
         pairs += [("set", name) for name in self.chosen]
         pairs += [(f"{_EDIT}{name}", json.dumps(value, default=str)) for name, value in self.edits.items()]
@@ -139,12 +139,12 @@ class View:
 
     @classmethod
     def from_search(cls, search: str | None) -> View:
-        """Read the search part of a link. What makes no sense in it is passed over.
+        """Read the search part of a link; parts that make no sense are ignored.
 
         Parameters
         ----------
         search : str or None
-            What `to_search` gave, or what somebody typed.
+            The result of `to_search`, or text that somebody typed.
 
         Returns
         -------

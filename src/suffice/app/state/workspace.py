@@ -1,7 +1,7 @@
-"""An explainer with a table, as pages ask about them.
+"""An explainer with a table, and the answers about a view that pages show.
 
-An explainer is never changed: settings of a view go to a shallow copy. Calls are made under a lock, because an
-explainer keeps what it computed last.
+The explainer is never changed: the settings of a view go into a copy. Calls that may reach the explained model are made
+under a lock, because the model may not take calls from several threads.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import datetime
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,56 +17,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from suffice._cli.results import training_rows
-from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
-from suffice._engine.rule_search import RuleFinder
-from suffice._engine.search import choose_candidates
+from suffice._io.condition_text import parse_conditions
+from suffice._io.explainer_file import training_rows
+from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
 from suffice._table.table import Table, match_columns, read_columns
 from suffice.app.state.view import View
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SufficientSet
 from suffice.explanations import Explanations
-from suffice.rules import Rule, parse_conditions
+from suffice.rules import Rule
 
 N_KEPT = 64  # answers that are kept for the next click
-MAX_CANDIDATES = 14  # more make one click wait for seconds
-
-
-class Kept:
-    """The last answers to questions, by the question.
-
-    Parameters
-    ----------
-    size : int
-        How many are kept.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._answers: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def get(self, question: Hashable, answer: Callable[[], Any]) -> Any:
-        """Give the answer that is kept, or find it.
-
-        Parameters
-        ----------
-        question : hashable
-            The question.
-        answer : callable
-            Finds the answer.
-
-        Returns
-        -------
-        object
-            The answer.
-        """
-        if question not in self._answers:
-            self._answers[question] = answer()
-            while len(self._answers) > self._size:
-                self._answers.popitem(last=False)
-        self._answers.move_to_end(question)
-        return self._answers[question]
+MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
 
 
 @dataclass(eq=False)
@@ -84,7 +45,7 @@ class Workspace:
     observed : sequence of object or None
         Their outcomes, None where one is not known.
     name : str
-        What the table is called.
+        The name of the table.
     like : object, default=None
         A pandas frame of the kind that the explained model takes; None if polars or arrays will do.
     """
@@ -95,29 +56,29 @@ class Workspace:
     name: str
     like: Any = None
     lock: Any = field(default_factory=threading.RLock, repr=False)
-    _kept: Kept = field(default_factory=lambda: Kept(N_KEPT), repr=False)
+    _answers: LastUsed = field(default_factory=lambda: LastUsed(N_KEPT), repr=False)
 
     @classmethod
     def of(cls, explainer: SufficientExplainer, X: Any = None, y: Any = None, name: str = "") -> Workspace:
-        """Make a workspace of a table in any form; without one, of the explainer's training rows.
+        """Make a workspace from a table in any form, or from the explainer's training rows.
 
         Parameters
         ----------
         explainer : SufficientExplainer
             The fitted explainer.
         X : array-like or frame, default=None
-            The rows.
+            The rows; None takes the training rows.
         y : array-like, default=None
-            Their outcomes. None takes the column of the target's name, if there is one.
+            Their outcomes; None takes the column with the name of the target, if there is one.
         name : str, default=""
-            What the table is called.
+            The name of the table.
 
         Returns
         -------
         Workspace
             The workspace.
         """
-        names = explainer._encoding.names
+        names = explainer.fitted_.encoding.names
         if X is None:
             frame, y = training_rows(explainer)
         elif isinstance(X, pl.DataFrame):
@@ -141,42 +102,40 @@ class Workspace:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns that the explainer knows, as the user calls them."""
-        return tuple(self.explainer._encoding.names)
+        """The names of the columns that the explainer knows."""
+        return tuple(self.explainer.fitted_.encoding.names)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The encoded columns."""
+        return tuple(self.explainer.fitted_.encoding.columns)
 
     @cached_property
     def training(self) -> tuple[NDArray[np.float32], NDArray[Any], Table]:
-        """The training rows as the forest sees them, their outcomes, and the rows as a table."""
-        matrix, outcomes = self.explainer._training()
-        return matrix, outcomes, self.explainer._encoding.decode(matrix)
+        """The encoded training rows, their outcomes, and the rows as a table."""
+        fitted = self.explainer.fitted_
+        matrix, outcomes = fitted.training
+        return matrix, outcomes, fitted.encoding.decode(matrix)
 
     @cached_property
     def columns_of(self) -> dict[str, tuple[Column, ...]]:
-        """For each variable its columns of the matrix."""
-        variables, columns = self.explainer._projected.variables, self.explainer._encoding.columns
-        return {n: tuple(columns[c] for c in of) for n, of in zip(variables.names, variables.columns, strict=True)}
+        """The encoded columns of each variable."""
+        return {name: tuple(self.columns[c] for c in positions) for name, positions in self.positions_of.items()}
 
     @cached_property
     def positions_of(self) -> dict[str, tuple[int, ...]]:
-        """For each variable the positions of its columns in the matrix."""
-        variables = self.explainer._projected.variables
+        """The positions of the encoded columns of each variable."""
+        variables = self.explainer.fitted_.variables
         return dict(zip(variables.names, variables.columns, strict=True))
 
     @cached_property
-    def ranking(self) -> tuple[int, ...]:
+    def ranking(self) -> tuple[str, ...]:
         """All variables that can be candidates, the most important first."""
-        explainer = self.explainer
-        projected = explainer._projected
-        if not isinstance(explainer.candidates, str):
-            return tuple(projected.candidates)
-        found = choose_candidates(
-            projected.forest, projected.variables, explainer.candidates, MAX_VARIABLES, explainer.random_state
-        )
-        # A ranking by permutation is random: it begins with what the explainer itself found.
-        return tuple(dict.fromkeys((*projected.candidates, *found)))
+        fitted = self.explainer.fitted_
+        return tuple(fitted.variables.names[v] for v in fitted.ranking())
 
     def explainer_for(self, view: View) -> SufficientExplainer:
-        """Make a copy of the explainer with the settings of a view. It shares the forest: only the projection is new.
+        """Return a copy of the explainer with the settings of a view; it shares the forest.
 
         Parameters
         ----------
@@ -188,32 +147,23 @@ class Workspace:
         SufficientExplainer
             The copy.
         """
-        return self._kept.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
+        return self._answers.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
 
     def _make_explainer(self, view: View) -> SufficientExplainer:
-        own = self.explainer
-        copy: SufficientExplainer = object.__new__(type(own))
-        copy.__dict__.update(own.__dict__)  # copy.copy would build the compiled core again
-        n = view.n_candidates
-        if n is not None and n != len(own.candidates_):
-            projected = own._projected
-            chosen = self.ranking[:n]
-            copy._projected = ProjectedForest(
-                projected.forest, projected.variables, chosen, projected.min_node_size, projected.n_threads
-            )
-            copy._rule_finder = RuleFinder(copy._projected, own._encoding, own.target_name_)
-            copy.candidates_ = tuple(projected.variables.names[v] for v in chosen)
-            copy.n_candidates = len(chosen)
+        changes: dict[str, Any] = {"extra_columns": "ignore"}
+        if view.n_candidates is not None and view.n_candidates != len(self.explainer.candidates_):
+            changes["candidates"] = list(self.ranking[: view.n_candidates])
+            changes["n_candidates"] = len(changes["candidates"])
         if view.pi is not None:
-            copy.pi = view.pi
+            changes["pi"] = view.pi
         if view.alpha is not None:
-            copy.alpha = view.alpha
-        copy.unseen = "missing" if view.unseen else own.unseen
-        copy.extra_columns = "ignore"
-        return copy
+            changes["alpha"] = view.alpha
+        if view.unseen:
+            changes["unseen"] = "missing"
+        return self.explainer.with_settings(**changes)
 
     def check(self, view: View) -> View:
-        """Mend what a link asks for and the table does not have.
+        """Replace what a link asks for if the table does not have it.
 
         Parameters
         ----------
@@ -223,7 +173,7 @@ class Workspace:
         Returns
         -------
         View
-            A view with a row and columns that are there.
+            A view whose row, columns and settings exist.
         """
         edits = {name: value for name, value in view.edits.items() if name in self.names}
         known = set(self.explainer.variable_names_)
@@ -237,7 +187,7 @@ class Workspace:
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def values(self, row: int) -> dict[str, Any]:
-        """Give the values of a row.
+        """Return the values of a row.
 
         Parameters
         ----------
@@ -253,7 +203,7 @@ class Workspace:
         return {name: _plain(values[name]) for name in self.names}
 
     def row_of(self, view: View) -> Any:
-        """Give the row of a view, with its edits, as the explainer takes it.
+        """Return the row of a view, with its edits, in the form that the explainer takes.
 
         Parameters
         ----------
@@ -265,9 +215,21 @@ class Workspace:
         frame or ndarray of shape (1, n_columns)
             The row.
         """
-        return self.as_input(self._edited(view))
+        return self.as_input(self.edited_row(view))
 
-    def _edited(self, view: View) -> pl.DataFrame:
+    def edited_row(self, view: View) -> pl.DataFrame:
+        """Return the row of a view, with its edits, as a frame.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row, with the columns that the explainer knows.
+        """
         row = self.frame[view.row].select(self.names)
         edited = []
         for name, value in view.edits.items():
@@ -284,7 +246,7 @@ class Workspace:
         return row.with_columns(edited)
 
     def as_input(self, frame: pl.DataFrame) -> Any:
-        """Give rows in the form in which the explainer, and the model behind it, takes them.
+        """Return rows in the form that the explainer, and the model it explains, take.
 
         Parameters
         ----------
@@ -297,7 +259,7 @@ class Workspace:
             The rows.
         """
         frame = frame.select(self.names)
-        if not self.explainer._encoding.has_names:
+        if not self.explainer.fitted_.encoding.has_names:
             return frame.to_numpy()
         if self.like is None:
             return frame
@@ -308,12 +270,12 @@ class Workspace:
             if name in native.columns:
                 try:
                     native[name] = native[name].astype(dtype)
-                except (TypeError, ValueError):  # whole numbers that an edit made broken or missing
+                except (TypeError, ValueError):  # an edit put a fraction or a gap among whole numbers
                     continue
         return native
 
     def observed_at(self, rows: list[int]) -> list[Any] | None:
-        """Give the observed outcomes of some rows.
+        """Return the observed outcomes of some rows.
 
         Parameters
         ----------
@@ -323,12 +285,12 @@ class Workspace:
         Returns
         -------
         list of object or None
-            The outcomes; None if that of some row is not known.
+            The outcomes; None if one of them is not known.
         """
         if self.observed is None:
             return None
-        found = [self.observed[row] for row in rows]
-        return None if any(value is None for value in found) else found
+        outcomes = [self.observed[row] for row in rows]
+        return None if any(outcome is None for outcome in outcomes) else outcomes
 
     def find(self, text: str) -> NDArray[np.intp]:
         """Find rows by conditions, such as ``hour > 17 AND weather = clear``, or by words in any column.
@@ -336,14 +298,14 @@ class Workspace:
         Parameters
         ----------
         text : str
-            What to look for; "" finds all rows.
+            Conditions or words; "" finds all rows.
 
         Returns
         -------
         ndarray of int
             The positions of the rows.
         """
-        return self._kept.get(("find", text), lambda: self._find(text))  # type: ignore[no-any-return]
+        return self._answers.get(("find", text), lambda: self._find(text))  # type: ignore[no-any-return]
 
     def _find(self, text: str) -> NDArray[np.intp]:
         text = text.strip()
@@ -352,11 +314,11 @@ class Workspace:
         if re.search("[<>=]| in | is ", text):
             sentence = re.sub(r"\s+and\s+", " AND ", text, flags=re.IGNORECASE)
             sentence = re.sub("^if ", "", sentence, flags=re.IGNORECASE)
-            found = np.ones(self.frame.height, dtype=bool)
+            is_match = np.ones(self.frame.height, dtype=bool)
             table = read_columns(self.frame)
             for condition in parse_conditions(f"IF {sentence}", self.frame.columns):
-                found &= condition.covers_rows(table)
-            return np.flatnonzero(found)
+                is_match &= condition.covers_rows(table)
+            return np.flatnonzero(is_match)
         matches = [
             pl.col(name).cast(pl.String, strict=False).str.to_lowercase().str.contains(text.lower(), literal=True)
             for name in self.frame.columns
@@ -379,14 +341,14 @@ class Workspace:
             One explanation, without rules.
         """
         with self.lock:
-            return self._kept.get(("explain", view.key), lambda: self._explain(view))  # type: ignore[no-any-return]
+            return self._answers.get(("explain", view.key), lambda: self._explain(view))  # type: ignore[no-any-return]
 
     def _explain(self, view: View) -> Explanations:
         y = self.observed_at([view.row]) if view.is_of_observed else None
         return self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
 
     def chosen_set(self, view: View) -> SufficientSet:
-        """Give the set that a view shows: that which was chosen if it is sufficient, else the best one.
+        """Return the set that a view shows: the chosen one if it is sufficient, else the best one.
 
         Parameters
         ----------
@@ -396,14 +358,14 @@ class Workspace:
         Returns
         -------
         SufficientSet
-            The set; if none is sufficient, that which comes nearest.
+            The set; if none is sufficient, the one with the largest SDP.
         """
         explanation = self.explain(view)[0]
         wanted = [s for s in explanation.sufficient_sets if set(s.variables) == set(view.chosen)]
         return wanted[0] if wanted else explanation.best_set
 
     def rule(self, view: View) -> Rule | None:
-        """Find the rule of the set that a view shows.
+        """Compute the rule of the set that a view shows.
 
         Parameters
         ----------
@@ -413,21 +375,21 @@ class Workspace:
         Returns
         -------
         Rule or None
-            None if no set is sufficient, or the empty one is.
+            None if no set is sufficient, or if the empty set is.
         """
         explanation = self.explain(view)[0]
         S = self.chosen_set(view).variables
         if not explanation.is_sufficient or not S:
             return None
         with self.lock:
-            return self._kept.get(("rule", view.key, S), lambda: self._rule(view, explanation, S))  # type: ignore[no-any-return]
+            return self._answers.get(("rule", view.key, S), lambda: self._rule(view, explanation, S))  # type: ignore[no-any-return]
 
     def _rule(self, view: View, explanation: Explanation, S: tuple[str, ...]) -> Rule | None:
-        found: list[Rule | None] = self.explainer_for(view).rule(self.row_of(view), list(S), [explanation.outcome])
-        return found[0]
+        rules: list[Rule | None] = self.explainer_for(view).rule(self.row_of(view), list(S), [explanation.outcome])
+        return rules[0]
 
     def distribution(self, view: View, values: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give what is known of the outcome from the set that a view shows, and from all variables.
+        """Compute the distribution of the outcome given the set that a view shows, and given all variables.
 
         Parameters
         ----------
@@ -449,7 +411,7 @@ class Workspace:
             return explainer.predict_proba(X, S)[0], explainer.predict_proba(X)[0]
 
     def encoded(self, view: View) -> NDArray[np.float32]:
-        """Give the row of a view as the forest sees it.
+        """Encode the row of a view.
 
         Parameters
         ----------
@@ -459,12 +421,12 @@ class Workspace:
         Returns
         -------
         ndarray of shape (n_columns,)
-            The numbers.
+            The encoded row.
         """
-        return np.asarray(self.explainer_for(view)._check_table(self.row_of(view))[0])
+        return np.asarray(self.explainer_for(view).encode(self.row_of(view))[0])
 
     def keeps(self, explanation: Explanation) -> NDArray[np.bool_]:
-        """Tell which training rows have the outcome of an explanation.
+        """Check which training rows have the outcome of an explanation.
 
         Parameters
         ----------
@@ -474,7 +436,7 @@ class Workspace:
         Returns
         -------
         ndarray of shape (n_rows,), bool
-            One answer for each training row.
+            Whether each training row has it.
         """
         outcomes = self.training[1]
         if explanation.interval is None:
@@ -484,7 +446,7 @@ class Workspace:
 
 
 def as_polars(X: Any, names: tuple[str, ...] | list[str]) -> pl.DataFrame:
-    """Make a polars frame of a table in any form.
+    """Convert a table in any form to polars.
 
     Parameters
     ----------
@@ -523,7 +485,7 @@ def _read_date(name: str, text: str) -> datetime.datetime:
         return datetime.datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(
-            f"{text!r} is no date: write the value of {name!r} as 2024-01-31 or 2024-01-31 17:00."
+            f"{text!r} is not a date: write the value of {name!r} as 2024-01-31 or 2024-01-31 17:00."
         ) from None
 
 

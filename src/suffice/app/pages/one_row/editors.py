@@ -11,12 +11,13 @@ from dash import html
 from suffice._table.encoding import Column
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
+from suffice.words import counted
 
-NO_CHANGE = object()  # what a person is still typing
+NO_CHANGE = object()  # the text is not a value yet: somebody is still typing
 
 
 def column_of(workspace: Workspace, i: int) -> Column:
-    """Find how the forest sees a column of the table.
+    """Return the encoded column of a column of the table.
 
     Parameters
     ----------
@@ -28,10 +29,10 @@ def column_of(workspace: Workspace, i: int) -> Column:
     Returns
     -------
     Column
-        The column of the matrix; of a date its first part.
+        The encoded column; for a date, its first part.
     """
     return next(
-        (column for column in workspace.explainer._encoding.columns if column.source == i),
+        (column for column in workspace.columns if column.source == i),
         Column(workspace.names[i], i),
     )
 
@@ -77,7 +78,7 @@ def read_value(workspace: Workspace, i: int, shown: Any) -> Any:
     Returns
     -------
     object
-        The value; None if it is missing; NO_CHANGE if it is none yet.
+        The value; None if it is missing; NO_CHANGE if the text is not a value yet.
     """
     column = column_of(workspace, i)
     if shown is None or shown == "":
@@ -97,7 +98,7 @@ def read_value(workspace: Workspace, i: int, shown: Any) -> Any:
 
 
 def read_edits(workspace: Workspace, view: View, shown: list[Any]) -> dict[str, Any]:
-    """Find the values that differ from the row's own.
+    """Read the values that differ from the row's own.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def shown_values(workspace: Workspace, view: View) -> list[Any]:
 
 
 def editors(workspace: Workspace, view: View) -> list[Any]:
-    """Make the inputs for a row: those of the candidates first, the others folded.
+    """Make the inputs for a row: first those of the candidates, then the others in a folded part.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def editors(workspace: Workspace, view: View) -> list[Any]:
     if not others:
         return first
     rest = [_editor(workspace, i, shown[i], has_slider=False) for i in others]
-    text = f"{len(others)} variable{'' if len(others) == 1 else 's'} outside the search"
+    text = f"{counted(len(others), 'variable')} outside the search"
     return [*first, html.Details([html.Summary(text), html.Div(rest, className="editors")])]
 
 

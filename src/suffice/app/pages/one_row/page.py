@@ -1,4 +1,4 @@
-"""The page about one row: choosing and editing it, its sufficient sets, and the rule of the chosen one."""
+"""The page about one row: its layout and its callbacks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,39 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
 
-from suffice.app.pages.editors import editors
-from suffice.app.pages.lookalikes import line_columns
-from suffice.app.pages.row_answers import alike, boxes, classes, covered, distribution, explained, list_sets, when_shown
-from suffice.app.pages.row_changes import change
-from suffice.app.parts import charts
-from suffice.app.parts import pieces as parts
-from suffice.app.parts.grids import choose_rows, grid, page_of, table_columns
+from suffice.app.pages.one_row.answers import (
+    Answer,
+    alike,
+    boxes,
+    classes,
+    covered,
+    distribution,
+    explained,
+    list_sets,
+    when_shown,
+)
+from suffice.app.pages.one_row.changes import change
+from suffice.app.pages.one_row.editors import editors
+from suffice.app.pages.one_row.lookalikes import line_columns
+from suffice.app.parts import charts, pieces
+from suffice.app.parts.grids import grid, page_response, table_columns
 from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
-from suffice.app.state.workspace import MAX_CANDIDATES, Workspace
+from suffice.app.state.workspace import MAX_SEARCHED, Workspace
+
+_SET_COLUMNS = (
+    {
+        "field": "variables",
+        "headerName": "variables",
+        "cellRenderer": "Chips",
+        "cellDataType": False,
+        "flex": 1,
+        "minWidth": 150,
+        "wrapText": True,
+        "autoHeight": True,
+    },
+    {"field": "sdp", "headerName": "SDP", "cellRenderer": "Share", "width": 132},
+)
 
 # --- layout -----------------------------------------------------------------------------------------------------------
 
@@ -29,87 +52,93 @@ def layout(workspace: Workspace, view: View) -> html.Div:
     workspace : Workspace
         The explainer and its table.
     view : View
-        What it shows first.
+        The view that it shows first.
 
     Returns
     -------
     dash.html.Div
         The page.
     """
-    sets_columns = [
-        {
-            "field": "variables",
-            "headerName": "variables",
-            "cellRenderer": "Chips",
-            "cellDataType": False,
-            "flex": 1,
-            "minWidth": 150,
-            "wrapText": True,
-            "autoHeight": True,
-        },
-        {"field": "sdp", "headerName": "SDP", "cellRenderer": "Share", "width": 132},
-    ]
-    outcome, told, importance, rule, effect, kind, shown = explained(workspace, view)
-    side = html.Aside([_choosing(workspace, view), _editing(workspace, view), _settings(workspace, view, effect)])
+    answer = explained(workspace, view)
+    side = html.Aside(
+        [_choosing(workspace, view), _editing(workspace, view), _settings(workspace, view, answer.effect)]
+    )
+    main = html.Div(
+        [
+            html.Div(answer.care, id="row-message"),
+            html.Section(answer.outcome, id="outcome-card", className="panel wide outcome-card"),
+            _sets_panel(workspace, view),
+            pieces.panel(
+                "Importance",
+                html.Div(answer.importance, id="importance"),
+                note="LXI: share of the sets that contain a variable",
+            ),
+            pieces.panel(
+                "Rule", html.Div(answer.rule, id="rule"), note="of the chosen set, on the training data", wide=True
+            ),
+            *_figure_panels(workspace),
+            *_row_panels(workspace),
+        ],
+        className=answer.page_class,
+        id="row-main",
+    )
+    return html.Div([side, main, _browser(workspace), dcc.Store(id="shown", data=answer.view)], className="split")
+
+
+def _sets_panel(workspace: Workspace, view: View) -> html.Section:
     lines, selected = list_sets(workspace, view)
     sets = grid(
         "sets",
-        sets_columns,
+        _SET_COLUMNS,
         250,
         rowData=lines,
         selectedRows=selected,
         getRowId="params.data.key",
         dashGridOptions={"rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True}},
     )
-    graph = dcc.Graph(
+    return pieces.panel("Sufficient sets", sets, note="each alone is enough; click one", name="sets-panel")
+
+
+def _figure_panels(workspace: Workspace) -> list[html.Section]:
+    distribution_graph = dcc.Graph(
         id="distribution", config=charts.CONFIG, style={"height": 300}, figure=charts.nothing("light", "", 300)
     )
-    main = html.Div(
-        [
-            html.Div(told, id="row-message"),
-            html.Section(outcome, id="outcome-card", className="panel wide outcome-card"),
-            parts.panel("Sufficient sets", sets, note="each alone is enough; click one", name="sets-panel"),
-            parts.panel(
-                "Importance", html.Div(importance, id="importance"), note="LXI: share of the sets that hold a variable"
-            ),
-            parts.panel("Rule", html.Div(rule, id="rule"), note="of the chosen set, on the training data", wide=True),
-            parts.panel(
-                "Outcome, as far as known",
-                html.Div(id="classes") if not workspace.is_regression else graph,
-                note="from this set alone, and from all variables",
-            ),
-            parts.panel(
-                "The box on two variables",
-                dcc.Graph(
-                    id="boxes", config=charts.CONFIG, style={"height": 340}, figure=charts.nothing("light", "", 340)
-                ),
-                extra=html.Div(
-                    [_axis("box-x", "x axis", workspace), _axis("box-y", "y axis", workspace)], className="axes"
-                ),
-            ),
-            parts.panel(
-                "Training rows that the rule covers",
-                html.Div(id="covered-note", className="note under"),
-                grid("covered", line_columns(workspace), 300, rowData=[]),
-                wide=True,
-            ),
-            parts.panel(
-                "Rows that look alike but come out otherwise",
-                html.Div(id="alike-note", className="note under"),
-                grid("alike", line_columns(workspace, has_distance=True), 300, rowData=[]),
-                extra=dmc.SegmentedControl(
-                    id="alike-over",
-                    data=[{"value": "set", "label": "in this set"}, {"value": "all", "label": "in all variables"}],
-                    value="set",
-                    size="xs",
-                ),
-                wide=True,
-            ),
-        ],
-        className=kind,
-        id="row-main",
+    boxes_graph = dcc.Graph(
+        id="boxes", config=charts.CONFIG, style={"height": 340}, figure=charts.nothing("light", "", 340)
     )
-    return html.Div([side, main, _browser(workspace), dcc.Store(id="shown", data=shown)], className="split")
+    axes = html.Div([_axis("box-x", "x axis", workspace), _axis("box-y", "y axis", workspace)], className="axes")
+    return [
+        pieces.panel(
+            "Distribution of the outcome",
+            html.Div(id="classes") if not workspace.is_regression else distribution_graph,
+            note="given this set alone, and given all variables",
+        ),
+        pieces.panel("The rule on two variables", boxes_graph, extra=axes),
+    ]
+
+
+def _row_panels(workspace: Workspace) -> list[html.Section]:
+    compared = dmc.SegmentedControl(
+        id="alike-over",
+        data=[{"value": "set", "label": "in this set"}, {"value": "all", "label": "in all variables"}],
+        value="set",
+        size="xs",
+    )
+    return [
+        pieces.panel(
+            "Training rows that the rule covers",
+            html.Div(id="covered-note", className="note under"),
+            grid("covered", line_columns(workspace), 300, rowData=[]),
+            wide=True,
+        ),
+        pieces.panel(
+            "Similar rows with another outcome",
+            html.Div(id="alike-note", className="note under"),
+            grid("alike", line_columns(workspace, has_distance=True), 300, rowData=[]),
+            extra=compared,
+            wide=True,
+        ),
+    ]
 
 
 def _choosing(workspace: Workspace, view: View) -> html.Section:
@@ -139,7 +168,7 @@ def _choosing(workspace: Workspace, view: View) -> html.Section:
         debounce=400,
         **{"aria-label": "Find rows"},
     )
-    return parts.panel(
+    return pieces.panel(
         "Row",
         html.Div(buttons, className="row-buttons"),
         find,
@@ -149,7 +178,7 @@ def _choosing(workspace: Workspace, view: View) -> html.Section:
 
 
 def _editing(workspace: Workspace, view: View) -> html.Section:
-    return parts.panel(
+    return pieces.panel(
         "Values",
         html.Div(editors(workspace, view), className="editors", id="editors"),
         extra=dmc.Button("Reset", id="reset", variant="subtle", size="compact-xs"),
@@ -160,12 +189,12 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
 
 def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     explainer = workspace.explainer
-    most = max(2, min(MAX_CANDIDATES, len(workspace.ranking)))
+    most = max(2, min(MAX_SEARCHED, len(workspace.ranking)))
     rows: list[Any] = [
-        parts.slider_row(
+        pieces.slider_row(
             "Probability pi", "pi", view.pi or explainer.pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"
         ),
-        parts.slider_row(
+        pieces.slider_row(
             "Candidates",
             "n-candidates",
             view.n_candidates or len(explainer.candidates_),
@@ -177,7 +206,7 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     ]
     if workspace.is_regression and explainer.radius is None:
         note = "the outcome is kept within the forest's 1 - alpha interval"
-        rows.append(parts.slider_row("Level alpha", "alpha", view.alpha or explainer.alpha, 0.02, 0.6, 0.02, note))
+        rows.append(pieces.slider_row("Level alpha", "alpha", view.alpha or explainer.alpha, 0.02, 0.6, 0.02, note))
     else:
         rows.append(html.Div(dmc.Slider(id="alpha", value=explainer.alpha, min=0, max=1, step=0.01), hidden=True))
         rows.append(html.Span(id="alpha-text", hidden=True))
@@ -185,7 +214,7 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     rows.append(
         html.Div(
             [
-                html.Div(html.Label("Explain the outcome that is"), className="setting-head"),
+                html.Div(html.Label("Outcome to explain"), className="setting-head"),
                 dmc.SegmentedControl(id="outcome-kind", data=choice, value=view.outcome, size="xs", fullWidth=True),
             ],
             className="setting",
@@ -193,12 +222,11 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
         )
     )
     rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))
-    return parts.panel("Settings", *rows, html.Div(effect, id="effect", className="note effect"))
+    return pieces.panel("Settings", *rows, html.Div(effect, id="effect", className="note effect"))
 
 
 def _axis(name: str, text: str, workspace: Workspace) -> dmc.Select:
-    names = [column.name for column in workspace.explainer._encoding.columns]
-    data = [{"value": str(i), "label": text} for i, text in enumerate(names)]
+    data = [{"value": str(i), "label": column.name} for i, column in enumerate(workspace.columns)]
     return dmc.Select(
         id=name,
         data=data,
@@ -229,7 +257,7 @@ def _browser(workspace: Workspace) -> dmc.Modal:
 
 
 def register(app: Dash, desk: Desk) -> None:
-    """Connect the page.
+    """Connect the callbacks of the page.
 
     Parameters
     ----------
@@ -238,6 +266,22 @@ def register(app: Dash, desk: Desk) -> None:
     desk : Desk
         The workspaces.
     """
+    _connect_changes(app, desk)
+    _connect_answers(app, desk)
+    app.callback(
+        Output("browser", "getRowsResponse"),
+        Input("browser", "getRowsRequest"),
+        State("view", "data"),
+        prevent_initial_call=True,
+    )(lambda request, stored: _page_of_browser(desk, request, stored))
+
+
+def _page_of_browser(desk: Desk, request: dict[str, Any] | None, stored: dict[str, Any]) -> Any:
+    workspace = desk.get(View.from_store(stored).data)
+    return no_update if workspace is None or request is None else page_response(workspace, request)
+
+
+def _connect_changes(app: Dash, desk: Desk) -> None:
     app.callback(
         output=[
             Output("view", "data"),
@@ -248,7 +292,7 @@ def register(app: Dash, desk: Desk) -> None:
             Output("find-note", "children"),
         ],
         inputs={
-            "given": {
+            "inputs": {
                 "row": Input("row", "value"),
                 "clicks": [Input(name, "n_clicks") for name in ("previous", "next", "random", "reset", "browse")],
                 "clicked_row": Input("browser", "cellClicked"),
@@ -266,29 +310,33 @@ def register(app: Dash, desk: Desk) -> None:
             "stored": State("view", "data"),
         },
         prevent_initial_call=True,
-    )(lambda given, stored: change(desk, stored, given))
-    app.callback(
-        Output("outcome-card", "children"),
-        Output("row-message", "children"),
-        Output("importance", "children"),
-        Output("rule", "children"),
-        Output("effect", "children"),
-        Output("row-main", "className"),
-        Output("shown", "data"),
-        Input("view", "data"),
-        prevent_initial_call=True,
-    )(lambda stored: when_shown(desk, stored, explained, 7))
-    # What follows waits for the above: the explanation comes first, and grids and figures have scripts to load.
+    )(lambda inputs, stored: change(desk, stored, inputs))
+
+
+def _connect_answers(app: Dash, desk: Desk) -> None:
+    outputs = {
+        "outcome": Output("outcome-card", "children"),
+        "care": Output("row-message", "children"),
+        "importance": Output("importance", "children"),
+        "rule": Output("rule", "children"),
+        "effect": Output("effect", "children"),
+        "page_class": Output("row-main", "className"),
+        "view": Output("shown", "data"),
+    }
+    app.callback(output=outputs, inputs={"stored": Input("view", "data")}, prevent_initial_call=True)(
+        lambda stored: vars(when_shown(desk, stored, explained, Answer(*[no_update] * len(outputs))))
+    )
+    # These wait for the callback above: the explanation comes first, and grids and figures have scripts to load.
     app.callback(
         Output("sets", "rowData"), Output("sets", "selectedRows"), Input("shown", "data"), prevent_initial_call=True
-    )(lambda stored: when_shown(desk, stored, list_sets, 2))
+    )(lambda stored: when_shown(desk, stored, list_sets, (no_update, no_update)))
     app.callback(
         Output("boxes", "figure"),
         Input("shown", "data"),
         Input("box-x", "value"),
         Input("box-y", "value"),
         Input("scheme", "data"),
-    )(lambda *given: boxes(desk, *given))
+    )(lambda stored, x, y, scheme: boxes(desk, stored, (x, y), scheme))
     app.callback(
         Output("covered", "rowData"),
         Output("covered-note", "children"),
@@ -301,39 +349,8 @@ def register(app: Dash, desk: Desk) -> None:
         Output("alike", "columnDefs"),
         Input("shown", "data"),
         Input("alike-over", "value"),
-    )(lambda *given: alike(desk, *given))
-    app.callback(
-        Output("browser", "getRowsResponse"),
-        Input("browser", "getRowsRequest"),
-        State("view", "data"),
-        prevent_initial_call=True,
-    )(lambda request, stored: rows_response(desk, request, stored))
+    )(lambda stored, over: alike(desk, stored, over))
     app.callback(Output("distribution", "figure"), Input("shown", "data"), Input("scheme", "data"))(
-        lambda *given: distribution(desk, *given)
+        lambda stored, scheme: distribution(desk, stored, scheme)
     )
     app.callback(Output("classes", "children"), Input("shown", "data"))(lambda stored: classes(desk, stored))
-
-
-def rows_response(desk: Desk, request: dict[str, Any] | None, stored: dict[str, Any]) -> Any:
-    """Answer a grid that asks for a page of a table.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    request : dict or None
-        Which rows, filters and order.
-    stored : dict
-        The view.
-
-    Returns
-    -------
-    dict
-        The rows, and how many there are.
-    """
-    workspace = desk.get(View.from_store(stored).data)
-    if workspace is None or request is None:
-        return no_update
-    rows = choose_rows(workspace.frame, request.get("filterModel"), request.get("sortModel"))
-    page = rows[int(request["startRow"]) : int(request["endRow"])]
-    return {"rowData": page_of(workspace.frame, page), "rowCount": len(rows)}

@@ -1,4 +1,4 @@
-"""Training rows beside a row: those that its rule covers, and those that are near but come out otherwise."""
+"""Training rows next to a row: those that its rule covers, and similar ones with another outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suffice.app.parts.grids import shown
 from suffice.app.state.workspace import Workspace
 from suffice.explanation import Explanation
 from suffice.rules import Rule
-from suffice.words import format_percent
+from suffice.words import counted, format_percent
 
 MAX_LISTED = 500
 N_ALIKE = 25
@@ -28,7 +28,7 @@ def line_columns(
     workspace : Workspace
         The explainer and its table.
     chosen : sequence of int, default=()
-        Columns that come first: those of the rule.
+        Columns that come first, such as those of the rule.
     has_distance : bool, default=False
         Whether there is a column with the distance.
 
@@ -44,7 +44,7 @@ def line_columns(
         first.append({"field": "distance", "headerName": "distance", "width": 104, "type": "rightAligned"})
     else:
         first.append({"field": "kept", "headerName": "kept", "width": 84})
-    columns = workspace.explainer._encoding.columns
+    columns = workspace.columns
     others = [
         {
             "field": f"c{c}",
@@ -80,7 +80,7 @@ def covered_rows(workspace: Workspace, rule: Rule, explanation: Explanation) -> 
     rows = np.flatnonzero(rule.covers(table))
     keeps = workspace.keeps(explanation)
     n_kept = int(np.count_nonzero(keeps[rows]))
-    note = f"{len(rows)} row{'' if len(rows) == 1 else 's'}, {n_kept} with this outcome"
+    note = f"{counted(len(rows), 'row')}, {n_kept} with this outcome"
     note += f" ({format_percent(n_kept / len(rows))} %)" if len(rows) else ""
     note += f"; the first {MAX_LISTED} are listed" if len(rows) > MAX_LISTED else ""
     return [_line(workspace, row, kept="yes" if keeps[row] else "no") for row in rows[:MAX_LISTED].tolist()], f"{note}."
@@ -96,7 +96,7 @@ def look_alikes(
     workspace : Workspace
         The explainer and its table.
     row : ndarray of shape (n_columns,)
-        The row, as the forest sees it.
+        The encoded row.
     explanation : Explanation
         Its outcome.
     columns : sequence of int
@@ -107,7 +107,7 @@ def look_alikes(
     lines : list of dict
         The rows, the nearest first.
     note : str
-        What is listed.
+        How many rows are listed, and what the distance is.
     """
     matrix = workspace.training[0]
     others = np.flatnonzero(~workspace.keeps(explanation))
@@ -115,9 +115,10 @@ def look_alikes(
         return [], "No training row has another outcome."
     distance = distances(workspace, row, columns)[others]
     order = np.argsort(distance, kind="stable")[:N_ALIKE]
-    note = f"The {len(order)} nearest of {len(others)} training rows with another outcome"
+    others_text = f"{len(others)} training rows with another outcome ({len(matrix)} in all)"
+    note = f"The {len(order)} most similar of the {others_text}"
     lines = [_line(workspace, int(others[i]), distance=round(float(distance[i]), 3)) for i in order]
-    return lines, f"{note}; of {len(matrix)} in all. Distance: mean difference of ranks, from 0 to 1."
+    return lines, f"{note}. The distance is the mean difference of ranks, from 0 to 1."
 
 
 def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[int]) -> NDArray[np.float64]:
@@ -128,7 +129,7 @@ def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[
     workspace : Workspace
         The explainer and its table.
     row : ndarray of shape (n_columns,)
-        The row, as the forest sees it.
+        The encoded row.
     columns : sequence of int
         The columns in which they are compared.
 
@@ -144,7 +145,7 @@ def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[
         values, own = matrix[:, c], row[c]
         if np.isnan(own):
             total += ~np.isnan(values)
-        elif workspace.explainer._encoding.columns[c].kind == "category":
+        elif workspace.columns[c].kind == "category":
             total += values != own
         else:
             known = np.sort(values[~np.isnan(values)])
@@ -157,7 +158,7 @@ def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[
 
 def _line(workspace: Workspace, row: int, **more: Any) -> dict[str, Any]:
     matrix, outcomes, _ = workspace.training
-    columns = workspace.explainer._encoding.columns
+    columns = workspace.columns
     values = {f"c{c}": shown(columns[c].decode(float(value))) for c, value in enumerate(matrix[row])}
     return {
         "outcome": shown(outcomes[row].item() if hasattr(outcomes[row], "item") else outcomes[row]),

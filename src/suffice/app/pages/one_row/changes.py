@@ -1,4 +1,4 @@
-"""What happens when somebody moves, edits or sets something on the page about one row: the next view."""
+"""What users do on the page about one row: each move, edit or setting makes the next view."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from dash import ctx, html, no_update
 
-from suffice.app.pages.editors import read_edits, shown_values
+from suffice.app.pages.one_row.editors import read_edits, shown_values
 from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
@@ -17,8 +17,8 @@ from suffice.app.words import ERRORS, in_words
 MOVES = ("row", "previous", "next", "random", "browser", "find")
 
 
-def change(desk: Desk, stored: Any, given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Make the next view of what somebody did, and show it in the inputs.
+def change(desk: Desk, stored: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Make the next view after an action, and show it in the inputs.
 
     Parameters
     ----------
@@ -26,44 +26,44 @@ def change(desk: Desk, stored: Any, given: Mapping[str, Any]) -> tuple[Any, ...]
         The workspaces.
     stored : dict
         The view so far.
-    given : mapping of str to object
-        What the inputs hold, by the names that `one_row` gives them.
+    inputs : mapping of str to object
+        The values of the inputs, by the names that `page` gives them.
 
     Returns
     -------
     tuple
-        The view, the row, the values of the inputs, pi, whether the table to choose from is open, and a note on what
-        was found.
+        The view, the row, the values of the inputs, pi, whether the table to choose from is open, and a note on the
+        rows that match the search.
     """
     old = View.from_store(stored)
     workspace = desk.get(old.data)
-    shown = given["values"]
+    shown = inputs["values"]
     same = [no_update] * len(shown)
     if workspace is None:
         return no_update, no_update, same, no_update, no_update, no_update
-    did = ctx.triggered_id
-    # The inputs stand in the order of the page, values in that of the table.
-    order = [one["id"]["column"] for one in ctx.args_grouping["given"]["values"]]
+    action = ctx.triggered_id
+    # The inputs have the order of the page, the values that of the table.
+    order = [one["id"]["column"] for one in ctx.args_grouping["inputs"]["values"]]
     note: Any = no_update
-    if did == "browse":
+    if action == "browse":
         return no_update, no_update, same, no_update, True, no_update
-    if did in MOVES:
-        view, note = _move(workspace, old, str(did), given)
+    if action in MOVES:
+        view, note = _move(workspace, old, str(action), inputs)
     else:
         by_column = dict(zip(order, shown, strict=True))
-        view = next_view(workspace, old, did, {**given, "values": [by_column[i] for i in range(len(by_column))]})
-    closed = False if did == "browser" else no_update
+        view = next_view(workspace, old, action, {**inputs, "values": [by_column[i] for i in range(len(by_column))]})
+    closed = False if action == "browser" else no_update
     if view == old:
-        row = old.row if did == "row" and given["row"] in (None, "") else no_update
+        row = old.row if action == "row" and inputs["row"] in (None, "") else no_update
         return no_update, row, same, no_update, closed, note
-    if view.row != old.row or did == "reset":
+    if view.row != old.row or action == "reset":
         by_table = shown_values(workspace, view)
         same = [by_table[column] for column in order]
     return view.to_store(), view.row, same, view.pi or workspace.explainer.pi, closed, note
 
 
-def next_view(workspace: Workspace, old: View, did: Any, given: Mapping[str, Any]) -> View:
-    """Make the next view of an edit, a choice or a setting.
+def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str, Any]) -> View:
+    """Make the next view after an edit, a choice or a setting.
 
     Parameters
     ----------
@@ -71,10 +71,10 @@ def next_view(workspace: Workspace, old: View, did: Any, given: Mapping[str, Any
         The explainer and its table.
     old : View
         The view so far.
-    did : str or dict
-        The id of what was used.
-    given : mapping of str to object
-        What the inputs hold.
+    action : str or dict
+        The id of the component that was used.
+    inputs : mapping of str to object
+        The values of the inputs.
 
     Returns
     -------
@@ -82,56 +82,56 @@ def next_view(workspace: Workspace, old: View, did: Any, given: Mapping[str, Any
         The view; the same if nothing changed.
     """
     explainer = workspace.explainer
-    if isinstance(did, dict):
-        if did["type"] == "use-pi":
-            return old.with_(pi=float(did["pi"])) if any(given["use_pi"]) else old
-        return old.with_(edits=read_edits(workspace, old, given["values"]))
-    if did == "reset":
+    if isinstance(action, dict):
+        if action["type"] == "use-pi":
+            return old.with_(pi=float(action["pi"])) if any(inputs["use_pi"]) else old
+        return old.with_(edits=read_edits(workspace, old, inputs["values"]))
+    if action == "reset":
         return old.with_(edits={})
-    if did == "tabs":
-        return old.with_(tab=given["tab"])
-    if did == "sets":
+    if action == "tabs":
+        return old.with_(tab=inputs["tab"])
+    if action == "sets":
         sets = workspace.explain(old)[0].sufficient_sets
-        position = int((given["clicked_set"] or {}).get("rowId") or 0)
+        position = int((inputs["clicked_set"] or {}).get("rowId") or 0)
         return old.with_(chosen=sets[position].variables) if position < len(sets) else old
-    pi, alpha, n = given["pi"], given["alpha"], given["n_candidates"]
+    pi, alpha, n = inputs["pi"], inputs["alpha"], inputs["n_candidates"]
     return old.with_(
         pi=None if pi == explainer.pi else pi,
         alpha=None if alpha == explainer.alpha or not workspace.is_regression else alpha,
         n_candidates=None if n == len(explainer.candidates_) else n,
-        outcome=given["outcome"],
-        unseen=bool(given["unseen"]),
+        outcome=inputs["outcome"],
+        unseen=bool(inputs["unseen"]),
     )
 
 
-def _move(workspace: Workspace, old: View, did: str, given: Mapping[str, Any]) -> tuple[View, Any]:
-    find = given["find"] or ""
+def _move(workspace: Workspace, old: View, action: str, inputs: Mapping[str, Any]) -> tuple[View, Any]:
+    find = inputs["find"] or ""
     try:
         matches = workspace.find(find)
     except ERRORS as error:
-        if did not in ("browser", "row"):
+        if action not in ("browser", "row"):
             return old, html.Span(in_words(error), className="wrong")
         find, matches = "", workspace.find("")
     note = f"{len(matches)} of {workspace.frame.height} rows match" if find.strip() else ""
-    if did in ("browser", "row"):
-        asked = (given["clicked_row"] or {}).get("rowId") if did == "browser" else given["row"]
-        to = old.row if asked in (None, "") else int(asked)
+    if action in ("browser", "row"):
+        chosen = (inputs["clicked_row"] or {}).get("rowId") if action == "browser" else inputs["row"]
+        to = old.row if chosen in (None, "") else int(chosen)
     elif not len(matches):
         return old, "No row matches."
     else:
-        to = _step(matches, old.row, did)
+        to = _step(matches, old.row, action)
     to = min(max(to, 0), workspace.frame.height - 1)
     if to == old.row:
         return old.with_(find=find), note
     return old.with_(row=to, edits={}, chosen=(), find=find), note
 
 
-def _step(matches: Any, row: int, did: str) -> int:
-    if did == "random":
+def _step(matches: Any, row: int, action: str) -> int:
+    if action == "random":
         return int(np.random.default_rng().choice(matches))
-    if did == "find":
+    if action == "find":
         return row if row in matches else int(matches[0])
-    if did == "next":
+    if action == "next":
         after = matches[matches > row]
         return int(after[0] if len(after) else matches[0])
     before = matches[matches < row]

@@ -1,0 +1,202 @@
+"""``suffice fit``: fit an explainer to a table file and save it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from suffice._cli.commands.options import InputOption
+from suffice._cli.printing import describe_fit, format_size, say_lines, working
+from suffice.words import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EXAMPLES = (
+    "[bold]Examples[/]\n\n[cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]\n\n"
+    "[cyan]suffice fit loans.parquet -t default --drop id --pi 0.95 -o loans.suffice[/]\n\n"
+    "[cyan]zcat log.csv.gz | suffice fit - -t status --group os=linux,mac,windows --sample 20000 -o log.suffice[/]"
+)
+_KINDS = {
+    "number": "numeric",
+    "category": "categorical",
+    "ordered": "ordered",
+    "boolean": "boolean",
+    "date": "with dates",
+}
+
+
+def fit(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table file, or - for standard input.")],
+    target: Annotated[str, typer.Option("--target", "-t", metavar="COL", help="The column with the outcomes.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to save the explainer.")],
+    task: Annotated[
+        Literal["auto", "classification", "regression"],
+        typer.Option(help="Whether the outcomes are classes or numbers; by default their values decide."),
+    ] = "auto",
+    pi: Annotated[float, typer.Option("--pi", help="The probability that a sufficient set must reach.")] = 0.9,
+    drop: Annotated[
+        list[str] | None, typer.Option("--drop", metavar="COL", help="Leave out a column; may be repeated.")
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=COL,COL",
+            help="Treat columns as one variable, such as the indicators of a category; may be repeated. "
+            "[bold]detect[/] finds such columns.",
+        ),
+    ] = None,
+    dates: Annotated[
+        Literal["parts"] | None, typer.Option(help="Use columns of dates: year, month, day, weekday and hour.")
+    ] = None,
+    trees: Annotated[
+        int | None, typer.Option("--trees", min=1, metavar="N", help="The number of trees; 100 by default.")
+    ] = None,
+    leaf: Annotated[
+        int | None,
+        typer.Option(
+            "--leaf", min=1, metavar="N", help="The fewest rows in a leaf; by default 5, and more for large tables."
+        ),
+    ] = None,
+    candidates: Annotated[
+        int, typer.Option("--candidates", metavar="N", help="How many variables are searched, at most 128.")
+    ] = 10,
+    alpha: Annotated[
+        float, typer.Option("--alpha", help="Numbers: keep outcomes within the forest's 1 - alpha interval.")
+    ] = 0.1,
+    radius: Annotated[
+        float | None, typer.Option("--radius", help="Numbers: keep outcomes within sqrt(radius) instead.")
+    ] = None,
+    max_size: Annotated[
+        int | None, typer.Option("--max-size", metavar="N", help="The largest size of a sufficient set.")
+    ] = None,
+    max_sets: Annotated[
+        int | None,
+        typer.Option("--max-sets", min=1, metavar="N", help="Examine at most N sets for a row; 2^20 by default."),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=2, metavar="N", help="Fit on N rows drawn at random.")
+    ] = None,
+    reference: Annotated[
+        int | None,
+        typer.Option(
+            "--reference",
+            min=2,
+            metavar="N",
+            help="Fit on all rows, but estimate probabilities on N of them, to save memory.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="The number of threads; all cores by default.")
+    ] = None,
+    input_format: InputOption = None,
+) -> None:
+    """Fit a forest to a table, and save it with everything that explanations need."""
+    from suffice._engine.settings import DEFAULT_MAX_SETS
+    from suffice._io.outcome_column import outcomes_of
+    from suffice._io.output import check_output
+    from suffice._io.writing import replacing
+    from suffice.explainer import SufficientExplainer
+
+    begin = time.perf_counter()
+    check_output(output)
+    frame = _read_training(table, target, drop or [], input_format)
+    n_read = frame.height
+    if sample is not None and sample < n_read:
+        frame = frame.sample(sample, seed=seed)
+    X, y = frame.drop(target), outcomes_of(frame, target)
+    forest, reason = None, None
+    if trees is not None or leaf is not None:
+        sizes = {"n_estimators": trees, "min_samples_leaf": leaf}
+        forest, reason = _make_forest(task, y, sizes, jobs, seed)
+    explainer = SufficientExplainer(
+        forest,
+        task=task,
+        pi=pi,
+        alpha=alpha,
+        radius=radius,
+        n_candidates=candidates,
+        max_size=max_size,
+        max_sets=max_sets or DEFAULT_MAX_SETS,
+        reference_rows=reference,
+        groups=_parse_groups(group or []),
+        dates=dates,
+        n_jobs=jobs,
+        random_state=seed,
+    )
+    with working(f"Fitting on {counted(len(y), 'row')}"):
+        explainer.fit(X, y)
+        if reason is not None:  # otherwise the reason would be the forest, which was made for this task
+            explainer.fitted_ = replace(explainer.fitted_, task_reason=reason)
+        with replacing(output) as path:
+            explainer.save(path)
+    seconds = time.perf_counter() - begin
+    say_lines(
+        {
+            "Rows": f"{len(y)}" + (f", drawn from {n_read}" if len(y) < n_read else ""),
+            "Columns": _kinds_text(X),
+            **describe_fit(explainer.describe()),
+            "Saved": f"{output} ({format_size(Path(output).stat().st_size)}), after {seconds:.1f} s",
+        }
+    )
+
+
+def _read_training(table: str, target: str, drop: Sequence[str], input_format: str | None) -> pl.DataFrame:
+    """Read the rows that have an outcome, without the columns to drop."""
+    from suffice._cli.columns import check_column, with_outcome
+    from suffice._io.files import read_table
+
+    frame = read_table(table, format=input_format)
+    for name in [target, *drop]:
+        check_column(frame.columns, name, table, "--target" if name == target else "--drop")
+    frame = with_outcome(frame, target).drop([name for name in drop if name != target])
+    if frame.width == 1:
+        raise ValueError(f"{table} has no columns besides the target and the dropped ones.")
+    return frame
+
+
+def _make_forest(task: str, y: pl.Series, sizes: dict[str, int | None], jobs: int | None, seed: int) -> tuple[Any, str]:
+    """Make the default forest with other sizes, and say why it is for this task."""
+    from suffice._engine.fitting import decide_task, default_forest
+    from suffice._table.checks import read_outcomes
+
+    decided, reason = decide_task(task, None, read_outcomes(y, len(y)))
+    forest = default_forest(decided, len(y), jobs or -1, seed)
+    return forest.set_params(**{name: value for name, value in sizes.items() if value is not None}), reason
+
+
+def _parse_groups(texts: Sequence[str]) -> dict[str, list[str]] | Literal["detect"] | None:
+    import csv
+
+    if not texts:
+        return None
+    if list(texts) == ["detect"]:
+        return "detect"
+    groups: dict[str, list[str]] = {}
+    for text in texts:
+        name, sign, columns = text.partition("=")
+        if not sign or not name or not columns:
+            raise ValueError(f"--group must be NAME=COL,COL or the single word detect, got {text!r}.")
+        if name in groups:
+            raise ValueError(f"--group {name!r} appears twice.")
+        groups[name] = next(csv.reader([columns], skipinitialspace=True))
+    return groups
+
+
+def _kinds_text(frame: pl.DataFrame) -> str:
+    from collections import Counter
+
+    from suffice._table.table import read_columns
+
+    table = read_columns(frame)
+    counts = Counter[str](table.kind(i) for i in range(len(table.names)))
+    if len(counts) == 1:
+        return f"{frame.width}, all {_KINDS[next(iter(counts))]}"
+    return f"{frame.width}: {', '.join(f'{counts[kind]} {_KINDS[kind]}' for kind in _KINDS if counts[kind])}"

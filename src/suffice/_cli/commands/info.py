@@ -1,0 +1,58 @@
+"""``suffice info``: describe a saved explainer."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from suffice._cli.commands.options import ExplainerArgument
+from suffice._cli.printing import describe_fit, format_size, listed, say, say_lines
+from suffice.words import counted
+
+EXAMPLES = (
+    "[bold]Examples[/]\n\n[cyan]suffice info bikes.suffice[/]\n\n[cyan]suffice info bikes.suffice --format json[/]"
+)
+
+
+def info(
+    explainer: ExplainerArgument,
+    format: Annotated[  # noqa: A002
+        Literal["text", "json"], typer.Option("--format", "-f", help="Text, or JSON.")
+    ] = "text",
+) -> None:
+    """Describe a saved explainer."""
+    from suffice._io.explainer_file import load_explainer_file
+    from suffice._io.saved import read_origin
+
+    about = load_explainer_file(explainer).describe() | read_origin(explainer)
+    size = Path(explainer).stat().st_size
+    if format == "json":
+        content = {"file": explainer, "bytes": size, **about}
+        say(json.dumps(_without_nan(content), ensure_ascii=False, indent=1))
+        return
+    forest = about["forest"]
+    settings = {name: value for name, value in about["settings"].items() if value is not None}
+    leaf = forest["min_samples_leaf"]
+    say_lines(
+        {
+            "File": f"{explainer} ({format_size(size)}, format {about['format']})",
+            "Rows": f"{about['n_rows']}",
+            "Columns": f"{len(about['columns'])}: {listed(about['columns'])}",
+            **describe_fit(about),
+            "Forest": f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')}, at least {leaf} rows in a leaf",
+            "Settings": ", ".join(f"{name} {value}" for name, value in settings.items()),
+            "Made by": ", ".join(f"{name} {number}" for name, number in about["versions"].items()),
+        }
+    )
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

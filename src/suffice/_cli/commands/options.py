@@ -1,0 +1,67 @@
+"""Arguments and options that several commands have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+InputFormat = Literal["csv", "parquet", "arrow", "jsonl", "json"]
+
+ExplainerArgument = Annotated[
+    str, typer.Argument(metavar="EXPLAINER", help="An explainer saved by [bold]suffice fit[/].")
+]
+RowsArgument = Annotated[
+    str, typer.Argument(metavar="ROWS", help="The rows to explain: a table file, or - for standard input.")
+]
+InputOption = Annotated[
+    InputFormat | None,
+    typer.Option("--input-format", help="The format of the table file; by default it is recognised."),
+]
+ObservedOption = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COL", help="Explain the outcomes in this column, not the predictions."),
+]
+SetsOption = Annotated[
+    Literal["all", "minimal"], typer.Option(help="Find all sufficient sets of a row, or only the smallest ones.")
+]
+RulesOption = Annotated[
+    Literal["minimal", "all", "none"],
+    typer.Option(help="Which sets get a rule: the minimal set with the highest probability, all, or none."),
+]
+CheckOption = Annotated[
+    Literal["rows", "everywhere"],
+    typer.Option(help="Where in a rule the probability must hold: at every training row, or at every point."),
+]
+PiOption = Annotated[
+    float | None,
+    typer.Option("--pi", help="The probability that a sufficient set must reach, in place of the one at fit."),
+]
+UnseenOption = Annotated[
+    Literal["error", "missing"] | None,
+    typer.Option("--unseen", help="How to treat categories that were not there at fit: by default, as an error."),
+]
+IgnoreOption = Annotated[bool, typer.Option("--ignore-extra", help="Ignore columns that were not there at fit.")]
+LimitOption = Annotated[
+    int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")
+]
+
+
+def changed_settings(pi: float | None, unseen: str | None, ignore_extra: bool) -> dict[str, Any]:
+    """Collect the settings of a saved explainer that options change.
+
+    Parameters
+    ----------
+    pi : float or None
+        The probability that a sufficient set must reach.
+    unseen : str or None
+        How to treat unseen categories.
+    ignore_extra : bool
+        Whether to ignore columns that were not there at fit.
+
+    Returns
+    -------
+    dict of str to object
+        Parameters of the explainer; None where the saved value stays.
+    """
+    return {"pi": pi, "unseen": unseen, "extra_columns": "ignore" if ignore_extra else None}

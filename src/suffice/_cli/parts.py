@@ -1,0 +1,252 @@
+"""The folder in which the finished parts of a file are kept until all of them can be joined.
+
+A fingerprint in the folder says what the parts depend on, so that they are not mixed with the parts of another
+question; a lock keeps out a second run.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from filelock import FileLock, Timeout
+
+from suffice._io.output import table_bytes
+from suffice._io.writing import replacing
+from suffice.words import join
+
+FINGERPRINT, LOCK, JOINED = "fingerprint.json", "lock", "joined"
+_OLD_FINGERPRINT = "plan.json"  # its name in earlier versions
+_PART = re.compile(r"(\d{6,})-([0-9a-f]{32})\.\w+")
+_UNFINISHED = re.compile(r"\.(?:fingerprint|plan|joined|\d{6,}-[0-9a-f]{32})-[0-9a-f]{8}(?:\.\w+)?")
+_NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
+_NAMES = {
+    "version": "the version of suffice",
+    "explainer": "the explainer",
+    "table": "the table",
+    "format": "--format",
+    "batch": "--batch",
+    "limit": "--rows",
+    "kept": "--id",
+}
+
+
+def folder_of(output: str) -> Path:
+    """Return the folder in which the finished parts of a file are kept.
+
+    Parameters
+    ----------
+    output : str
+        The path of the file.
+
+    Returns
+    -------
+    Path
+        A folder beside the file, or beside the file that a link leads to.
+    """
+    path = Path(os.path.realpath(output))
+    return path.with_name(f".{path.name}.parts")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The finished parts of a file, in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    kind : {"parquet", "arrow", "csv", "jsonl"}
+        The format of the joined file. The parts of an Arrow file are Parquet files themselves.
+    n : int
+        The number of parts when all are done.
+    """
+
+    folder: Path
+    kind: str
+    n: int
+
+    def begin(self, fingerprint: Mapping[str, Any]) -> None:
+        """Keep the parts with the same fingerprint, and refuse parts with another one.
+
+        Parameters
+        ----------
+        fingerprint : mapping of str to object
+            What the parts of this run depend on.
+        """
+        try:
+            earlier = json.loads((self.folder / FINGERPRINT).read_bytes())
+        except (FileNotFoundError, ValueError):  # stopped before it was written, or nobody knows what the parts are
+            self.clear()
+        else:
+            differing = differences(earlier, fingerprint)
+            if differing and self.find():
+                raise ValueError(
+                    f"{self.folder} holds parts of an earlier run that differs in {join(differing)}: add --restart to "
+                    "discard them, or name another file with -o."
+                )
+            self.clear(unfinished_only=not differing)
+        self._replace(FINGERPRINT, json.dumps(fingerprint).encode())
+
+    def find(self) -> dict[int, Path]:
+        """Find the finished parts by their names.
+
+        Returns
+        -------
+        dict of int to Path
+            The number and the file of each part.
+        """
+        matches = ((_PART.fullmatch(path.name), path) for path in self.folder.iterdir())
+        return {int(match[1]): path for match, path in matches if match and int(match[1]) < self.n}
+
+    def check(self) -> dict[int, Path]:
+        """Find the finished parts, and remove damaged ones.
+
+        Returns
+        -------
+        dict of int to Path
+            The number and the file of each part whose content has the digest in its name.
+        """
+        files = self.find()
+        for part, path in list(files.items()):
+            if not path.name.startswith(_name(part, path.read_bytes())):
+                path.unlink()
+                del files[part]
+        return files
+
+    def write(self, part: int, pieces: list[Any]) -> None:
+        """Write a part, in one step.
+
+        Parameters
+        ----------
+        part : int
+            The number of the part, from 0.
+        pieces : list of polars.DataFrame or list of bytes
+            The content.
+        """
+        suffix = "parquet" if self.kind == "arrow" else self.kind
+        data = b"".join(pieces) if self.kind == "jsonl" else table_bytes(pl.concat(pieces), suffix, header=part == 0)
+        self._replace(f"{_name(part, data)}.{suffix}", data)
+
+    def join(self) -> Path:
+        """Join all parts, with one of them in memory at a time.
+
+        Returns
+        -------
+        Path
+            The joined file.
+        """
+        files = self.check()
+        if len(files) < self.n:
+            raise ValueError(f"A part in {self.folder} was damaged: run the same command again.")
+        paths = [files[part] for part in range(self.n)]
+        with replacing(self.folder / JOINED) as joined:
+            if self.kind in ("csv", "jsonl"):
+                with open(joined, "wb") as whole:
+                    for path in paths:
+                        with open(path, "rb") as part:
+                            shutil.copyfileobj(part, whole)
+            else:
+                lines = pl.scan_parquet(paths, glob=False)
+                if self.kind == "parquet":
+                    lines.sink_parquet(joined)
+                else:
+                    lines.sink_ipc(joined, compression="uncompressed")
+        return self.folder / JOINED
+
+    def clear(self, unfinished_only: bool = False) -> None:
+        """Remove the files of earlier runs from the folder, but neither the lock nor files of others.
+
+        Parameters
+        ----------
+        unfinished_only : bool, default=False
+            Whether to remove only what a killed run left unfinished.
+        """
+        for path in self.folder.iterdir():
+            is_finished = path.name in (FINGERPRINT, _OLD_FINGERPRINT, JOINED) or _PART.fullmatch(path.name)
+            if _UNFINISHED.fullmatch(path.name) or (is_finished and not unfinished_only):
+                path.unlink()
+
+    def _replace(self, name: str, data: bytes) -> None:
+        with replacing(self.folder / name) as path:
+            path.write_bytes(data)
+
+
+def _name(part: int, data: bytes) -> str:
+    return f"{part:06}-{hashlib.sha256(data).hexdigest()[:32]}"
+
+
+def differences(earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> list[str]:
+    """Name the reasons why earlier parts cannot be used.
+
+    Parameters
+    ----------
+    earlier : mapping of str to object
+        The fingerprint of the earlier parts.
+    fingerprint : mapping of str to object
+        The fingerprint of this run.
+
+    Returns
+    -------
+    list of str
+        Options and files.
+    """
+    differing = [name for name in fingerprint if earlier.get(name) != fingerprint[name]]
+    # Finished parts have no unseen categories, which would have been an error.
+    if (earlier.get("unseen"), fingerprint["unseen"]) == ("error", "missing"):
+        differing.remove("unseen")
+    return [_NAMES.get(name, f"--{name.replace('_', '-')}") for name in differing]
+
+
+@contextmanager
+def locked(folder: Path, output: str) -> Iterator[Path]:
+    """Make the folder for one run at a time, and remove it at the end if it is empty.
+
+    The operating system releases the lock of a killed run. Some file systems of clusters have no locks; there, two
+    runs are not kept apart, because a mere file as a lock would outlive a killed run.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    output : str
+        The path of the file to which its parts belong.
+
+    Yields
+    ------
+    Path
+        The folder.
+    """
+    folder.mkdir(exist_ok=True)
+    path = folder / LOCK
+    lock = FileLock(path, blocking=False, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except (Timeout, FileNotFoundError):  # held by another run, or removed by one that has just ended
+        raise ValueError(
+            f"Another run is writing {output!r}: wait until it has ended, or name another file with -o."
+        ) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    try:
+        yield folder
+    finally:
+        is_empty = {path.name for path in folder.iterdir()} <= {LOCK}
+        if is_empty:
+            with suppress(PermissionError):  # Windows removes the file when the lock is released
+                path.unlink(missing_ok=True)
+        lock.release()
+        if is_empty:
+            with suppress(OSError):  # another run has come
+                folder.rmdir()

@@ -1,0 +1,281 @@
+"""The rows of a table file that a saved explainer is to explain, and their explanations.
+
+Explaining a large file part by part is left to ``streaming``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from suffice._cli.columns import check_column, report_missing
+from suffice._cli.printing import note
+from suffice._io.explainer_file import text_columns
+from suffice._io.files import TableFile, open_table
+from suffice._io.outcome_column import is_known, outcomes_of
+from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
+from suffice.errors import InputError
+from suffice.explainer import SufficientExplainer
+from suffice.explanations import Explanations
+
+N_MANY = 1000  # from this number of rows on, a terminal is told that the work has begun
+N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRows:
+    """Explanations of rows of a file.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The explanations.
+    positions : list of int
+        The positions of the rows in the file; the first is 0.
+    kept : polars.DataFrame
+        Columns of the file that go into the result.
+    n_more : int
+        The number of rows of the file that are not explained because of a limit.
+    outcome_type : {"bool", "int", "float", "str", "bytes"}
+        The type of the column of outcomes.
+    """
+
+    explanations: Explanations
+    positions: list[int]
+    kept: pl.DataFrame
+    n_more: int
+    outcome_type: ValueType
+
+    def dicts(self) -> Iterator[dict[str, Any]]:
+        """Yield everything that is known about each row.
+
+        Yields
+        ------
+        dict
+            Ready for JSON: the row, the columns kept as "id", and the explanation.
+        """
+        kept = self.kept.to_dicts() if self.kept.width else [{}] * len(self.positions)
+        for position, values, explanation in zip(self.positions, kept, self.explanations, strict=True):
+            ids = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in values.items()}
+            yield {"row": position, **({"id": ids} if ids else {}), **explanation.to_dict()}
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the best set and the rule of each row.
+
+        Returns
+        -------
+        polars.DataFrame
+            One line for each row, with the column `row`, the columns kept, and `RESULT_COLUMNS`.
+        """
+        check_kept(self.kept.columns, "--id", with_row=True)
+        frame: pl.DataFrame = result_frame(
+            self.explanations,
+            "polars",
+            positions=self.positions,
+            kept=dict(zip(self.kept.columns, self.kept.get_columns(), strict=True)),
+            outcome_type=self.outcome_type,
+        )
+        return frame
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Rows of a table file, and how they are to be explained.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The explainer.
+    table : TableFile
+        The file.
+    target : str or None
+        The column with the outcomes; None explains predictions.
+    kept : tuple of str
+        Columns that go into the result.
+    not_explained : frozenset of str
+        Columns that are kept or hold outcomes, and were no columns at fit: the explainer does not get them.
+    end : int
+        The position after the last row to explain.
+    n_rows : int
+        The number of rows to explain: those before `end` that have an outcome.
+    n_more : int
+        The number of rows after `end` that have an outcome.
+    options : dict of str to object
+        Passed to `SufficientExplainer.explain`.
+    """
+
+    explainer: SufficientExplainer
+    table: TableFile
+    target: str | None
+    kept: tuple[str, ...]
+    not_explained: frozenset[str]
+    end: int
+    n_rows: int
+    n_more: int
+    options: dict[str, Any]
+
+    @property
+    def outcome_type(self) -> ValueType:
+        """The type of the column of outcomes in the result table, which must not depend on the rows."""
+        if self.explainer.task_ == "regression":
+            return "float"
+        if self.target is None:
+            return value_type_of(self.explainer.classes_)
+        file_type = self.table.schema[self.target]
+        if file_type.is_integer():
+            return "int"
+        if file_type.is_float():
+            return "float"
+        return "bool" if file_type == pl.Boolean else "str"
+
+    def read(self, first: int, end: int) -> pl.DataFrame:
+        """Read rows of the file.
+
+        Parameters
+        ----------
+        first, end : int
+            The position of the first row, and the position after the last one.
+
+        Returns
+        -------
+        polars.DataFrame
+            The columns that the explainer and the result need.
+        """
+        encoding = self.explainer.fitted_.encoding
+        is_selective = encoding.has_names and self.explainer.extra_columns == "ignore"
+        needed = {*encoding.names, *self.not_explained} if is_selective else None
+        return self.table.rows(first, end - first, needed)
+
+    def explain(self, frame: pl.DataFrame, first: int = 0, *, progress: bool | None = None) -> ExplainedRows:
+        """Explain those rows of a part of the file that have an outcome.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            The rows.
+        first : int, default=0
+            The position of the first of them in the file.
+        progress : bool, default=None
+            Whether the library shows its own progress bar.
+
+        Returns
+        -------
+        ExplainedRows
+            The explanations.
+        """
+        positions = list(range(first, first + frame.height))
+        y = None
+        if self.target is not None:
+            has_outcome = is_known(frame[self.target])
+            frame, positions = frame.filter(has_outcome), (first + np.flatnonzero(has_outcome.to_numpy())).tolist()
+            y = outcomes_of(frame, self.target) if frame.height else None  # NumPy makes numbers of an empty column
+        try:
+            explanations = self.explainer.explain(
+                frame.drop(sorted(self.not_explained)), y, progress=progress, **self.options
+            )
+        except InputError as error:
+            raise error.moved(None if error.row is None else positions[error.row]) from None
+        return ExplainedRows(explanations, positions, frame.select(self.kept), self.n_more, self.outcome_type)
+
+    def check(self) -> None:
+        """Refuse columns and settings that do not suit the explainer, before any row is read."""
+        schema = {name: dtype for name, dtype in self.table.schema.items() if name not in self.not_explained}
+        self.explainer.explain(pl.DataFrame(schema=schema), progress=False, **self.options)
+
+
+def open_question(
+    explainer: SufficientExplainer,
+    rows: str,
+    *,
+    input_format: str | None = None,
+    limit: int | None = None,
+    target: str | None = None,
+    prefer_observed: bool = False,
+    kept: Sequence[str] = (),
+    **options: Any,
+) -> Question:
+    """Open a table file whose rows are to be explained.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The explainer.
+    rows : str
+        The path, or "-" for standard input.
+    input_format : str, default=None
+        The format of the file; None recognises it.
+    limit : int, default=None
+        The largest number of rows to explain.
+    target : str, default=None
+        The column with the outcomes; None explains predictions. Rows without an outcome are left out.
+    prefer_observed : bool, default=False
+        Whether to explain the column that has the name of the target at fit, if there is one.
+    kept : sequence of str, default=()
+        Columns that go into the result.
+    **options : dict
+        Passed to `SufficientExplainer.explain`.
+
+    Returns
+    -------
+    Question
+        The rows, and how they are to be explained.
+    """
+    name = explainer.target_name_
+    columns = set(explainer.fitted_.encoding.names)
+    is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
+    text = text_columns(explainer) | ({target or name} if is_text else set())
+    table = open_table(rows, format=input_format, text_columns=text)
+    for column in kept:
+        check_column(table.schema, column, rows, "--id")
+    not_explained = set(kept) - columns
+    if target is None and name in set(table.schema) - columns:
+        not_explained.add(name)
+        if prefer_observed:
+            target = name
+        elif name not in kept:
+            note(f"The predictions are explained, not the column {name!r}; to explain it, add --target {name!r}")
+    if target is not None:
+        check_column(table.schema, target, rows, "--target")
+        not_explained |= {target} - columns
+    end, n_rows, n_more = _find_end(table, target, limit)
+    unique = tuple(dict.fromkeys(kept))
+    return Question(explainer, table, target, unique, frozenset(not_explained), end, n_rows, n_more, options)
+
+
+def _find_end(table: TableFile, target: str | None, limit: int | None) -> tuple[int, int, int]:
+    """Return the position after the last row to explain, the number of rows to explain, and how many more there are."""
+    if target is None:
+        end = min(limit or table.n_rows, table.n_rows)
+        return end, end, table.n_rows - end
+    end, n_known = table.n_rows, 0
+    for first in range(0, table.n_rows, N_LOOKED_AT):
+        known = np.flatnonzero(is_known(table.rows(first, N_LOOKED_AT, [target])[target]).to_numpy())
+        if limit is not None and n_known < limit <= n_known + len(known):
+            end = first + int(known[limit - n_known - 1]) + 1
+        n_known += len(known)
+    report_missing(target, table.n_rows - n_known, table.n_rows)
+    n_rows = min(limit or n_known, n_known)
+    return end, n_rows, n_known - n_rows
+
+
+def explain_whole(question: Question) -> ExplainedRows:
+    """Explain all rows at once.
+
+    Parameters
+    ----------
+    question : Question
+        The rows, and how they are to be explained.
+
+    Returns
+    -------
+    ExplainedRows
+        The explanations. Rows without an outcome are left out.
+    """
+    if question.n_rows >= N_MANY and sys.stderr.isatty():  # the library's bar only comes after the intervals
+        note(f"Explaining {question.n_rows} rows ...")
+    return question.explain(question.read(0, question.end))

@@ -1,0 +1,131 @@
+"""The bytes of a file or of standard input: reading, unpacking, and why a file cannot be read.
+
+What the bytes mean is left to ``files``.
+"""
+
+from __future__ import annotations
+
+import bz2
+import difflib
+import gzip
+import io
+import lzma
+import os
+import signal
+import sys
+import threading
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+STDIO = "-"
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+
+
+class TableFileWarning(UserWarning):
+    """Something in a file had to be guessed, or looks different from what was probably meant."""
+
+
+def read_bytes(source: str) -> bytes:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    source : str
+        The path, or "-" for standard input.
+
+    Returns
+    -------
+    bytes
+        The content.
+    """
+    # Windows has no siginterrupt.
+    if hasattr(signal, "siginterrupt") and threading.current_thread() is threading.main_thread():
+        # The signal handler of polars resumes an interrupted read, so Ctrl-C would wait for a slow pipe.
+        signal.siginterrupt(signal.SIGINT, True)
+    if source == STDIO:
+        if sys.stdin.isatty():
+            raise ValueError("Standard input is a terminal: name a file, or pipe a table, as in `cat table.csv | ...`.")
+        return sys.stdin.buffer.read()
+    try:
+        return Path(source).read_bytes()
+    except OSError as error:
+        raise cannot_read(source, error) from None
+
+
+def cannot_read(source: str, error: OSError) -> ValueError:
+    """Explain in one sentence why a file cannot be read.
+
+    Parameters
+    ----------
+    source : str
+        The path.
+    error : OSError
+        What went wrong.
+
+    Returns
+    -------
+    ValueError
+        The error to raise.
+    """
+    path = Path(source)
+    if isinstance(error, FileNotFoundError):
+        near = difflib.get_close_matches(path.name, os.listdir(path.parent) if path.parent.is_dir() else [], n=1)
+        hint = f" Did you mean {str(path.parent / near[0])!r}?" if near else ""
+        return ValueError(f"There is no file {source!r}.{hint}")
+    if path.is_dir():  # Windows calls this a missing permission
+        return ValueError(f"{source!r} is a folder, not a file.")
+    if isinstance(error, PermissionError):
+        return ValueError(f"You do not have permission to read {source!r}.")
+    return ValueError(f"{source!r} cannot be read: {error.strerror or error}.")
+
+
+def is_packed(data: bytes) -> bool:
+    """Check whether the content of a file is compressed by gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    data : bytes
+        The content.
+
+    Returns
+    -------
+    bool
+        Whether `unpack` would unpack it.
+    """
+    return data.startswith(tuple(_OPENERS))
+
+
+def unpack(data: bytes, name: str, max_size: int | None = None) -> bytes:
+    """Unpack the content of a file that is compressed by gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    data : bytes
+        The content.
+    name : str
+        The name of the file in error messages.
+    max_size : int, default=None
+        The largest number of bytes to accept; no more than one byte beyond it is unpacked. None accepts any size.
+
+    Returns
+    -------
+    bytes
+        The unpacked content; `data` itself if it is not compressed.
+    """
+    open_packed = next((opener for magic, opener in _OPENERS.items() if data.startswith(magic)), None)
+    if open_packed is None:
+        return data
+    try:
+        with open_packed(io.BytesIO(data)) as file:
+            unpacked: bytes = file.read(-1 if max_size is None else max_size + 1)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError):
+        raise ValueError(f"{name} is compressed, but damaged or cut off.") from None
+    if max_size is not None and len(unpacked) > max_size:
+        raise ValueError(f"{name} would be larger than {max_size // 2**20} MiB when unpacked.")
+    return unpacked

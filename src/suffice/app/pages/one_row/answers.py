@@ -1,0 +1,371 @@
+"""What the page about one row shows: the outcome, the sets, the rule, and training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import dash_mantine_components as dmc
+import numpy as np
+from dash import html, no_update
+
+from suffice._show.picture import READ_WITH_CARE, cautions, picture_rule
+from suffice.app.pages.one_row.lookalikes import covered_rows, line_columns, look_alikes
+from suffice.app.parts import charts, pieces
+from suffice.app.parts.drawings import draw_rule
+from suffice.app.state.desk import Desk
+from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
+from suffice.app.words import ERRORS, in_words
+from suffice.explanation import Explanation
+from suffice.words import counted, format_number, format_probability, format_value, join
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The contents of the page that depend on the view.
+
+    Parameters
+    ----------
+    outcome : list of component or None
+        The outcome and how it is kept; None if the row cannot be explained.
+    care : component or list of component
+        Why the row cannot be explained, or that no set is sufficient.
+    importance : component or None
+        The importance of the variables.
+    rule : list of component or None
+        The rule of the chosen set.
+    effect : str
+        What the settings change.
+    page_class : str
+        The CSS class of the page.
+    view : dict
+        The stored view that is shown.
+    """
+
+    outcome: Any
+    care: Any
+    importance: Any
+    rule: Any
+    effect: Any
+    page_class: Any
+    view: Any
+
+
+def when_shown(desk: Desk, stored: Any, answer: Callable[[Workspace, View], T], otherwise: T) -> T:
+    """Answer if the page is shown.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    stored : dict
+        The view.
+    answer : callable
+        Takes the workspace and the view.
+    otherwise : object
+        The answer if another page is shown.
+
+    Returns
+    -------
+    object
+        The answer.
+    """
+    view = View.from_store(stored)
+    workspace = desk.get(view.data)
+    return otherwise if workspace is None or view.tab != "row" else answer(workspace, view)
+
+
+def list_sets(workspace: Workspace, view: View) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """List the sufficient sets for their grid.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The view.
+
+    Returns
+    -------
+    lines : list of dict
+        The sets.
+    selected : list of dict
+        The chosen one.
+    """
+    try:
+        explanation = workspace.explain(view)[0]
+    except ERRORS:
+        return [], []
+    chosen = workspace.chosen_set(view)
+    lines = [
+        {
+            "key": str(i),
+            "variables": list(s.variables),
+            "sdp": s.sdp,
+            "shown": format_probability(s.sdp),
+            "tick": explanation.pi,
+        }
+        for i, s in enumerate(explanation.sufficient_sets)
+    ]
+    return lines, [line for line, s in zip(lines, explanation.sufficient_sets, strict=True) if s == chosen]
+
+
+def explained(workspace: Workspace, view: View) -> Answer:
+    """Explain the row of a view.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The view.
+
+    Returns
+    -------
+    Answer
+        The contents of the page.
+    """
+    try:
+        explanation = workspace.explain(view)[0]
+        rule = workspace.rule(view)
+        row = workspace.encoded(view)
+    except ERRORS as error:
+        refusal = pieces.message("error", html.B("This row cannot be explained. "), in_words(error))
+        return Answer(None, refusal, None, None, "", "panels failed", view.to_store())
+    columns = [(c, workspace.columns[c]) for c in _columns_of_set(workspace, view)]
+    drawn = draw_rule(columns, workspace.training[0], row, rule)
+    body: list[Any]
+    if rule is not None:
+        picture = picture_rule(rule, pi=explanation.pi)
+        body = [pieces.rule_sentence(picture), drawn, pieces.figures(picture)]
+    elif explanation.is_sufficient:
+        body = [html.Div("No variable needs to be known: the outcome is kept for all values.", className="sentence")]
+    else:
+        note = "There is no rule, because no set is sufficient. The set with the largest SDP is drawn."
+        body = [html.Div(note, className="note"), drawn]
+    return Answer(
+        outcome=_outcome(workspace, view, explanation),
+        care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
+        importance=pieces.importance_bars(explanation.importance, 12),
+        rule=body,
+        effect=_effect(workspace, view, explanation),
+        page_class="panels",
+        view=view.to_store(),
+    )
+
+
+def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list[Any]:
+    target = workspace.explainer.target_name_
+    kind = "observed" if view.is_of_observed else "predicted"
+    edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
+    head: list[Any] = [html.Div(f"{target}, {kind} for row {view.row}{edited}", className="note")]
+    head.append(html.Div(pieces.outcome_text(explanation), className="outcome"))
+    if explanation.is_sufficient:
+        head.append(html.P(_lead(explanation), className="lead", id="lead"))
+    own = workspace.values(view.row)
+    changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
+    if changes:
+        head.append(html.Div("; ".join(changes), className="edits", id="edits"))
+    reasons = cautions(explanation)
+    if reasons:
+        head.append(pieces.message("care", html.B(READ_WITH_CARE), " ".join(reasons)))
+    observed = workspace.observed_at([view.row])
+    if observed is not None and not view.edits and not view.is_of_observed:
+        text = format_number(observed[0]) if isinstance(observed[0], float) else str(observed[0])
+        head.append(html.Div(f"observed: {text}", className="note"))
+    return head
+
+
+def _lead(explanation: Explanation) -> list[Any]:
+    best, n = explanation.best_set, len(explanation.sufficient_sets)
+    names = join(best.variables) or "no variable"
+    verb = "is" if len(best.variables) == 1 else "are"
+    others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
+    if not best.variables:
+        return [f"It is kept for all values, with probability {format_probability(best.sdp)}. {others}"]
+    return ["To keep it, ", html.B(names), f" {verb} enough, with probability {format_probability(best.sdp)}. {others}"]
+
+
+def _not_sufficient(explanation: Explanation) -> html.Div:
+    best = explanation.best_set
+    reached = float(format_probability(best.sdp))
+    names = join(best.variables) or "the empty set"
+    text = f"No set of the candidates keeps this outcome with probability {explanation.pi:g}. "
+    nearest = f"The largest SDP is {format_probability(best.sdp)}, for {names}. "
+    if not 0.01 <= reached < explanation.pi:
+        return pieces.message("care", html.B(text), nearest)
+    button = dmc.Button(
+        f"Use π = {reached:g}", id={"type": "use-pi", "pi": f"{reached:g}"}, size="compact-xs", variant="light"
+    )
+    return pieces.message("care", html.B(text), nearest, f"With π = {reached:g} it would be sufficient. ", button)
+
+
+def _effect(workspace: Workspace, view: View, explanation: Explanation) -> str:
+    """Write what the settings change for this row."""
+    if view.settings[:3] == (None, None, None):
+        return ""
+    fitted = workspace.explain(view.with_(pi=None, alpha=None, n_candidates=None))[0]
+    texts = []
+    for name, one in (("as fitted", fitted), ("now", explanation)):
+        best = f"best {join(one.best_set.variables)} ({format_probability(one.best_set.sdp)})"
+        texts.append(f"{name}: {counted(len(one.sufficient_sets), 'sufficient set')}, {best}")
+    return "; ".join(texts) + "."
+
+
+def _open(desk: Desk, stored: Any) -> tuple[Workspace, View, Explanation] | None:
+    view = View.from_store(stored)
+    workspace = desk.get(view.data)
+    if workspace is None or view.tab != "row":
+        return None
+    try:
+        return workspace, view, workspace.explain(view)[0]
+    except ERRORS:
+        return None
+
+
+def distribution(desk: Desk, stored: Any, scheme: str | None) -> Any:
+    """Draw the distribution of a number.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    stored : dict
+        The view.
+    scheme : {"light", "dark"} or None
+        The colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The figure.
+    """
+    opened = _open(desk, stored)
+    if opened is None or not opened[0].is_regression:
+        return no_update
+    workspace, view, explanation = opened
+    outcomes = workspace.training[1]
+    values = np.unique(np.quantile(outcomes, np.linspace(0, 1, 300)))
+    of_set, of_all = workspace.distribution(view, values)
+    return charts.cdf(values, of_set, of_all, explanation, workspace.explainer.target_name_, scheme or "light")
+
+
+def classes(desk: Desk, stored: Any) -> Any:
+    """Draw the probabilities of classes.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    stored : dict
+        The view.
+
+    Returns
+    -------
+    component
+        The bars.
+    """
+    opened = _open(desk, stored)
+    if opened is None or opened[0].is_regression:
+        return no_update
+    workspace, view, explanation = opened
+    return pieces.class_bars(workspace.explainer.classes_.tolist(), *workspace.distribution(view), explanation.outcome)
+
+
+def boxes(desk: Desk, stored: Any, axes: tuple[str | None, str | None], scheme: str | None) -> Any:
+    """Draw the box of the rule on two columns.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    stored : dict
+        The view.
+    axes : tuple of str or None
+        The positions of the columns; None takes those of the chosen set first.
+    scheme : {"light", "dark"} or None
+        The colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The figure.
+    """
+    opened = _open(desk, stored)
+    if opened is None:
+        return no_update
+    workspace, view, explanation = opened
+    names = [*workspace.chosen_set(view).variables, *workspace.explainer_for(view).candidates_]
+    usual = list(dict.fromkeys(c for name in names for c in workspace.positions_of[name]))
+    x = int(axes[0]) if axes[0] else usual[0]
+    y = int(axes[1]) if axes[1] else next((c for c in usual if c != x), x)
+    row = workspace.encoded(view)
+    plane = charts.Plane(
+        (workspace.columns[x], workspace.columns[y]),
+        workspace.training[0][:, [x, y]],
+        workspace.keeps(explanation),
+        (float(row[x]), float(row[y])),
+    )
+    outcome = str(explanation.outcome) if explanation.interval is None else "in the interval"
+    return charts.boxes(plane, workspace.rule(view), outcome, scheme or "light")
+
+
+def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any]:
+    """List the training rows that the rule covers.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    stored : dict
+        The view.
+
+    Returns
+    -------
+    tuple
+        The lines, a note, and the definitions of the columns.
+    """
+    opened = _open(desk, stored)
+    if opened is None:
+        return (no_update,) * 3
+    workspace, view, explanation = opened
+    rule = workspace.rule(view)
+    columns = line_columns(workspace, _columns_of_set(workspace, view))
+    if rule is None:
+        return [], "There is no rule.", columns
+    return (*covered_rows(workspace, rule, explanation), columns)
+
+
+def alike(desk: Desk, stored: Any, over: str) -> tuple[Any, Any, Any]:
+    """List the nearest training rows with another outcome.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    stored : dict
+        The view.
+    over : {"set", "all"}
+        Whether rows are compared in the variables of the set or in all.
+
+    Returns
+    -------
+    tuple
+        The lines, a note, and the definitions of the columns.
+    """
+    opened = _open(desk, stored)
+    if opened is None:
+        return (no_update,) * 3
+    workspace, view, explanation = opened
+    first = _columns_of_set(workspace, view)
+    compared = first if over == "set" and first else range(len(workspace.columns))
+    lines, note = look_alikes(workspace, workspace.encoded(view), explanation, list(compared))
+    return lines, note, line_columns(workspace, first, has_distance=True)
+
+
+def _columns_of_set(workspace: Workspace, view: View) -> list[int]:
+    return [c for name in workspace.chosen_set(view).variables for c in workspace.positions_of[name]]

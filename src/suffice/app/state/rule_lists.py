@@ -1,0 +1,113 @@
+"""Global rules of a workspace: collected from training rows, simplified on request, and measured."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from suffice._io.explainer_file import training_rows
+from suffice._table.cache import LastUsed
+from suffice.app.state.explained_rows import explain_rows
+from suffice.app.state.jobs import Job
+from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
+from suffice.app.words import ERRORS
+from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+
+TOLERANCES = (None, 0.0, 0.005, 0.01, 0.02, 0.05, 0.1)  # None keeps all rules
+MIN_SUPPORT = 10
+
+
+class RuleLists:
+    """The rules that a job collected, and shorter lists made of them.
+
+    Parameters
+    ----------
+    rules : GlobalRulesClassifier or GlobalRulesRegressor
+        All rules.
+    """
+
+    def __init__(self, rules: Any) -> None:
+        self.full = rules
+        self._simplified = LastUsed(len(TOLERANCES))
+
+    def simplified(self, step: int) -> Any:
+        """Leave out rules while coverage and precision lose little.
+
+        Parameters
+        ----------
+        step : int
+            Which of `TOLERANCES` is allowed.
+
+        Returns
+        -------
+        GlobalRulesClassifier or GlobalRulesRegressor
+            The rules that are left.
+        """
+        tolerance = TOLERANCES[int(step)]
+        if tolerance is None or not self.full.rules_:
+            return self.full
+        return self._simplified.get(tolerance, lambda: self.full.simplify(tolerance))
+
+
+def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
+    """Collect the rules of training rows.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The settings.
+    n_rows : int
+        How many training rows, drawn at random.
+    job : Job
+        Receives the progress, and may stop the work.
+
+    Returns
+    -------
+    GlobalRulesClassifier or GlobalRulesRegressor
+        The rules, measured on all training rows.
+    """
+    try:
+        frame, outcomes = training_rows(workspace.explainer)
+    except ValueError:  # fitted on dates
+        if workspace.observed is None:
+            raise ValueError(
+                "The explainer was fitted on dates and holds only their parts: open it together with its table."
+            ) from None
+        frame, outcomes = workspace.frame, np.asarray(workspace.observed)
+    rows = np.arange(len(outcomes))
+    if n_rows < len(rows):
+        rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
+    explanations = explain_rows(workspace, view, frame[rows.tolist()], outcomes[rows], job, sets="minimal")
+    if workspace.is_regression:
+        return GlobalRulesRegressor.from_explanations(explanations, min_precision=-math.inf, min_support=MIN_SUPPORT)
+    return GlobalRulesClassifier.from_explanations(explanations)
+
+
+def rules_of_row(workspace: Workspace, view: View, rules: Any) -> dict[int, str]:
+    """Look up the rules that cover the row of a view.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+    view : View
+        The row and its edits.
+    rules : GlobalRulesClassifier or GlobalRulesRegressor
+        The rules.
+
+    Returns
+    -------
+    dict of int to str
+        For the position of each rule that covers the row: "decides" for the first one, else "holds".
+    """
+    try:
+        row = workspace.edited_row(view)
+        covering = [i for i, line in enumerate(rules.rules_) if line.rule.covers(row)[0]]
+    except ERRORS:
+        return {}
+    return {i: "decides" if i == covering[0] else "holds" for i in covering}

@@ -1,0 +1,28 @@
+"""The commands as a whole: version, help and examples."""
+
+from __future__ import annotations
+
+import pytest
+from shop import command
+
+import suffice
+from suffice._cli.main import run
+
+
+def test_the_version(capsys):
+    assert command("--version") == 0
+    assert capsys.readouterr().out == f"suffice {suffice.__version__}\n"
+
+
+@pytest.mark.parametrize("args", [[], ["--help"], ["-h"]])
+def test_the_help_lists_the_commands(args, capsys):
+    assert run(args) == 0
+    text = capsys.readouterr().out
+    assert all(f" {name} " in text for name in ("demo", "fit", "explain", "report", "rules", "info"))
+
+
+@pytest.mark.parametrize("name", ["demo", "fit", "explain", "report", "rules", "info"])
+def test_every_command_has_examples(name, capsys):
+    assert run([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.partition("Examples")[2].count(f"suffice {name}") >= 2

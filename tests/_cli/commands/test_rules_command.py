@@ -1,0 +1,83 @@
+"""`suffice rules`: the rules of the library, in every format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from shop import N_ROWS, command
+
+from suffice import SufficientExplainer
+from suffice._cli.main import run
+
+
+@pytest.mark.parametrize("target", ["buys", "spent"])
+def test_the_rules_of_the_training_rows(target, here, capsys):
+    assert command(f"rules {target}.suffice --format json") == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["target"] == target
+    assert content["n_rows"] == {"buys": N_ROWS - 2, "spent": N_ROWS}[target]
+    assert command(f"rules {target}.suffice") == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"{len(content['rules'])} rules, coverage ")
+    for i, line in enumerate(content["rules"], start=1):
+        assert f"\n{i}. IF {line['if']} THEN " in text
+    assert command(f"rules {target}.suffice --format sql -o rules.sql") == 0
+    assert f"{len(content['rules'])} rules written to rules.sql." in capsys.readouterr().err
+    sql = Path("rules.sql").read_text()
+    assert all(f"WHEN {line['sql']} THEN " in sql for line in content["rules"])
+    assert sql.endswith("END\n")
+
+
+def test_the_rules_are_those_of_the_library(here, capsys):
+    from suffice import GlobalRulesClassifier
+
+    explainer = SufficientExplainer.load("buys.suffice")
+    frame = pl.read_parquet("shop.parquet").drop_nulls("buys")
+    explanations = explainer.explain(
+        frame.select(explainer.feature_names_in_.tolist()), frame["buys"], sets="minimal", rules="minimal"
+    )
+    expected_rules = str(GlobalRulesClassifier.from_explanations(explanations))
+    assert command("rules buys.suffice") == 0
+    assert capsys.readouterr().out == expected_rules + "\n"
+    assert command("rules buys.suffice shop.csv --ignore-extra") == 0
+    captured = capsys.readouterr()
+    assert captured.out == expected_rules + "\n"
+    assert captured.err == "2 rows without a value of 'buys' are left out.\n"  # the observed outcomes are explained
+
+
+def test_fewer_rules(here, capsys):
+    counts = []
+    for options in ("", "--simplify 0.2", "--min-support 20", "--min-precision 0.97"):
+        assert command(f"rules spent.suffice --format json {options}") == 0
+        captured = capsys.readouterr()
+        rules = json.loads(captured.out)["rules"]
+        counts.append(len(rules))
+        assert ("--simplify 0.01" in captured.err) == (len(rules) > 20 and "simplify" not in options)
+        if "support" in options:
+            assert all(rule["support"] >= 20 for rule in rules)
+    assert counts[0] > 20
+    assert max(counts[1:]) < counts[0]
+    assert counts[0] > 20
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("buys.suffice --simplify 1", "--simplify must be in [0, 1), got 1.0."),
+        ("buys.suffice --min-support 0", "--min-support must be a whole number >= 1, got 0."),
+        ("buys.suffice --min-precision 2", "--min-precision must be in [0, 1], got 2.0."),
+        ("buys.suffice -o nowhere/rules.sql", "'rules.sql' cannot be written: there is no folder 'nowhere'."),
+    ],
+)
+def test_rules_refuses_in_one_sentence(args, message, here, capsys):
+    assert run(["rules", *args.split()]) == 2
+    assert capsys.readouterr().err.startswith(f"Error: {message}")
+
+
+@pytest.mark.parametrize("table", ["", "shop.csv --ignore-extra"])
+def test_an_explainer_with_dates_has_rules_too(table, here, capsys):
+    assert command(f"rules dated.suffice {table}") == 0
+    assert "IF city = Oslo THEN no" in capsys.readouterr().out

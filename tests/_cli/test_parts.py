@@ -1,0 +1,292 @@
+"""Parts of a file: runs that are stopped and continued, other questions, and two runs at once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import time
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+from filelock import FileLock
+from shop import COMMAND
+from streamed import N_ROWS, crash_after, expect_same, explain, make_table, parts, stop_after
+
+from suffice._cli import streaming
+from suffice._cli.parts import FINGERPRINT, LOCK, Parts, folder_of
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "arrow"])
+def test_finished_parts_are_kept(suffix, rows_here, monkeypatch, n_explained, capsys):
+    line = f"-o out.{suffix} --batch 11"
+    assert explain(f"-o whole.{suffix}") == 0
+    crash_after(3, line, monkeypatch)
+    before = parts(f"out.{suffix}")
+    assert len(before) == 3
+    assert not Path(f"out.{suffix}").exists()
+    del n_explained[:]
+    crash_after(5, line, monkeypatch)
+    assert before.items() <= parts(f"out.{suffix}").items()
+    assert n_explained == [11, 11, 5]
+    del n_explained[:]
+    capsys.readouterr()
+    assert explain(line) == 0
+    assert "\nContinuing: 5 of 6 parts were done.\n60 rows explained" in capsys.readouterr().err
+    assert n_explained == [5]
+    expect_same(f"out.{suffix}", f"whole.{suffix}")
+    assert not Path(f".out.{suffix}.parts").exists()
+
+
+def test_a_run_killed_while_it_joined_the_parts(rows_here, monkeypatch, n_explained, capsys):
+    begun = {
+        ".joined-0123abcd",
+        f".000001-{'0' * 32}-0123abcd.parquet",
+        ".fingerprint-0123abcd.json",
+        ".plan-0123abcd.json",
+    }
+    left = []
+
+    def crash(self):
+        left.append(set(os.listdir(self.folder)) & begun)
+        for name in begun:
+            (self.folder / name).write_bytes(b"half")
+        raise RuntimeError("stopped by the test")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Parts, "join", crash)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="stopped by the test"):
+                explain("-o out.parquet --batch 20")
+    assert left == [set(), set()]
+    assert n_explained == [20, 20, 20]
+    assert explain("-o out.parquet --batch 20") == 0
+    assert n_explained == [20, 20, 20]
+    assert explain("-o whole.parquet") == 0
+    expect_same("out.parquet", "whole.parquet")
+    assert not Path(".out.parquet.parts").exists()
+
+
+def test_a_run_killed_before_its_first_part_is_in_nobodys_way(rows_here, n_explained, capsys):
+    os.mkdir(".out.parquet.parts")
+    Path(".out.parquet.parts", FINGERPRINT).write_text('{"batch": 7}')
+    assert explain("-o out.parquet --batch 20") == 0
+    assert n_explained == [20, 20, 20]
+    assert not Path(".out.parquet.parts").exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "other", "empty", "gone"])
+def test_a_damaged_part_is_done_again(damage, rows_here, monkeypatch, n_explained, capsys):
+    assert explain("-o whole.parquet") == 0
+    crash_after(4, "-o out.parquet --batch 11", monkeypatch)
+    path = sorted(parts())[1]
+    data = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes({"cut": data[:-1], "other": data[:50] + b"?" + data[51:], "empty": b""}[damage])
+    del n_explained[:]
+    assert explain("-o out.parquet --batch 11") == 0
+    assert n_explained == [11, 11, 5]
+    expect_same("out.parquet", "whole.parquet")
+
+
+def test_a_part_damaged_in_the_meantime_is_not_left_out(rows_here, monkeypatch, capsys):
+    write = Parts.write
+
+    def harm(self, part, pieces):
+        write(self, part, pieces)
+        if part == 2:
+            self.find()[0].write_bytes(b"")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Parts, "write", harm)
+        assert explain("-o out.parquet --batch 20") == 2
+    assert "A part in " in capsys.readouterr().err
+    assert not Path("out.parquet").exists()
+    assert explain("-o out.parquet --batch 20") == 0
+
+
+def test_parts_of_a_version_that_called_the_fingerprint_a_plan_are_done_again(
+    rows_here, monkeypatch, n_explained, capsys
+):
+    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
+    os.rename(Path(".out.parquet.parts", FINGERPRINT), Path(".out.parquet.parts", "plan.json"))
+    del n_explained[:]
+    assert explain("-o out.parquet --batch 20") == 0
+    assert n_explained == [20, 20, 20]
+    assert not Path(".out.parquet.parts").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b'{"version": ', None])
+def test_without_a_fingerprint_nothing_counts_as_done(damage, rows_here, monkeypatch, n_explained, capsys):
+    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
+    fingerprint = Path(".out.parquet.parts", FINGERPRINT)
+    fingerprint.unlink() if damage is None else fingerprint.write_bytes(damage)
+    del n_explained[:]
+    assert explain("-o out.parquet --batch 20") == 0
+    assert n_explained == [20, 20, 20]
+
+
+def long_run(suffix="parquet"):
+    """A run of a second or two, and its command."""
+    pl.concat([make_table(2000)] * 3).write_parquet("long.parquet")
+    line = f"-o out.{suffix} --batch 100 --sets minimal --rules none"
+    return line, [COMMAND, "explain", "buys.suffice", "long.parquet", *line.split()]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_run_goes_on(sent, rows_here, capsys):
+    line, command = long_run()
+    # A shell starts what runs in the background with SIGINT ignored, and a child inherits that.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)  # noqa: PLW1509
+    deadline = time.monotonic() + 60
+    while len(parts()) < 3 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    before = parts()
+    n = len(before)
+    assert 3 <= n < 60
+    assert not Path("out.parquet").exists()
+    assert out == b""
+    note = "The predictions are explained, not the column 'buys'; to explain it, add --target 'buys'\n"
+    if sent == signal.SIGINT:
+        assert process.returncode == 130
+        assert err.decode() == f"{note}Stopped: {n} of 60 parts are done. The same command continues from there.\n"
+    else:
+        assert (process.returncode, err.decode()) == (-signal.SIGKILL, note)
+    assert explain(line, "long.parquet") == 0
+    going_on = f"Continuing: {n} of 60 parts were done.\n"
+    assert capsys.readouterr().err == f"{note}{going_on}6,000 rows explained, written to out.parquet.\n"
+    assert explain(f"{line} --batch 99999".replace("out", "whole"), "long.parquet") == 0
+    expect_same("out.parquet", "whole.parquet")
+    assert not Path(".out.parquet.parts").exists()
+
+
+def test_an_interruption_in_the_first_part_leaves_nothing(rows_here, monkeypatch, capsys):
+    before = set(os.listdir())
+    for _ in stop_after(0, monkeypatch, KeyboardInterrupt):
+        assert explain("-o out.parquet --batch 20") == 130
+    assert "Stopped" not in capsys.readouterr().err
+    assert set(os.listdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ("--pi 0.7", "--pi"),
+        ("--sets minimal", "--sets"),
+        ("--rules none", "--rules"),
+        ("--check everywhere", "--check"),
+        ("--id age", "--id"),
+        ("--target buys", "--target"),
+        ("--rows 55", "--rows"),
+        ("--batch 21", "--batch"),
+        ("--batch 100 --pi 0.7", "--batch and --pi"),
+        ("--format csv", "--format"),
+        ("explainer", "the explainer"),
+        ("table", "the table"),
+        ("touch", "the table"),
+        ("version", "the version of suffice"),
+    ],
+)
+def test_parts_of_another_question_are_not_taken(changed, named, rows_here, monkeypatch, n_explained, capsys):
+    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
+    before, n_before = parts(), len(n_explained)
+    of = {}
+    if changed.startswith("--"):
+        line = f"-o out.parquet --batch 20 {changed}"
+    else:
+        line = "-o out.parquet --batch 20"
+        if changed == "version":
+            monkeypatch.setattr(streaming, "__version__", "0")
+        if changed == "explainer":
+            of = {"explainer": "flag"}
+        if changed in ("table", "touch"):
+            Path("rows.parquet").unlink()
+            make_table(N_ROWS, seed=0 if changed == "touch" else 2).write_parquet("rows.parquet")
+    capsys.readouterr()
+    assert explain(line, **of) == 2
+    messages = capsys.readouterr().err.splitlines()[-1]
+    assert messages == (
+        f"Error: {folder_of('out.parquet')} holds parts of an earlier run that differs in {named}: add "
+        "--restart to discard them, or name another file with -o."
+    )
+    assert parts() == before
+    assert len(n_explained) == n_before
+    assert explain(f"{line} --restart", **of) == 0
+    assert sum(n_explained[n_before:]) == {"--target buys": 36, "--rows 55": 55}.get(changed, 60)
+    assert not Path(".out.parquet.parts").exists()
+
+
+def test_restart_discards_parts_of_the_same_question_too(rows_here, monkeypatch, n_explained, capsys):
+    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
+    del n_explained[:]
+    assert explain("-o out.parquet --batch 20 --restart") == 0
+    assert n_explained == [20, 20, 20]
+    assert "Continuing" not in capsys.readouterr().err
+
+
+def test_a_change_that_matters_to_no_finished_part_goes_on(rows_here, monkeypatch, n_explained, capsys):
+    """An unseen category stops a run of hours; that it counts as missing changes nothing where there was none."""
+    place = pl.int_range(pl.len())
+    table = make_table(N_ROWS).with_columns(city=pl.when(place == 47).then(pl.lit("Bergen")).otherwise(pl.col("city")))
+    table.write_parquet("far.parquet")
+    line = "-o out.parquet --batch 20 --ignore-extra"
+    assert explain(line, "far.parquet") == 2
+    messages = capsys.readouterr().err
+    assert "Column 'city' of the table holds 'Bergen' (row 47), which was not among its categories" in messages
+    assert len(parts()) == 2
+    del n_explained[:]
+    assert explain(f"{line} --unseen missing", "far.parquet") == 0
+    assert n_explained == [20]
+    assert explain("-o whole.parquet --unseen missing", "far.parquet") == 0
+    expect_same("out.parquet", "whole.parquet")
+    crash_after(2, f"{line} --unseen missing", monkeypatch, rows="far.parquet")
+    assert explain(line, "far.parquet") == 2
+    assert "differs in --unseen: add --restart" in capsys.readouterr().err
+
+
+def test_foreign_files_are_left_alone(rows_here, monkeypatch, capsys):
+    crash_after(2, "-o out.parquet --batch 20", monkeypatch)
+    foreign = Path(".out.parquet.parts", "notes.txt")
+    foreign.write_text("mine")
+    assert explain("-o out.parquet --batch 20 --restart") == 0
+    assert sorted(os.listdir(".out.parquet.parts")) == [LOCK, "notes.txt"]
+    assert foreign.read_text() == "mine"
+
+
+def test_a_second_run_is_refused(rows_here, n_explained, capsys):
+    os.mkdir(".out.parquet.parts")
+    with FileLock(Path(".out.parquet.parts", LOCK)):
+        assert explain("-o out.parquet --batch 20") == 2
+        assert explain("-o out.parquet --batch 20 --restart") == 2
+    messages = "Error: Another run is writing 'out.parquet': wait until it has ended, or name another file with -o."
+    assert capsys.readouterr().err.splitlines().count(messages) == 2
+    assert n_explained == []
+    assert explain("-o out.parquet --batch 20") == 0  # a lock that nobody holds is none
+
+
+def test_a_run_that_comes_when_another_ends_is_refused(rows_here, monkeypatch, capsys):
+    """The lock that it gets is that of a file which is there no more."""
+    with monkeypatch.context() as patch:
+        patch.setattr("fcntl.flock", lambda *args: os.unlink(Path(".out.parquet.parts", LOCK)))
+        assert explain("-o out.parquet --batch 20") == 2
+    assert "Another run is writing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOLCK, 0), (errno.ENOSYS, 0), (errno.EIO, 2)])
+def test_a_file_system_without_locks_is_no_error(number, code, rows_here, monkeypatch, capsys):
+    def fail(*args):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    assert explain("-o out.parquet --batch 20") == code
+    assert Path("out.parquet").exists() == (code == 0)
+    assert not Path(".out.parquet.parts", FINGERPRINT).exists()
+    assert Path(".out.parquet.parts").exists() == (code != 0)

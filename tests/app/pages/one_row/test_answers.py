@@ -1,0 +1,103 @@
+from dataclasses import replace
+
+import pytest
+from app_client import all_text, with_class
+
+from suffice.app.pages.one_row.answers import alike, boxes, classes, covered, distribution, explained, list_sets
+from suffice.app.state.desk import Desk
+from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
+from suffice.explanation import NOT_COMPLETE
+
+
+@pytest.fixture
+def answer_with(mixed, monkeypatch):
+    """Answer as if the explanation had other fields."""
+
+    def answer(view, **fields):
+        explanation = replace(mixed.explain(view)[0], **fields)
+        monkeypatch.setattr(Workspace, "explain", lambda self, view: [explanation])
+        return explained(mixed, view)
+
+    return answer
+
+
+def test_a_search_that_ended_early_is_said(answer_with):
+    """The page never said so."""
+    answer = answer_with(View(row=7), is_search_complete=False)
+    assert NOT_COMPLETE in all_text(with_class(answer.outcome, "care"))
+
+
+def test_nothing_is_said_of_a_complete_search_that_agrees(answer_with):
+    answer = answer_with(View(row=7), is_search_complete=True)
+    assert with_class(answer.outcome, "care") == []
+
+
+def test_both_reasons_for_care_are_given(answer_with):
+    answer = answer_with(View(row=7), is_search_complete=False, prediction="neither")
+    text = all_text(with_class(answer.outcome, "care"))
+    assert "Read with care." in text
+    assert "The forest says neither here." in text
+    assert NOT_COMPLETE in text
+
+
+def test_the_best_set_and_its_probability_lead(mixed):
+    view = View(row=7)
+    explanation = mixed.explain(view)[0]
+    text = all_text(with_class(explained(mixed, view).outcome, "lead"))
+    for name in explanation.best_set.variables:
+        assert name in text
+    n = len(explanation.sufficient_sets)
+    assert (f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient.") in text
+
+
+def test_a_row_that_cannot_be_explained_says_why(mixed):
+    answer = explained(mixed, View(row=1, edits={"sky": "snow"}))
+    assert answer.page_class == "panels failed"
+    assert "This row cannot be explained." in all_text(answer.care)
+    assert "'snow'" in all_text(answer.care)
+    assert answer.outcome is answer.rule is None
+
+
+def test_the_effect_of_the_settings_is_described(mixed):
+    assert explained(mixed, View(row=7)).effect == ""
+    effect = explained(mixed, View(row=7, pi=0.6)).effect
+    n = len(mixed.explain(View(row=7, pi=0.6))[0].sufficient_sets)
+    assert effect.startswith("as fitted: ")
+    assert f"now: {n} sufficient set" in effect
+
+
+def test_the_chosen_set_is_selected(mixed):
+    sets = mixed.explain(View(row=7, pi=0.6))[0].sufficient_sets
+    lines, selected = list_sets(mixed, View(row=7, pi=0.6, chosen=sets[-1].variables))
+    assert [tuple(line["variables"]) for line in lines] == [one.variables for one in sets]
+    assert selected == [lines[-1]]
+
+
+def test_the_box_has_the_axes_of_the_set_unless_others_are_chosen(mixed):
+    desk, view = Desk(mixed), View(row=7)
+    first = mixed.chosen_set(view).variables[0]
+    assert boxes(desk, view.to_store(), (None, None), None).layout.xaxis.title.text == first
+    figure = boxes(desk, view.to_store(), ("1", "0"), "dark")
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("temp", "hour")
+
+
+def test_figures_and_lists_belong_to_the_task(mixed, bike):
+    stored = View(row=7).to_store()
+    assert with_class(classes(Desk(mixed), stored), "own")[0].children == mixed.explain(View(row=7))[0].outcome
+    assert len(distribution(Desk(bike), stored, None).data) == 2
+    lines, note, columns = covered(Desk(mixed), stored)
+    assert note.startswith(f"{mixed.rule(View(row=7)).support} rows")
+    assert columns[2]["headerName"] in mixed.chosen_set(View(row=7)).variables
+    assert len(lines) == mixed.rule(View(row=7)).support
+    similar, note, _ = alike(Desk(mixed), stored, "all")
+    assert note.startswith(f"The {len(similar)} most similar of the ")
+
+
+def test_without_a_sufficient_set_there_is_no_rule(mixed):
+    view = View(row=7, pi=1.0, n_candidates=1)
+    assert not mixed.explain(view)[0].is_sufficient
+    answer = explained(mixed, view)
+    assert "No set of the candidates keeps this outcome with probability 1." in all_text(answer.care)
+    assert "There is no rule, because no set is sufficient." in all_text(answer.rule)
+    assert covered(Desk(mixed), view.to_store())[:2] == ([], "There is no rule.")

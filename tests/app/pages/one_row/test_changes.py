@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from suffice.app.pages.one_row.changes import _move, next_view
+from suffice.app.pages.one_row.editors import shown_values
+from suffice.app.state.view import View
+
+INPUTS = {"row": 3, "find": "", "clicked_row": None, "clicked_set": None, "use_pi": [], "outcome": "prediction"}
+
+
+@pytest.fixture
+def inputs(mixed):
+    explainer = mixed.explainer
+    settings = {"pi": explainer.pi, "alpha": explainer.alpha, "n_candidates": len(explainer.candidates_)}
+    return {**INPUTS, **settings, "unseen": False, "tab": "row", "values": shown_values(mixed, View(row=3))}
+
+
+@pytest.mark.parametrize(
+    ("action", "changed", "expected"),
+    [
+        ("previous", {}, 2),
+        ("next", {}, 4),
+        ("row", {"row": 12}, 12),
+        ("row", {"row": 10**6}, 399),
+        ("row", {"row": ""}, 3),
+        ("browser", {"clicked_row": {"rowId": "8"}}, 8),
+    ],
+)
+def test_moves_lead_to_a_row(mixed, inputs, action, changed, expected):
+    view, _ = _move(mixed, View(row=3, edits={}), action, {**inputs, **changed})
+    assert view.row == expected
+
+
+def test_moves_stay_among_the_rows_that_match(mixed, inputs):
+    matches = np.flatnonzero((mixed.frame["hour"] > 20).to_numpy())
+    search = {**inputs, "find": "hour > 20"}
+    view, note = _move(mixed, View(row=int(matches[1])), "next", search)
+    assert view.row == matches[2]
+    assert note == f"{len(matches)} of 400 rows match"
+    assert _move(mixed, View(row=int(matches[-1])), "next", search)[0].row == matches[0]
+    assert _move(mixed, View(row=int(matches[0])), "previous", search)[0].row == matches[-1]
+    assert _move(mixed, View(row=0), "random", search)[0].row in matches
+    assert _move(mixed, View(row=0), "find", {**inputs, "find": "hour > 99"})[1] == "No row matches."
+    old = View(row=5)
+    view, note = _move(mixed, old, "find", {**inputs, "find": "hours > 3"})
+    assert view is old
+    assert "Did you mean 'hour'?" in note.children
+
+
+def test_a_move_drops_the_edits_and_the_chosen_set(mixed, inputs):
+    view, _ = _move(mixed, View(row=3, edits={"hour": 1}, chosen=("sky",)), "next", inputs)
+    assert view == View(row=4)
+
+
+def test_settings_that_are_the_explainers_own_stay_out_of_the_view(mixed, inputs):
+    old = View(row=3)
+    assert next_view(mixed, old, "pi", inputs) == old
+    assert next_view(mixed, old, "pi", {**inputs, "pi": 0.7}) == View(row=3, pi=0.7)
+    assert next_view(mixed, old, "n-candidates", {**inputs, "n_candidates": 2}) == View(row=3, n_candidates=2)
+    assert next_view(mixed, old, "unseen", {**inputs, "unseen": True}).unseen
+
+
+def test_edits_sets_and_tabs_make_the_next_view(mixed, inputs):
+    old = View(row=3)
+    values = [23, *inputs["values"][1:]]
+    assert next_view(mixed, old, {"type": "value", "column": 0}, {**inputs, "values": values}).edits == {"hour": 23}
+    assert next_view(mixed, old.with_(edits={"hour": 1}), "reset", inputs) == old
+    assert next_view(mixed, old, "tabs", {**inputs, "tab": "rules"}).tab == "rules"
+    sets = mixed.explain(old)[0].sufficient_sets
+    assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "0"}}).chosen == sets[0].variables
+    assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "999"}}) == old
+    use = {"type": "use-pi", "pi": "0.83"}
+    assert next_view(mixed, old, use, {**inputs, "use_pi": [1]}).pi == 0.83
+    assert next_view(mixed, old, use, {**inputs, "use_pi": [None]}) == old

@@ -1,0 +1,44 @@
+import numpy as np
+import polars as pl
+from app_client import BAD_FILES, HOSTILE, traffic_table
+
+
+def test_a_table_is_opened_fitted_and_explained(open_app, tmp_path):
+    app = open_app()
+    page = app.open_start()
+    traffic_table(300).write_csv(tmp_path / "traffic.csv")
+    page.set_input_files("#upload input", str(tmp_path / "traffic.csv"))
+    page.wait_for_selector("#preview .ag-row")
+    assert page.input_value("#target") == "traffic"
+    page.click("#fit")
+    page.wait_for_selector("#outcome")
+    assert "300 rows · 4 variables · traffic" in app.text("header")
+    assert "data=" in page.evaluate("window.location.search")
+    page.goto(f"{app.root}?data=0123456789abcdef")
+    app.wait_for_text("#start-message", "no longer here")
+
+
+def test_hostile_uploads_are_harmless(open_app, tmp_path):
+    app = open_app()
+    page = app.open_start()
+    for name in ("empty.csv", "bomb.csv", "nul.csv", "broken.parquet"):
+        (tmp_path / name).write_bytes(BAD_FILES[name][0])
+        page.set_input_files("#upload input", str(tmp_path / name))
+        app.wait_for_text("#start-message", BAD_FILES[name][1])
+    rng = np.random.default_rng(0)
+    wide = pl.DataFrame({f"v{i}": rng.normal(size=150).round(3) for i in range(199)})
+    is_high = (wide["v0"] > 0).to_numpy()
+    wide = wide.rename({"v0": HOSTILE, "v1": "<img src=x onerror=alert(2)>"})
+    wide = wide.with_columns(pl.Series("kind", np.where(is_high, HOSTILE, "b & c")))
+    wide.write_csv(tmp_path / "wide.csv")
+    page.set_input_files("#upload input", str(tmp_path / "wide.csv"))
+    app.wait_for_text("#choose", "150 rows, 200 columns")
+    page.click("#fit")
+    page.wait_for_selector("#outcome")
+    assert app.text("#outcome") in (HOSTILE, "b & c")
+    assert HOSTILE in app.text("#values")
+    page.wait_for_selector("#boxes .js-plotly-plot")
+    page.click("text=Global rules")
+    page.wait_for_selector("#rules-tiles .tile")
+    assert page.locator("main script").count() == 0
+    assert page.locator("main img").count() == 0

@@ -1,0 +1,44 @@
+import threading
+import time
+
+import pytest
+
+from suffice.app.state.jobs import N_JOBS, Cancelled, Job, Jobs
+
+
+def test_a_job_can_be_cancelled_and_keeps_the_message_of_its_error():
+    jobs = Jobs()
+
+    def work(job):
+        for i in range(1000):
+            job.step(i)
+            time.sleep(0.01)
+
+    name = jobs.start(Job("", 1000), work)
+    jobs.get(name).cancel()
+    bad = jobs.start(Job(""), lambda job: int("x"))
+    worse = jobs.start(Job(""), lambda job: {}[0])
+    deadline = time.monotonic() + 10
+    while "running" in {jobs.get(n).state for n in (name, bad, worse)} and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert jobs.get(name).state == "cancelled"
+    assert jobs.get(bad).message.startswith("invalid literal")
+    assert jobs.get(worse).message == "Something is wrong with the program: KeyError."
+    with pytest.raises(Cancelled):
+        jobs.get(name).step(1)
+
+
+def test_only_finished_jobs_are_dropped():
+    jobs, gate = Jobs(), threading.Event()
+    waiting = jobs.start(Job(""), lambda job: gate.wait(10))
+    names = [jobs.start(Job(""), lambda job: "result") for _ in range(N_JOBS)]
+    deadline = time.monotonic() + 10
+    while "running" in {jobs.get(name).state for name in names if jobs.get(name)} and time.monotonic() < deadline:
+        time.sleep(0.02)
+    last = jobs.start(Job(""), lambda job: None)
+    assert jobs.get(waiting).state == "running"
+    assert jobs.get(names[0]) is None
+    assert jobs.get(names[-1]).result == "result"
+    assert jobs.get(last) is not None
+    assert jobs.get(None) is None
+    gate.set()

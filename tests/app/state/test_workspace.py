@@ -1,0 +1,127 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from suffice import SufficientExplainer
+from suffice.app.state.opening import fit_workspace
+from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
+from suffice.app.words import in_words
+
+
+def test_what_a_link_asks_for_and_the_table_does_not_have_is_replaced(mixed):
+    view = View(row=10**6, edits={"hour": 3, "none": 1}, chosen=("none",), n_candidates=50)
+    assert mixed.check(view) == View(row=399, edits={"hour": 3}, n_candidates=4)
+
+
+def test_a_workspace_answers_as_the_library_does(mixed):
+    explainer = mixed.explainer
+    row = mixed.frame[7].select(mixed.names)
+    expected = explainer.explain(row)[0]
+    explanation = mixed.explain(View(row=7))[0]
+    assert explanation.sufficient_sets == expected.sufficient_sets
+    assert mixed.rule(View(row=7)) == expected.rule
+    S = expected.sufficient_sets[-1].variables
+    assert mixed.rule(View(row=7, chosen=S)) == explainer.rule(row, list(S))[0]
+    of_set, of_all = mixed.distribution(View(row=7))
+    assert np.array_equal(of_set, explainer.predict_proba(row, list(expected.best_set.variables))[0])
+    assert np.array_equal(of_all, explainer.predict_proba(row)[0])
+
+
+def test_settings_of_a_view_do_not_touch_the_explainer(mixed):
+    before = (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_)
+    view = View(row=2, pi=0.6, n_candidates=2)
+    copy = mixed.explainer_for(view)
+    assert copy.candidates_ == mixed.explainer.candidates_[:2]
+    assert (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_) == before
+    frame = mixed.frame
+    again = SufficientExplainer(random_state=0, pi=0.6, n_candidates=2, dates="parts").fit(
+        frame.drop("traffic"), frame["traffic"]
+    )
+    expected = again.explain(frame[2].select(mixed.names))[0]
+    assert mixed.explain(view)[0].sufficient_sets == expected.sufficient_sets
+    assert mixed.rule(view) == expected.rule
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("hour", 23), ("hour", 5.5), ("temp", None), ("sky", "rain"), ("holiday", True)]
+)
+def test_an_edited_row_is_explained_with_the_edit(mixed, name, value):
+    frame = mixed.frame[7].select(mixed.names)
+    edited = frame.with_columns(pl.Series(name, [value], dtype=frame.schema[name] if value is None else None))
+    assert mixed.explain(View(row=7, edits={name: value}))[0].to_dict() == {
+        **mixed.explainer.explain(edited, rules=None)[0].to_dict()
+    }
+
+
+def test_an_unseen_category_is_refused_or_counts_as_missing(mixed):
+    view = View(row=1, edits={"sky": "snow"})
+    with pytest.raises(ValueError, match="not among its categories at fit") as refused:
+        mixed.explain(view)
+    assert "Let it count as missing under Settings." in in_words(refused.value)
+    as_missing = mixed.explain(View(row=1, edits={"sky": None}))[0]
+    assert mixed.explain(view.with_(unseen=True))[0].sufficient_sets == as_missing.sufficient_sets
+
+
+def test_the_observed_outcome_is_explained_on_request_but_not_for_an_edited_row(mixed):
+    wrong = next(i for i in range(400) if mixed.explain(View(row=i))[0].outcome == "calm")
+    other = Workspace(mixed.explainer, mixed.frame, ["busy"] * 400, "other")
+    assert other.explain(View(row=wrong, outcome="observed"))[0].outcome == "busy"
+    assert (
+        other.explain(View(row=wrong, outcome="observed", edits={"temp": None}))[0].prediction
+        == other.explain(View(row=wrong, outcome="observed", edits={"temp": None}))[0].outcome
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("hour > 20 AND sky = rain", lambda f: (f["hour"] > 20) & (f["sky"] == "rain")),
+        ("if hour <= 2 and holiday = True", lambda f: (f["hour"] <= 2) & f["holiday"]),
+        ("temp is missing", lambda f: f["temp"].is_null()),
+        ("MIST", lambda f: f["sky"] == "mist"),
+        ("traffic = busy", lambda f: f["traffic"] == "busy"),
+        ("", lambda f: pl.Series([True] * f.height)),
+    ],
+)
+def test_rows_are_found_by_conditions_or_words(mixed, text, condition):
+    assert mixed.find(text).tolist() == condition(mixed.frame).arg_true().to_list()
+
+
+def test_a_search_that_cannot_be_read_is_refused(mixed):
+    with pytest.raises(ValueError, match="Did you mean 'hour'"):
+        mixed.find("hours > 3")
+
+
+def test_a_workspace_takes_arrays_and_pandas_frames():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, X[:, 1] > 0)
+    space = Workspace.of(explainer, X)
+    assert space.explain(View(row=4))[0].best_set == explainer.explain(X[4:5])[0].best_set
+    frame = pd.DataFrame({"a": X[:, 0], "b": pd.Categorical(np.where(X[:, 1] > 0, "p", "q"))})
+
+    def model(rows):
+        assert isinstance(rows, pd.DataFrame)
+        assert rows["b"].dtype == "category"
+        return np.where(rows["b"] == "p", "yes", "no")
+
+    space = Workspace.of(SufficientExplainer.for_model(model, frame, random_state=0), frame)
+    assert space.explain(View(row=0))[0].outcome == model(frame)[0]
+    assert space.explain(View(row=0, edits={"b": "q"}))[0].outcome == "no"
+
+
+def test_a_table_without_a_column_of_the_explainer_is_refused(mixed):
+    with pytest.raises(ValueError, match=r"missing \['sky'\]"):
+        Workspace.of(mixed.explainer, mixed.frame.drop("sky"))
+
+
+def test_a_date_is_edited_as_text():
+    days = pl.date_range(pl.date(2023, 1, 1), pl.date(2023, 12, 31), eager=True)
+    frame = pl.DataFrame({"day": days, "x": np.arange(365) % 7}).with_columns(kind=days.dt.weekday() > 5)
+    space = fit_workspace(frame, "kind", [], True, "days")
+    assert space.explain(View(row=2, edits={"day": "2023-01-07"}))[0].values[0][1][2] == ("day.weekday", "Sat")
+    with pytest.raises(ValueError, match="'soon' is not a date: write the value of 'day' as 2024-01-31"):
+        space.explain(View(row=2, edits={"day": "soon"}))

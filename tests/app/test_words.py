@@ -1,0 +1,21 @@
+import pytest
+
+from suffice.app.words import in_words
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("`X` has 2 columns.", "The table has 2 columns."),
+        ("A value of `X` and `y` is bad.", "A value of the table and the target is bad."),
+        ("No. With unseen='missing' it counts as missing.", "No. Let it count as missing under Settings."),
+        ("  two\n  lines ", "two lines"),
+    ],
+)
+def test_messages_of_the_library_are_reworded_for_the_page(message, words):
+    assert in_words(ValueError(message)) == words
+
+
+def test_errors_without_a_message_have_words():
+    assert in_words(ValueError()) == "ValueError"
+    assert in_words(FileNotFoundError(2, "No such file or directory", "/secret/path")) == "No such file or directory."
