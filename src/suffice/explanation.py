@@ -58,7 +58,7 @@ class Explanation:
     values : tuple of (str, tuple of (str, object))
         The row: for each variable its columns with their values, None for a missing one.
     rules : tuple of Rule
-        The maximal rules of the sufficient sets: of the first one, or of all; empty if `explain` was told to find none.
+        The maximal rules of the sufficient sets: of the first one, or of all; empty with ``rules=None``.
     prediction : object
         What the forest itself says of the row: a class label, or a number.
     is_search_complete : bool
