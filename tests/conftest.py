@@ -7,6 +7,9 @@ from mixed_table import CASES, make_case, make_table
 
 from suffice import _core
 
+# Doctests are collected from modules, and modules of one name cannot be imported twice.
+collect_ignore_glob = ["*conftest.py"]
+
 # Everywhere else each run draws new examples; in continuous integration a red run must be one that anybody can repeat.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
