@@ -64,7 +64,7 @@ def importance(
     Parameters
     ----------
     explanations : Explanations, Explanation or sequence of Explanation
-        What is drawn. For several rows, the mean over those with a sufficient set.
+        What is drawn. The importances of several rows are averaged over those with a sufficient set.
     sets : {"all", "minimal"}, default="all"
         Over which sufficient sets the LXI is taken.
     n_variables : int, default=15
@@ -140,7 +140,7 @@ def importance_heatmap(
     n_variables : int, default=15
         How many variables are drawn at most: those with the largest mean importance.
     max_rows : int, default=2000
-        Of more rows than this, so many are drawn, chosen at random.
+        The largest number of rows drawn; from more rows, this many are chosen at random.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -268,7 +268,7 @@ def rule(
 ) -> Axes:
     """Draw a rule of a row as a box over the training rows, on one or two columns.
 
-    The training rows are those that satisfy what the rule asks of other columns; of more than 5000, some are left out.
+    The training rows drawn are those that satisfy the rule's conditions on all other columns, 5000 of them at most.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ def stability(
     X : array-like or frame of shape (n_rows, n_columns), default=None
         The rows.
     y : array-like of shape (n_rows,), default=None
-        The outcomes, which the copies keep. None explains what is predicted, of a row and of each of its copies.
+        The outcomes, which the copies keep. None explains what is predicted for a row and for each of its copies.
     scale : float, default=0.1
         The standard deviation of the noise, as a share of each column's own.
     n_copies : int, default=50

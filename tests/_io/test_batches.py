@@ -14,21 +14,15 @@ from mixed_table import COLUMNS, as_arrow, expected_line, make_case, sorted_line
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
+from suffice._engine.rule_search import ExplainOptions
 from suffice._io import batches
-from suffice._io.batches import (
-    BatchRequest,
-    ExplainOptions,
-    batch_types,
-    explain_batch,
-    load_in_worker,
-    read_explainer,
-    with_threads,
-)
+from suffice._io.batches import BatchRequest, batch_types, explain_batch, load_in_worker, read_explainer
 from suffice._io.result_table import RESULT_COLUMNS
 from suffice._io.saved import from_bytes, to_bytes
+from suffice._table.cache import LastUsed
 from suffice.errors import InputError
 
-OPTIONS = ExplainOptions()
+OPTIONS = ExplainOptions(sets="minimal")
 HELD_TYPES = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
 HELD_TYPES |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
 
@@ -36,7 +30,7 @@ HELD_TYPES |= {"colour": "text", "grade": "text", "when": "date", "id": "number"
 def request_of(explainer, target=None, keep="id", drop=(), **changes):
     spare = {*([keep] if isinstance(keep, str) else keep), target}
     held_types = [(name, held) for name, held in HELD_TYPES.items() if name in {*COLUMNS, *spare} - set(drop)]
-    return BatchRequest.of(explainer, held_types, target, keep, ExplainOptions(**changes))
+    return BatchRequest.of(explainer, held_types, target, keep, ExplainOptions(**{"sets": "minimal", **changes}))
 
 
 def as_lines(frame):
@@ -224,7 +218,7 @@ def test_extra_columns_are_for_the_explainer_to_judge(labels):
     held_types = list(HELD_TYPES.items())
     with pytest.raises(ValueError, match=r"unexpected \['number'\]. With extra_columns='ignore' they are left out"):
         BatchRequest.of(labels.explainer, held_types, "label", "id", OPTIONS)
-    tolerant = from_bytes(to_bytes(labels.explainer)).set_params(extra_columns="ignore")
+    tolerant = labels.explainer.with_settings(extra_columns="ignore")
     assert "number" not in BatchRequest.of(tolerant, held_types, "label", "id", OPTIONS).needed
 
 
@@ -233,7 +227,7 @@ WRONG_REQUESTS = [
     ({"target": "labels"}, ValueError, "`target`: the table has no column 'labels'."),
     ({"drop": ["city"]}, ValueError, "missing ['city'], unexpected []"),
     ({"sets": "some"}, ValueError, "`sets` must be 'all' or 'minimal', got 'some'"),
-    ({"rules": "some"}, ValueError, "`rules` must be one of ['minimal', 'all', None], got 'some'"),
+    ({"rules": "some"}, ValueError, "`rules` must be 'minimal', 'all' or None, got 'some'"),
     ({"check": "row"}, ValueError, "`check` must be one of ['rows', 'everywhere'], got 'row'. Did you mean 'rows'?"),
     ({"volume": "area"}, ValueError, "`volume` must be one of"),
 ]
@@ -305,22 +299,10 @@ def test_bytes_are_what_a_file_holds(labels, tmp_path):
         read_explainer({})
 
 
-def test_the_number_of_threads_can_be_changed(labels, table):
-    before = labels.explainer._projected.n_threads
-    other = with_threads(labels.explainer, 3)
-    assert other._projected.n_threads == other._projected.forest.n_threads == other.n_jobs == 3
-    assert other._rule_finder.projected is other._projected
-    assert labels.explainer._projected.n_threads == labels.explainer._projected.forest.n_threads == before
-    assert other._projected.forest.core is labels.explainer._projected.forest.core
-    assert other._rule_finder._cells is not labels.explainer._rule_finder._cells
-    assert as_lines(explain_batch(other, table, request_of(other, "label"))) == labels.lines
-
-
 def test_a_process_loads_an_explainer_once(labels, monkeypatch):
     content = to_bytes(labels.explainer)
     n_loads = []
-    monkeypatch.setattr(batches, "_loaded", type(batches._loaded)())
-    monkeypatch.setattr(batches, "_of_thread", threading.local())
+    monkeypatch.setattr(batches, "_loaded", LastUsed(batches.N_LOADED))
     monkeypatch.setattr(batches, "from_bytes", lambda content: n_loads.append(1) or from_bytes(content))
     at_once = threading.Barrier(3)
 
@@ -331,19 +313,26 @@ def test_a_process_loads_an_explainer_once(labels, monkeypatch):
     with ThreadPoolExecutor(3) as pool:
         explainers = list(pool.map(load, range(3)))
     assert len(n_loads) == 1
-    assert len({id(explainer) for explainer in explainers}) == 3  # their caches are not made for threads
-    assert len({id(explainer._projected.forest.core) for explainer in explainers}) == 1
-    mine = load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1)
-    assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1) is mine
-    assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 2)._projected.n_threads == 2
+    assert len({id(explainer.fitted_.forest.core) for explainer in explainers}) == 1
+    assert {explainer.fitted_.settings.n_threads for explainer in explainers} == {1}
+    other = load_in_worker(content[-32:], lambda: pytest.fail("read again"), 2)
+    assert other.n_jobs == other.fitted_.settings.n_threads == 2
+    assert other.fitted_.forest.core is explainers[0].fitted_.forest.core
+    assert explainers[0].n_jobs == explainers[0].fitted_.settings.n_threads == 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_the_answers_do_not_depend_on_the_number_of_threads(labels, table, n_threads):
+    content = to_bytes(labels.explainer)
+    explainer = load_in_worker(content[-32:], lambda: content, n_threads)
+    assert as_lines(explain_batch(explainer, table, request_of(explainer, "label"))) == labels.lines
 
 
 def test_a_process_keeps_the_explainers_that_came_last(labels, monkeypatch):
-    monkeypatch.setattr(batches, "_loaded", type(batches._loaded)())
-    monkeypatch.setattr(batches, "_of_thread", threading.local())
+    monkeypatch.setattr(batches, "_loaded", LastUsed(batches.N_LOADED))
     content = {}
     for pi in (0.7, 0.8, 0.9):
-        content[pi] = to_bytes(from_bytes(to_bytes(labels.explainer)).set_params(pi=pi))
+        content[pi] = to_bytes(labels.explainer.with_settings(pi=pi))
         assert load_in_worker(content[pi][-32:], lambda pi=pi: content[pi], 1).pi == pi
     assert list(batches._loaded) == [content[0.8][-32:], content[0.9][-32:]]
 

@@ -290,7 +290,7 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
         lines.append(
             {
                 "box": boxes.place(line.rule.conditions, line.coverage),
-                "said": line_conclusion(line),
+                "conclusion": line_conclusion(line),
                 "coverage": line.coverage,
                 "precision": line.precision,
                 "precisionText": format_probability(max(line.precision, 0.0)),
