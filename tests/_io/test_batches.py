@@ -22,10 +22,10 @@ from suffice._io.batches import (
     explain_batch,
     load_in_worker,
     read_explainer,
-    with_threads,
 )
 from suffice._io.result_table import RESULT_COLUMNS
 from suffice._io.saved import from_bytes, to_bytes
+from suffice._table.cache import LastUsed
 from suffice.errors import InputError
 
 OPTIONS = ExplainOptions()
@@ -306,21 +306,19 @@ def test_bytes_are_what_a_file_holds(labels, tmp_path):
 
 
 def test_the_number_of_threads_can_be_changed(labels, table):
-    before = labels.explainer._projected.n_threads
-    other = with_threads(labels.explainer, 3)
-    assert other._projected.n_threads == other._projected.forest.n_threads == other.n_jobs == 3
-    assert other._rule_finder.projected is other._projected
-    assert labels.explainer._projected.n_threads == labels.explainer._projected.forest.n_threads == before
-    assert other._projected.forest.core is labels.explainer._projected.forest.core
-    assert other._rule_finder._cells is not labels.explainer._rule_finder._cells
-    assert as_lines(explain_batch(other, table, request_of(other, "label"))) == labels.lines
+    content = to_bytes(labels.explainer)
+    one, three = (load_in_worker(content[-32:], lambda: content, n_threads) for n_threads in (1, 3))
+    assert (one.n_jobs, one.fitted_.settings.n_threads) == (1, 1)
+    assert (three.n_jobs, three.fitted_.settings.n_threads) == (3, 3)
+    assert three.fitted_.forest.core is one.fitted_.forest.core
+    for explainer in (three, one):
+        assert as_lines(explain_batch(explainer, table, request_of(explainer, "label"))) == labels.lines
 
 
 def test_a_process_loads_an_explainer_once(labels, monkeypatch):
     content = to_bytes(labels.explainer)
     n_loads = []
-    monkeypatch.setattr(batches, "_loaded", type(batches._loaded)())
-    monkeypatch.setattr(batches, "_of_thread", threading.local())
+    monkeypatch.setattr(batches, "_loaded", LastUsed(batches.N_LOADED))
     monkeypatch.setattr(batches, "from_bytes", lambda content: n_loads.append(1) or from_bytes(content))
     at_once = threading.Barrier(3)
 
@@ -331,16 +329,14 @@ def test_a_process_loads_an_explainer_once(labels, monkeypatch):
     with ThreadPoolExecutor(3) as pool:
         explainers = list(pool.map(load, range(3)))
     assert len(n_loads) == 1
-    assert len({id(explainer) for explainer in explainers}) == 3  # their caches are not made for threads
-    assert len({id(explainer._projected.forest.core) for explainer in explainers}) == 1
-    mine = load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1)
-    assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 1) is mine
-    assert load_in_worker(content[-32:], lambda: pytest.fail("read again"), 2)._projected.n_threads == 2
+    assert len({id(explainer.fitted_.forest.core) for explainer in explainers}) == 1
+    again = load_in_worker(content[-32:], lambda: pytest.fail("read again"), 2)
+    assert again.fitted_.forest.core is explainers[0].fitted_.forest.core
+    assert again.fitted_.settings.n_threads == 2
 
 
 def test_a_process_keeps_the_explainers_that_came_last(labels, monkeypatch):
-    monkeypatch.setattr(batches, "_loaded", type(batches._loaded)())
-    monkeypatch.setattr(batches, "_of_thread", threading.local())
+    monkeypatch.setattr(batches, "_loaded", LastUsed(batches.N_LOADED))
     content = {}
     for pi in (0.7, 0.8, 0.9):
         content[pi] = to_bytes(from_bytes(to_bytes(labels.explainer)).set_params(pi=pi))
