@@ -22,6 +22,7 @@ lint: .venv/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(PY_DOCUMENTED)
 
 format: .venv/installed-test

@@ -606,7 +606,7 @@ def test_a_rule_that_holds_everywhere_keeps_the_outcome_at_every_point(task):
         (COUNT, {}, "regression", "the outcomes are numbers with fractions"),
         (BUSY, {}, "classification", "the outcomes are text"),
         (BUSY == "busy", {}, "classification", "the outcomes are booleans"),
-        (np.arange(N_ROWS) % 5, {"task": "regression"}, "regression", "as asked for"),
+        (np.arange(N_ROWS) % 5, {"task": "regression"}, "regression", "as given by `task`"),
     ],
 )
 def test_the_task_is_told_with_its_reason(y, options, task, reason):

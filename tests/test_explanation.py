@@ -7,6 +7,7 @@ import json
 import pickle
 import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import Explanation, Explanations, SufficientExplainer, SufficientSet
+from suffice._engine.outcomes import Outcomes
 from suffice._engine.search import FoundSets
 from suffice._table.encoding import Column, Encoding
 from suffice._table.variables import Variables
+from suffice.explanations import Answers
 from suffice.words import format_number, format_probability, join, to_plain
 
 NAN, INF = np.nan, np.inf
@@ -118,8 +121,8 @@ No set of the candidate variables keeps it with probability 0.9, so there is no 
 temp = missing, with probability 0.89."""
 
 OUTSIDE = """\
-The outcome is 40, kept within [8.25, 31]. Read with care. The outcome lies outside the interval: the explanation is of \
-the interval.
+The outcome is 40, kept within [8.25, 31]. Read with care. The outcome lies outside the interval: the explanation is \
+of the interval.
 To keep it, this is enough: hour = 6, with probability 0.95."""
 
 RANKED = """\
@@ -314,10 +317,12 @@ def by_hand():
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
     outcomes = np.array(["u", "v", "w"])
     encoding = Encoding(tuple(Column(name, i) for i, name in enumerate("abcd")), tuple("abcd"), True)
-    variables = Variables.from_columns("abcd")
-    return Explanations(
-        X, outcomes, None, found, [()] * 3, outcomes, variables, encoding, 0.9, "all", None, (X, outcomes), {}
+    fitted = SimpleNamespace(
+        encoding=encoding, variables=Variables.from_columns("abcd"), settings=SimpleNamespace(pi=0.9)
     )
+    ranks = np.arange(3, dtype=np.uint32)
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, found, [()] * 3)
+    return Explanations(answers, fitted, "all", None)
 
 
 def test_explanations_made_by_hand_say_what_was_put_in():

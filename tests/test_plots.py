@@ -21,6 +21,7 @@ from matplotlib.text import Text
 from suffice import (
     Condition,
     Explanation,
+    Explanations,
     GlobalRulesClassifier,
     GlobalRulesRegressor,
     Rule,
@@ -28,9 +29,7 @@ from suffice import (
     SufficientSet,
     plots,
 )
-from suffice._show.boxes import Scale
-from suffice._show.drawing import BLUE, COLORS, GREY, class_groups, escape, shorten
-from suffice._table.encoding import Column
+from suffice._show.drawing import BLUE, GREY, shorten
 from suffice.stability import Stability
 
 with warnings.catch_warnings():  # shap 0.51 uses what matplotlib 3.11 is going to deprecate
@@ -138,11 +137,10 @@ def one_rule(explanations, *conditions, row=0, **changes):
     e = explanations[row]
     figures = {"sdp": 0.95, "support": 9, "coverage": 0.1, "precision": 1.0, "mae": None, "optimal": True, "bound": 9.0}
     box = Rule(conditions, e.outcome, e.interval, everywhere=False, **{**figures, **changes})
-    rules = list(explanations._rules)
+    rules = list(explanations.answers.rules)
     rules[row] = (box,)
-    copied = object.__new__(type(explanations))
-    copied.__dict__ = {**explanations.__dict__, "_rules": rules}
-    return copied
+    answers = dataclasses.replace(explanations.answers, rules=rules)
+    return Explanations(answers, explanations.fitted, explanations.sets, explanations.library)
 
 
 # --- what all plots share --------------------------------------------------------------------------------------------
@@ -216,19 +214,6 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     with pytest.raises(ImportError, match=r"Plots need matplotlib: pip install 'suffice\[plot\]'\."):
         plots.importance(explanation())
-
-
-def test_long_names_are_shortened_in_their_middle():
-    assert shorten("hour") == "hour"
-    assert shorten("a" * 30) == "a" * 30
-    assert shorten("begin" + "x" * 40 + "end") == "begin" + "x" * 14 + "…" + "x" * 7 + "end"
-    assert shorten("two\nlines") == "two lines"
-
-
-def test_dollars_are_no_formulas_and_underscores_are_kept_in_legends():
-    assert escape("$a$") == r"\$a\$"
-    assert escape(escape("$a$")) == r"\$a\$"
-    assert escape("_a") == " _a"
 
 
 # --- importance ------------------------------------------------------------------------------------------------------
@@ -509,7 +494,7 @@ def test_several_rules_are_several_boxes(explanations):
     second = dataclasses.replace(first, conditions=(Condition(LONG, -1.0, 1.0),))
     elsewhere = dataclasses.replace(first, conditions=(Condition("temp", -1.0, 100.0),))
     two = one_rule(explanations, row=row)
-    two._rules[row] = (first, second, elsewhere)
+    two.answers.rules[row] = (first, second, elsewhere)
     ax = plots.rule(two, row, ["hour", LONG], which="all")
     assert len({box.get_linestyle() for box in boxes(ax)}) == len(boxes(ax)) == 2
     assert f"rule on {shorten(LONG)}" in [" ".join(label.split()) for label in legend(ax)]
@@ -568,23 +553,6 @@ def test_parts_of_dates_are_columns():
     ax = plots.rule(explanations, 0, ["when.weekday", "when.hour"])
     assert ticks(ax, "x") == ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     assert star(ax) == [when[0].weekday(), when[0].hour]
-
-
-def test_too_many_classes_share_grey_but_not_the_one_explained():
-    labels = np.repeat(list("abcdefgh"), [9, 8, 7, 6, 5, 4, 3, 1])
-    groups = class_groups(labels, "h")
-    assert [group.label for group in groups] == ["a", "b", "c", "d", "h", "another"]
-    assert [group.color for group in groups] == [*COLORS[:5], GREY]
-    assert groups[-1].is_in.sum() == 5 + 4 + 3
-    assert len(class_groups(labels[:39])) == 6
-
-
-def test_many_categories_are_not_all_labelled():
-    column = Column("city", 0, "category", labels=tuple((f"c{i}",) for i in range(70)))
-    scale = Scale(column, np.zeros(1), 0.0, (-0.5, 69.5), None)
-    _, ax = plt.subplots()
-    scale.dress(ax, "y")
-    assert ticks(ax) == [f"c{i}" for i in range(0, 70, 3)]
 
 
 # --- cdf -------------------------------------------------------------------------------------------------------------

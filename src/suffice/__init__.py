@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from suffice.conditions import Condition
     from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
     from suffice.explainer import SufficientExplainer
     from suffice.explanation import Explanation, SufficientSet
     from suffice.explanations import Explanations
     from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
-    from suffice.rules import Condition, Rule
+    from suffice.rules import Rule
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,9 +30,9 @@ __all__ = [
     "__version__",
 ]
 
-# Loaded when they are first asked for: scikit-learn takes a second, and `suffice --help` needs none of it.
+# Loaded when they are first used: scikit-learn takes a second, and `suffice --help` needs none of it.
 _MODULE_OF = {
-    "Condition": "rules",
+    "Condition": "conditions",
     "Explanation": "explanation",
     "Explanations": "explanations",
     "FidelityWarning": "errors",

@@ -262,7 +262,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
         return quantiles[:, 0] if np.ndim(levels) == 0 else quantiles
 
     def interval(self, X: Any, y: Any = None) -> Floats:
-        """Give the interval within which each outcome counts as kept (regression only).
+        """Return the interval within which each outcome counts as kept (regression only).
 
         Parameters
         ----------
@@ -338,7 +338,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
     # --- scikit-learn -----------------------------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what the estimator takes."""
+        """Tell scikit-learn which input is allowed."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.forest is None or get_tags(self.forest).input_tags.allow_nan

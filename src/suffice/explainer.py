@@ -62,24 +62,23 @@ class SufficientExplainer(ConditionalForest):
         no largest size.
     max_sets : int, default=2**20
         How many sets of candidates the search of a row may go through, the smallest and those of the most important
-        candidates first: all sets of 20 candidates, or all up to size 3 of 128. Beyond, the search ends, which is
-        told by a warning and by ``is_search_complete``. None sets no limit.
+        candidates first: all sets of 20 candidates, or all up to size 3 of 128. If there are more, the search ends
+        there, with a warning and ``is_search_complete=False``. None sets no limit.
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
         `min_samples_leaf`.
     reference_rows : int, default=None
-        Of a larger training table, keep only so many rows, drawn at random, for all that is counted: SDPs, intervals,
-        rules. The forest is fitted on all rows, and predicts by them. Memory and time for a row then go by the rows
-        kept, and so does the noise of the counts; cells are as large as before (`min_node_size` goes down in
-        proportion). None keeps all.
+        Keep only this many training rows, drawn at random, to count on: SDPs, intervals and rules. The forest is still
+        fitted on all rows. Memory, time for a row and the noise of the counts then depend on the rows kept; cells are
+        as large as before (`min_node_size` shrinks in proportion). None keeps all rows.
     groups : dict of str to list of str or int, or "detect", default=None
-        Columns that are one variable, such as the indicators of a category. "detect" makes one of columns that share
-        a prefix, hold only 0 and 1, and of which no two are 1 in the same row: those of an encoder.
+        Columns that are one variable, such as the indicators of a category. "detect" groups the columns of an encoder:
+        those that share a prefix, hold only 0 and 1, and are never 1 together in a row.
     dates : {"parts"}, default=None
-        What to do with columns of dates: take their year, month, day, weekday and hour, as one variable; or, by
-        default, refuse them.
+        What to do with columns of dates: use their year, month, day, weekday and hour as one variable, or refuse
+        them (the default).
     unseen : {"error", "missing"}, default="error"
-        What to do with categories that were not there at fit: refuse them, or take them as missing.
+        What to do with categories that were not there at fit: refuse them, or treat them as missing.
     extra_columns : {"error", "ignore"}, default="error"
         What to do with columns that were not there at fit.
     n_jobs : int, default=None
@@ -89,13 +88,15 @@ class SufficientExplainer(ConditionalForest):
 
     Attributes
     ----------
-    forest_ : estimator
-        The fitted forest.
+    fitted_ : Fitted
+        Everything that `fit` learnt, frozen; the attributes below are views of it.
+    forest_ : estimator or PlainForest
+        The fitted forest; after `load` its trees alone, which are not a scikit-learn estimator.
     task_ : {"classification", "regression"}
         What was fitted.
     fidelity_ : float
         Out-of-bag accuracy (classification) or R2 (regression) of the forest on `y`: how far explanations can be
-        trusted. NaN for a forest that has no rows out of bag.
+        trusted. NaN for a forest without rows out of bag.
     fidelity_by_class_ : dict of object to float
         Classification: for each class the out-of-bag share of its rows that the forest gets right; NaN if it has none.
     task_reason_ : str
@@ -112,6 +113,8 @@ class SufficientExplainer(ConditionalForest):
         The least size of a cell.
     model_ : object
         The model that is explained; only after `for_model`.
+    probability_of_ : object
+        The class whose probability is explained, or None; only after `for_model`.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -199,18 +202,17 @@ class SufficientExplainer(ConditionalForest):
 
     @classmethod
     def for_model(cls, model: Any, X: Any, *, probability_of: Any = None, **params: Any) -> SufficientExplainer:
-        """Fit an explainer on what a model says of a table. Nothing but its outputs is used.
+        """Fit an explainer on the outputs of a model for a table. Nothing else of the model is used.
 
-        The methods that take outcomes then ask the model for those that are not given; ``model_`` holds it.
+        Methods that take outcomes then use the model's outputs by default; ``model_`` holds the model.
 
         Parameters
         ----------
         model : estimator or callable
             Any model with `predict`, or a function of the table: a pipeline, a boosted model, a network. It gets the
-            table as it is, and may encode it in its own way. Outputs with several columns are taken as scores of
-            classes.
+            table as it is, and may encode it in its own way. Outputs with several columns are scores of classes.
         X : array-like or frame of shape (n_rows, n_columns)
-            The rows about which the model is asked, such as those that it was trained on.
+            The rows for which the model predicts, such as those that it was trained on.
         probability_of : object, default=None
             A class: explain the number that the model gives as its probability, instead of the class that it predicts.
         **params : dict
@@ -378,7 +380,7 @@ class SufficientExplainer(ConditionalForest):
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:
-        """The training table and its outcomes, ready for `explain`. Of a column's rare categories only one is left."""
+        """The training table and its outcomes, ready for `explain`. One category stands for all rare ones."""
         state = self._state()
         matrix, outcomes = state.training
         return state.encoding.decode(matrix), outcomes
@@ -415,16 +417,14 @@ class SufficientExplainer(ConditionalForest):
         str
             The address for a browser. Other computers cannot reach it.
         """
-        from suffice.app.server import make_app, serve_in_thread
-        from suffice.app.state.desk import Desk
-        from suffice.app.state.workspace import Workspace
+        from suffice.app.server import show_explainer
 
         check_is_fitted(self)
-        return serve_in_thread(make_app(Desk(Workspace.of(self, X, y))), port)[0]
+        return show_explainer(self, X, y, port)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SufficientExplainer:
-        """Read an explainer that `save` wrote. A file from elsewhere can at worst raise an error.
+        """Read an explainer that `save` wrote. A forged file can at worst raise an error.
 
         Parameters
         ----------
@@ -434,7 +434,8 @@ class SufficientExplainer(ConditionalForest):
         Returns
         -------
         SufficientExplainer
-            The fitted explainer, with the same answers. Outcomes that are not given are the forest's own predictions.
+            The fitted explainer, with the same answers. The explained model is not part of the file: without `y`, the
+            forest's own predictions are explained. ``forest_`` is then a `PlainForest`, the trees alone.
         """
         from suffice._io.saved import load_explainer
 

@@ -58,7 +58,7 @@ class Explanation:
     values : tuple of (str, tuple of (str, object))
         The row: for each variable its columns with their values, None for a missing one.
     rules : tuple of Rule
-        The maximal rules of the sufficient sets: of the first one, or of all; empty if `explain` was told to find none.
+        The maximal rules of the sufficient sets: of the first one, or of all; empty with ``rules=None``.
     prediction : object
         What the forest itself says of the row: a class label, or a number.
     is_search_complete : bool
@@ -188,7 +188,7 @@ class Explanation:
         return columns[:N_LISTED]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the explanation as plain Python values, ready for JSON.
+        """Return the explanation as plain Python values, ready for JSON.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class Explanation:
         return kinds[kind](self, **options)
 
     def __str__(self) -> str:
-        """Tell the explanation in plain words."""
+        """Return the explanation in plain words."""
         kept = "" if self.interval is None else f", kept within {self.interval_text}"
         lines = [f"The outcome is {self.outcome_text}{kept}."]
         if self.care:

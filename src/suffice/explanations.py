@@ -339,7 +339,7 @@ class Explanations(Sequence[Explanation]):
         return make_frame(columns, self.library)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all explanations as plain Python values, ready for JSON.
+        """Return all explanations as plain Python values, ready for JSON.
 
         Returns
         -------
@@ -355,7 +355,7 @@ class Explanations(Sequence[Explanation]):
         }
 
     def to_json(self, **options: Any) -> str:
-        """Give all explanations as JSON.
+        """Return all explanations as JSON.
 
         Parameters
         ----------

@@ -106,7 +106,7 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         return predicted
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give the shares of the classes among the training rows that the deciding rule covers.
+        """Return the shares of the classes among the training rows that the deciding rule covers.
 
         Parameters
         ----------

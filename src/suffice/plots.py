@@ -64,7 +64,7 @@ def importance(
     Parameters
     ----------
     explanations : Explanations, Explanation or sequence of Explanation
-        What is drawn. Of several rows those with a sufficient set are averaged.
+        What is drawn. For several rows, the mean over those with a sufficient set.
     sets : {"all", "minimal"}, default="all"
         Over which sufficient sets the LXI is taken.
     n_variables : int, default=15
@@ -510,7 +510,7 @@ def _draw_rules(ax: Axes, model: Any, used: NDArray[np.intp], coverage: Floats, 
 
 
 def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *, sets: SetsKind = "all") -> Any:
-    """Give the importances (LXI) as a ``shap.Explanation``, for shap's own plots.
+    """Return the importances (LXI) as a ``shap.Explanation``, for shap's own plots.
 
     Parameters
     ----------
@@ -543,7 +543,7 @@ def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *,
 def _importances(
     explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind
 ) -> tuple[tuple[str, ...], Floats, NDArray[np.bool_]]:
-    """Give the variables, the LXI of each row, and which rows have a sufficient set."""
+    """Return the variables, the LXI of each row, and which rows have a sufficient set."""
     check_sets_kind(sets)
     if isinstance(explanations, Explanations):
         return explanations.variable_names, explanations.importance_matrix(sets), explanations.has_set
@@ -576,7 +576,7 @@ def _order_alike(matrix: Floats) -> NDArray[np.intp]:
 
 
 def _cell(columns: Sequence[tuple[str, Any]]) -> Any:
-    """Give the value of a variable as shap takes it."""
+    """Return the value of a variable as shap takes it."""
     if len(columns) == 1:
         return math.nan if columns[0][1] is None else columns[0][1]
     return ", ".join(f"{name} = {format_value(value)}" for name, value in columns)

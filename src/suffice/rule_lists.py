@@ -23,11 +23,12 @@ from suffice._engine.rule_list import Bools, Floats, first_two, of_first_rules, 
 from suffice._table.checks import check_finite, check_number, read_input, read_outcomes
 from suffice._table.frames import as_frame
 from suffice._table.table import Table
+from suffice.conditions import to_sql_literal
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.explanations import Explanations
 from suffice.rule_measures import Evaluation, GlobalRule
-from suffice.rules import Rule, to_sql_literal
+from suffice.rules import Rule
 from suffice.words import counted, format_percent
 
 

@@ -24,7 +24,7 @@ def test_from_a_table_to_a_report(here):
     """What a new user does: fit, info, explain, rules, report, each by the installed command."""
     fitted = suffice_in(here, "fit shop.csv --target buys --drop id --drop since --drop spent -o m.suffice")
     assert fitted.returncode == 0
-    assert fitted.stderr.decode() == "2 rows without a value of 'buys' left out.\n"
+    assert fitted.stderr.decode() == "2 rows without a value of 'buys' are left out.\n"
     lines = dict(line.split(": ", 1) for line in fitted.stdout.decode().splitlines())
     assert lines["Rows"] == "298"
     assert lines["Columns"] == "5: 2 numeric, 2 categorical, 1 boolean"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suffice._cli.printing import in_options
+from suffice._cli.printing import describe_fit, format_fidelity, in_options, note, say, say_lines, say_numbered
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,42 @@ from suffice._cli.printing import in_options
 )
 def test_messages_speak_of_options(text, translated):
     assert in_options(text) == translated
+
+
+def test_results_and_notes_go_different_ways(capsys):
+    say("a result", "[bold]not markup[/]")
+    note("a note")
+    assert capsys.readouterr() == ("a result\n[bold]not markup[/]\n", "a note\n")
+
+
+def test_lines_are_not_wrapped_in_a_pipe(capsys):
+    say_lines({"Label": "word " * 60})
+    say_numbered("Heading\n1. " + "word " * 60)
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def about(**changed):
+    known = {"task": "regression", "fidelity": 0.914, "fidelity_by_class": None, "classes": None, "target": "y"}
+    return {**known, "variables": ["a", "b"], "candidates": ["b"], "task_reason": "numbers", **changed}
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({}, "R2 0.91 on rows that the trees have not seen"),
+        ({"fidelity": float("nan")}, "unknown, because every tree has seen every row"),
+        (
+            {"task": "classification", "fidelity_by_class": {"no": 0.5, "yes": float("nan")}},
+            "91 % correct on rows that the trees have not seen (no 50 %)",
+        ),
+    ],
+)
+def test_fidelity_in_words(changed, text):
+    assert format_fidelity(about(**changed)) == text
+
+
+def test_what_was_fitted_in_words():
+    lines = describe_fit(about())
+    assert lines["Target"] == "y, numbers"
+    assert lines["Candidates"] == "1 of 2 variables: b"
+    assert describe_fit(about(classes=["no", "yes"]))["Target"] == "y, 2 classes: no, yes"

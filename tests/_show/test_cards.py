@@ -19,9 +19,8 @@ from suffice import (
     SufficientExplainer,
     SufficientSet,
 )
-from suffice._show.axis import bounds_text, condition_text, missing_text
-from suffice._show.markup import element
 from suffice._table.encoding import Column
+from suffice.explanation import NOT_COMPLETE
 from suffice.rules import Condition
 from suffice.words import counted
 
@@ -157,15 +156,17 @@ def test_a_number_shows_its_interval():
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "warning"),
     [
         ({"prediction": "calm"}, "Read with care. The forest says calm here."),
         ({"outcome": 5.0, "interval": (1.0, 6.0), "prediction": 7.25}, "Read with care. The forest says 7.25 here."),
         ({"outcome": 9.0, "interval": (1.0, 6.0)}, "Read with care. The outcome lies outside the interval"),
+        ({"is_search_complete": False}, f"Read with care. {NOT_COMPLETE}"),
+        ({"prediction": "calm", "is_search_complete": False}, f"The forest says calm here. {NOT_COMPLETE}"),
     ],
 )
-def test_a_card_warns_where_the_forest_disagrees(changes, told):
-    assert told in read(explanation(**changes)).text
+def test_a_card_warns_where_the_forest_disagrees_and_where_the_search_ended_early(changes, warning):
+    assert warning in read(explanation(**changes)).text
 
 
 def test_without_a_sufficient_set_the_nearest_is_shown():
@@ -291,39 +292,6 @@ def test_indicators_that_are_off_are_not_drawn():
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("condition", "text", "bounds"),
-    [
-        (Condition("a", 0.123456789), "a > 0.12346", "> 0.12346"),
-        (Condition("a", 0.123456781, 0.123456789), "0.123456781 < a <= 0.123456789", "> 0.123456781, ≤ 0.123456789"),
-        (Condition("a", 2.0, 2.0, True), "a = 2", "= 2"),
-        (Condition("a", 2.0, 5.0, True, False), "2 <= a < 5", "≥ 2, < 5"),
-        (Condition("a", 2.0, 5.0, True, True), "2 <= a <= 5", "2 to 5"),
-        (Condition("a", high=5.0, missing=True), "a <= 5 or missing", "≤ 5 or missing"),
-        (Condition("a", missing=True, values=False), "a is missing", "is missing"),
-        (Condition("a"), "a is known", "any value"),
-        (
-            Condition("a", labels=tuple("ABCDEFG"), excluded=True, missing=True),
-            "a not in {A, B, C, D, E, F and 1 more} or missing",
-            "not in {A, B, C, D, E, F and 1 more} or missing",
-        ),
-    ],
-)
-def test_conditions_are_told_in_few_digits(condition, text, bounds):
-    assert condition_text(condition) == text
-    assert bounds_text(condition) == bounds
-
-
-def test_missing_values_are_told_in_one_sentence():
-    known, missing = Condition("a", 1.0), Condition("b", 1.0, missing=True)
-    assert missing_text([known]) == "A missing value is not allowed."
-    assert missing_text([known, known]) == "None of them may be missing."
-    assert missing_text([known, missing]) == "Missing values are allowed for b only."
-    assert missing_text([Condition("a", missing=True, values=False)]) == ""
-    assert missing_text([missing]) == "A missing value is allowed."
-    assert missing_text([missing, missing]) == "Missing values are allowed."
-
-
 def test_numbers_of_things():
     assert [counted(n, "row") for n in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
 
@@ -365,6 +333,19 @@ def test_the_card_of_all_explanations(fitted):
     contradicted = ["calm" if e.outcome == "busy" else "busy" for e in explanations[:3]]
     text = read(explainer.explain(rows, contradicted, progress=False)).text
     assert "does not agree with the outcome of 3 rows" in text
+
+
+def test_the_card_of_all_explanations_says_how_many_searches_ended_early(fitted):
+    """The card once left out that searches had ended early."""
+    explainer, explanations = fitted
+    assert "ended" not in read(explanations).text
+    cut_short = explainer.with_settings(max_sets=1)
+    X, _ = explainer.training
+    with pytest.warns(UserWarning, match="ended"):
+        explanations = cut_short.explain(X, progress=False)
+    n = len(explanations) - sum(explanations.is_search_complete)
+    assert n > 0
+    assert f"The search ended before all sets of {counted(n, 'row')} were looked at" in read(explanations).text
 
 
 def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):
@@ -442,11 +423,6 @@ def test_a_card_needs_nothing_from_elsewhere(fitted, fitted_numbers):
 def test_numbers_in_cards_are_short(fitted, fitted_numbers):
     for shown in cards_of(fitted, fitted_numbers):
         assert not re.search(r"\d{7}|\.\d{6}", read(shown).text)
-
-
-def test_an_element_escapes_texts_and_attributes():
-    made = element("span", "a", "<b>", element("i", "", "&"), title="\"'>")
-    assert made == '<span class="a" title="&quot;&#x27;&gt;">&lt;b&gt;<i>&amp;</i></span>'
 
 
 @pytest.mark.parametrize("text", HOSTILE)

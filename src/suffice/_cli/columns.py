@@ -70,4 +70,4 @@ def report_missing(target: str, n_missing: int, n_rows: int) -> None:
     if n_missing == n_rows:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
     if n_missing:
-        note(f"{counted(n_missing, 'row')} without a value of {target!r} left out.")
+        note(f"{counted(n_missing, 'row')} without a value of {target!r} {'is' if n_missing == 1 else 'are'} left out.")

@@ -21,7 +21,7 @@ from suffice._io.outcome_column import is_known, outcomes_of
 from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
 from suffice.errors import InputError
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 
 N_MANY = 1000  # from this number of rows on, a terminal is told that the work has begun
 N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time
@@ -146,8 +146,9 @@ class Question:
         polars.DataFrame
             The columns that the explainer and the result need.
         """
-        names, has_names = self.explainer._encoding.names, self.explainer._encoding.has_names
-        needed = {*names, *self.not_explained} if has_names and self.explainer.extra_columns == "ignore" else None
+        encoding = self.explainer.fitted_.encoding
+        is_selective = encoding.has_names and self.explainer.extra_columns == "ignore"
+        needed = {*encoding.names, *self.not_explained} if is_selective else None
         return self.table.rows(first, end - first, needed)
 
     def explain(self, frame: pl.DataFrame, first: int = 0, *, progress: bool | None = None) -> ExplainedRows:
@@ -225,7 +226,7 @@ def open_question(
         The rows, and how they are to be explained.
     """
     name = explainer.target_name_
-    columns = set(explainer._encoding.names)
+    columns = set(explainer.fitted_.encoding.names)
     is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
     text = text_columns(explainer) | ({target or name} if is_text else set())
     table = open_table(rows, format=input_format, text_columns=text)

@@ -136,7 +136,7 @@ def make_fingerprint(question: Question, kind: str, explainer_path: str, batch: 
         "target": question.target,
         "kept": list(question.kept),
         **question.options,
-        **explainer._about()["settings"],
+        **explainer.describe()["settings"],
     }
 
 

@@ -93,7 +93,7 @@ def decide_task(task: str, forest: object, y: NDArray[Any]) -> tuple[str, str]:
             raise ValueError(f"`task` is {task!r}, but `forest` is for {of_forest}.")
         return of_forest, f"{of_forest}: that is what the forest is for"
     if task != "auto":
-        return task, f"{task}: as asked for"
+        return task, f"{task}: as given by `task`"
     change = {"classification": "regression", "regression": "classification"}
     task, seen = _task_of_values(y)
     return task, f"{task}: the outcomes are {seen} (task={change[task]!r} to change)"

@@ -13,19 +13,19 @@ from suffice.errors import did_you_mean
 
 
 def ask_model(model: Any, X: Any, n_rows: int, probability_of: Any = None) -> NDArray[Any]:
-    """Ask a model what it says of each row of a table.
+    """Compute the outputs of a model for the rows of a table.
 
     Parameters
     ----------
     model : estimator or callable
-        A model with `predict`, or a function of the table. Outputs of shape (n_rows, n_classes) are taken as scores of
-        classes: the class with the highest is what the model says. Tensors of torch and tensorflow are understood.
+        A model with `predict`, or a function of the table. Outputs of shape (n_rows, n_classes) are scores of classes:
+        the class with the highest score is the output. Tensors of torch and tensorflow are allowed.
     X : object
         The table, passed on as it is.
     n_rows : int
         The number of its rows.
     probability_of : object, default=None
-        A class: the model's probability of it is asked for, from `predict_proba` or from the scores of a function.
+        A class: the output is its probability, from `predict_proba` or from the scores of a function.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def _to_array(outputs: Any) -> NDArray[Any]:
 
 
 def task_of_model(model: Any) -> str:
-    """Tell what a model is for, if it says so.
+    """Return the task of a model, if scikit-learn knows it.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def task_of_model(model: Any) -> str:
     Returns
     -------
     {"classification", "regression", "auto"}
-        "auto" if it does not say.
+        "auto" if it is not known.
     """
     try:
         if is_classifier(model):

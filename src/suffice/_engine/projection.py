@@ -49,7 +49,7 @@ def as_mask(positions: Sequence[int]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class ProjectedForest:
-    """A fitted forest that can be asked about any set of variables. Several threads may use it.
+    """A fitted forest with the distribution of the outcome given any set of variables. Several threads may use it.
 
     Parameters
     ----------

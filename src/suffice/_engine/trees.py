@@ -54,7 +54,7 @@ class TreeArrays:
 
 @dataclass(frozen=True)
 class PlainForest:
-    """A forest as its trees alone. It is no scikit-learn estimator: it cannot be fitted, cloned or asked to predict.
+    """A forest as its trees alone. It is not a scikit-learn estimator: it has no `fit` and no `predict`.
 
     Parameters
     ----------

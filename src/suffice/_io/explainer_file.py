@@ -34,8 +34,7 @@ def load_explainer_file(path: str, settings: Mapping[str, Any] | None = None) ->
     except OSError as error:
         raise cannot_read(path, error) from None
     explainer: SufficientExplainer = SufficientExplainer.load(path)
-    explainer.set_params(**{name: value for name, value in (settings or {}).items() if value is not None})
-    return explainer
+    return explainer.with_settings(**{name: value for name, value in (settings or {}).items() if value is not None})
 
 
 def text_columns(explainer: SufficientExplainer) -> set[str]:
@@ -53,7 +52,7 @@ def text_columns(explainer: SufficientExplainer) -> set[str]:
     set of str
         The names of the columns.
     """
-    encoding = explainer._encoding
+    encoding = explainer.fitted_.encoding
     return {
         encoding.names[column.source]
         for column in encoding.columns
@@ -76,9 +75,9 @@ def training_rows(explainer: SufficientExplainer) -> tuple[pl.DataFrame, Any]:
     y : ndarray of shape (n_rows,)
         Their outcomes.
     """
-    matrix, outcomes = explainer._training()
+    matrix, outcomes = explainer.fitted_.training
     columns = []
-    for values, column in zip(matrix.T, explainer._encoding.columns, strict=True):
+    for values, column in zip(matrix.T, explainer.fitted_.encoding.columns, strict=True):
         if column.part is not None:
             raise ValueError(
                 "This explainer was fitted on dates and holds only their parts: name the table as well, as in "

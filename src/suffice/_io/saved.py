@@ -67,7 +67,7 @@ def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str])
 
 
 def to_bytes(explainer: SufficientExplainer) -> bytes:
-    """Give what `save_explainer` writes.
+    """Return what `save_explainer` writes.
 
     Parameters
     ----------

@@ -42,8 +42,8 @@ def element(tag: str, classes: str, *children: str, **attributes: str) -> Html:
     <span class="name" title="&quot;">a &lt; b</span>
     """
     named = {"class": classes, **attributes} if classes else attributes
-    told = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
-    return Html(f"<{tag}{told}>{''.join(_escaped(child) for child in children)}</{tag}>")
+    written = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
+    return Html(f"<{tag}{written}>{''.join(_escaped(child) for child in children)}</{tag}>")
 
 
 def _escaped(text: str) -> str:
@@ -175,7 +175,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     Html
         The facts.
     """
-    cells = [cell for key, told in pairs for cell in (element("span", "key", key), element("span", "", told))]
+    cells = [cell for key, text in pairs for cell in (element("span", "key", key), element("span", "", text))]
     return element("div", "facts", *cells)
 
 

@@ -39,7 +39,7 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
     Returns
     -------
     str
-        The HTML text. It has a UTF-8 form even if a label is broken text, such as half of a surrogate pair.
+        The HTML text.
     """
     if not isinstance(explanations, Explanations):
         raise TypeError(f"`explanations` must be what `explain` returns, got {type(explanations).__name__}.")
@@ -48,7 +48,7 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
     style = read_template("card.css") + read_template("report.css")
     data, summary = report_data(explanations), summarize(explanations)
     heading = title if title is not None else f"Explanations of {about['target']}"
-    page = _fill(
+    return _fill(
         read_template("report.html"),
         {
             "title": _escape(heading),
@@ -66,7 +66,6 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
             "data": embed_json(data),
         },
     )
-    return page.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
 
 def embed_json(data: Any) -> str:
@@ -163,7 +162,7 @@ def _rows(n: int) -> str:
 
 def _about_rules(explanations: Explanations, n_lines: int) -> str:
     if not n_lines:
-        return "There are no rules: none was asked for, or no row has a sufficient set."
+        return "There are no rules: `explain` was not to find any, or no row has a sufficient set."
     return (
         "The distinct rules of the explained rows, as the global model collects them, measured on the training table. "
         "There the rule with the lowest number that covers a row decides. Choose a rule's rows to see them below."

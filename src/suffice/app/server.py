@@ -23,6 +23,7 @@ from suffice.app.state.jobs import Jobs
 from suffice.app.state.uploads import MAX_UPLOAD
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
+from suffice.explainer import SufficientExplainer
 from suffice.words import format_probability
 
 HOST = "127.0.0.1"
@@ -309,3 +310,25 @@ def open_browser(address: str) -> None:
         The address.
     """
     threading.Timer(0.5, webbrowser.open, [address]).start()
+
+
+def show_explainer(explainer: SufficientExplainer, X: Any, y: Any, port: int | None) -> str:
+    """Serve the app about an explainer in a thread of its own: what ``explainer.app`` does.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The fitted explainer.
+    X : array-like or frame of shape (n_rows, n_columns), or None
+        The rows to look at; None for the training rows.
+    y : array-like of shape (n_rows,) or None
+        Their outcomes, if they are known.
+    port : int or None
+        See `bind`.
+
+    Returns
+    -------
+    str
+        The address for a browser.
+    """
+    return serve_in_thread(make_app(Desk(Workspace.of(explainer, X, y))), port)[0]

@@ -78,7 +78,7 @@ def test_predictions_are_explained_unless_a_target_is_named(here, capsys):
     assert len(captured.out.splitlines()) == 13
     assert command("explain buys.suffice new.csv --ignore-extra -f csv --target buys") == 0
     captured = capsys.readouterr()
-    assert captured.err == "2 rows without a value of 'buys' left out.\n"
+    assert captured.err == "2 rows without a value of 'buys' are left out.\n"
     assert len(captured.out.splitlines()) == 11
 
 

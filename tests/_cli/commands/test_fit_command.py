@@ -59,7 +59,7 @@ def test_a_target_with_nan(here, capsys):
     frame.write_parquet("nan.parquet")
     code, _, err = fit(capsys, "nan.parquet -t y -o m.suffice")
     assert code == 0
-    assert err == "1 row without a value of 'y' left out.\n"
+    assert err == "1 row without a value of 'y' is left out.\n"
 
 
 def test_warnings_are_lines(here, capsys):

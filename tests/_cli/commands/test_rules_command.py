@@ -45,7 +45,7 @@ def test_the_rules_are_those_of_the_library(here, capsys):
     assert command("rules buys.suffice shop.csv --ignore-extra") == 0
     captured = capsys.readouterr()
     assert captured.out == expected_rules + "\n"
-    assert captured.err == "2 rows without a value of 'buys' left out.\n"  # the observed outcomes are explained
+    assert captured.err == "2 rows without a value of 'buys' are left out.\n"  # the observed outcomes are explained
 
 
 def test_fewer_rules(here, capsys):
@@ -60,6 +60,7 @@ def test_fewer_rules(here, capsys):
             assert all(rule["support"] >= 20 for rule in rules)
     assert counts[0] > 20
     assert max(counts[1:]) < counts[0]
+    assert counts[0] > 20
 
 
 @pytest.mark.parametrize(

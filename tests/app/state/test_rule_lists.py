@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from suffice import GlobalRulesClassifier
-from suffice._cli.results import training_rows
+from suffice._io.explainer_file import training_rows
 from suffice.app.state.jobs import Job
 from suffice.app.state.opening import fit_workspace
 from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row

@@ -31,11 +31,11 @@ def test_a_workspace_answers_as_the_library_does(mixed):
 
 
 def test_settings_of_a_view_do_not_touch_the_explainer(mixed):
-    before = (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer._projected)
+    before = (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_)
     view = View(row=2, pi=0.6, n_candidates=2)
     copy = mixed.explainer_for(view)
     assert copy.candidates_ == mixed.explainer.candidates_[:2]
-    assert (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer._projected) == before
+    assert (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_) == before
     frame = mixed.frame
     again = SufficientExplainer(random_state=0, pi=0.6, n_candidates=2, dates="parts").fit(
         frame.drop("traffic"), frame["traffic"]

@@ -41,7 +41,7 @@ def _show(data: DemoData, page: Path) -> None:
         explanations = explainer.explain(data.X_new)
         with replacing(page) as path:
             explanations.report(path, title=data.title)
-    about = explainer._about()
+    about = explainer.describe()
     trees = about["forest"]["n_estimators"]
     say(data.title, "=" * len(data.title))
     say(f"{about['n_rows']} rows, {len(about['columns'])} columns, {trees} trees: {format_fidelity(about)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -98,10 +99,11 @@ def fit(
     input_format: InputOption = None,
 ) -> None:
     """Fit a forest to a table, and save it with everything that explanations need."""
+    from suffice._engine.settings import DEFAULT_MAX_SETS
     from suffice._io.outcome_column import outcomes_of
     from suffice._io.output import check_output
     from suffice._io.writing import replacing
-    from suffice.explainer import DEFAULT_MAX_SETS, SufficientExplainer
+    from suffice.explainer import SufficientExplainer
 
     begin = time.perf_counter()
     check_output(output)
@@ -132,7 +134,7 @@ def fit(
     with working(f"Fitting on {counted(len(y), 'row')}"):
         explainer.fit(X, y)
         if reason is not None:  # otherwise the reason would be the forest, which was made for this task
-            explainer.task_reason_ = reason
+            explainer.fitted_ = replace(explainer.fitted_, task_reason=reason)
         with replacing(output) as path:
             explainer.save(path)
     seconds = time.perf_counter() - begin
@@ -140,7 +142,7 @@ def fit(
         {
             "Rows": f"{len(y)}" + (f", drawn from {n_read}" if len(y) < n_read else ""),
             "Columns": _kinds_text(X),
-            **describe_fit(explainer._about()),
+            **describe_fit(explainer.describe()),
             "Saved": f"{output} ({format_size(Path(output).stat().st_size)}), after {seconds:.1f} s",
         }
     )
@@ -162,7 +164,7 @@ def _read_training(table: str, target: str, drop: Sequence[str], input_format: s
 
 def _make_forest(task: str, y: pl.Series, sizes: dict[str, int | None], jobs: int | None, seed: int) -> tuple[Any, str]:
     """Make the default forest with other sizes, and say why it is for this task."""
-    from suffice._engine.forest import decide_task, default_forest
+    from suffice._engine.fitting import decide_task, default_forest
     from suffice._table.checks import read_outcomes
 
     decided, reason = decide_task(task, None, read_outcomes(y, len(y)))

@@ -28,7 +28,7 @@ def info(
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.saved import read_origin
 
-    about = load_explainer_file(explainer)._about() | read_origin(explainer)
+    about = load_explainer_file(explainer).describe() | read_origin(explainer)
     size = Path(explainer).stat().st_size
     if format == "json":
         content = {"file": explainer, "bytes": size, **about}

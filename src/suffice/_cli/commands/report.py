@@ -25,7 +25,7 @@ from suffice._cli.printing import note
 from suffice.words import counted
 
 if TYPE_CHECKING:
-    from suffice.explanation import Explanations
+    from suffice.explanations import Explanations
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice report bikes.suffice today.csv -o today.html[/]\n\n"

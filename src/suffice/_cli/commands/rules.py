@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,7 +21,8 @@ from suffice.words import counted
 
 if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
-    from suffice.explanation import Explanations
+    from suffice.explanations import Explanations
+    from suffice.rule_lists import RuleList
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice --simplify 0.01[/]\n\n"
@@ -70,16 +70,16 @@ def rules(
     is_class = explanations.about["task"] == "classification"
     least = 0.0 if is_class else -math.inf
     with working("Collecting rules"):
-        global_rules = (GlobalRulesClassifier if is_class else GlobalRulesRegressor).from_explanations(
+        rule_list = (GlobalRulesClassifier if is_class else GlobalRulesRegressor).from_explanations(
             explanations, min_support=min_support, min_precision=least if min_precision is None else min_precision
         )
         if simplify is not None:
-            global_rules = global_rules.simplify(simplify)
+            rule_list = rule_list.simplify(simplify)
     if format == "text" and output == "-":
-        say_numbered(str(global_rules))
+        say_numbered(str(rule_list))
     else:
-        write_bytes(f"{_text(global_rules, format, explanations)}\n".encode(), output)
-    n_rules = len(global_rules.rules_)
+        write_bytes(f"{_text(rule_list, format)}\n".encode(), output)
+    n_rules = len(rule_list.rules_)
     if output != "-":
         note(f"{counted(n_rules, 'rule')} written to {output}.")
     if n_rules > N_MANY and simplify is None:
@@ -97,33 +97,7 @@ def _explain(explainer: SufficientExplainer, table: str | None, input_format: st
     return explain_whole(question).explanations
 
 
-def _text(global_rules: Any, format: str, explanations: Explanations) -> str:  # noqa: A002
+def _text(rule_list: RuleList, format: str) -> str:  # noqa: A002
     if format == "sql":
-        return str(global_rules.to_sql())
-    return str(global_rules) if format == "text" else _rules_json(global_rules, explanations)
-
-
-def _rules_json(global_rules: Any, explanations: Explanations) -> str:
-    import numpy as np
-
-    table, outcomes = explanations.training
-    covered = np.zeros(len(outcomes), dtype=bool)
-    lines = []
-    for line in global_rules.rules_:
-        covered |= line.rule.covers(table)
-        figures = {"output": line.output, "support": line.support, "coverage": line.coverage}
-        figures["precision"] = line.precision
-        if line.frequencies is not None:
-            figures["frequencies"] = {str(label): share for label, share in line.frequencies.items()}
-        else:
-            figures.update(mse=line.mse, mae=line.mae)
-        conditions = line.rule.to_dict()["conditions"]
-        lines.append({"if": line.text, "sql": line.rule.to_sql(), **figures, "conditions": conditions})
-    content = {
-        "task": explanations.about["task"],
-        "target": explanations.about["target"],
-        "n_rows": len(outcomes),
-        "coverage": float(covered.mean()),
-        "rules": lines,
-    }
-    return json.dumps(content, ensure_ascii=False, indent=1)
+        return rule_list.to_sql()
+    return str(rule_list) if format == "text" else rule_list.to_json(ensure_ascii=False, indent=1)

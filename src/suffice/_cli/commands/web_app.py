@@ -35,7 +35,8 @@ def app(
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> None:
     """Look at explanations in the browser. Only this computer can reach the page, and no data leave it."""
-    from suffice.app.server import address_of, bind, make_app, open_browser, open_files
+    from suffice.app.server import address_of, bind, make_app, open_browser
+    from suffice.app.state.opening import open_files
 
     with working("Opening"):
         web_app = make_app(*open_files(file, table, target, demo=demo))

@@ -11,8 +11,8 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._cli import results
-from suffice._io.files import write_table
+from suffice._io.output import write_table
+from suffice._io.result_table import result_frame
 from suffice._show.picture import Summary, summarize
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import choose_rows, grid, page_response, table_columns
@@ -284,15 +284,13 @@ def _tiles(summary: Summary, pi: float) -> list[html.Div]:
 
 
 def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
-    explanations = list(explained.explanations)
-    matrix = explained.explanations._importance("all")
-    names = explained.explanations.variable_names
+    explanations = explained.explanations
+    matrix, names = explanations.importance_matrix(), explanations.variable_names
     drawn = sorted((i for i in range(len(names)) if matrix[:, i].any()), key=lambda i: -matrix[:, i].mean())[:MAX_DRAWN]
     if not drawn:
         return charts.nothing(scheme, "No row has a sufficient set.")
-    order = sorted(
-        range(len(explanations)), key=lambda i: (not explanations[i].is_sufficient, explanations[i].best_set.variables)
-    )
+    has_set, best_sets = explanations.has_set, explanations.best_sets
+    order = sorted(range(len(explanations)), key=lambda i: (not has_set[i], best_sets[i].variables))
     return charts.heatmap(
         matrix[np.ix_(order, drawn)], [names[i] for i in drawn], [explained.rows[i] for i in order], scheme
     )
@@ -309,7 +307,5 @@ def _download(desk: Desk, jobs: Jobs, name: str | None, stored: Any) -> Any:
         if kind == "html":
             explained.explanations.report(path, title=f"{workspace.name}: {workspace.explainer.target_name_}")
         else:
-            no_columns = workspace.frame[explained.rows].select([])
-            lines = results.ExplainedRows(explained.explanations, explained.rows, no_columns, 0)
-            write_table(lines.to_frame(), str(path), kind)
+            write_table(result_frame(explained.explanations, "polars", positions=explained.rows), str(path), kind)
         return dcc.send_bytes(path.read_bytes(), path.name)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import dash_mantine_components as dmc
-import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from suffice._show.axis import condition_text, rounded
@@ -19,7 +18,7 @@ from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.global_rules import GlobalRule
+from suffice.rule_measures import GlobalRule
 from suffice.words import format_percent, format_probability
 
 N_ROWS = 500  # training rows whose rules are collected by default
@@ -285,7 +284,7 @@ def _results(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> tuple[Any, ...]
     lists: RuleLists = job.result
     rules = lists.simplified(form["tolerance"])
     marks = rules_of_row(workspace, view, rules)
-    tiles = _tiles(workspace, rules, len(lists.full.rules_))
+    tiles = _tiles(rules, len(lists.full.rules_))
     lines: Any = [_line(i, rule, marks.get(i, "")) for i, rule in enumerate(rules.rules_)]
     scheme = form["scheme"] or "light"
     figure = charts.nothing(scheme, "No rules.")
@@ -298,21 +297,17 @@ def _results(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> tuple[Any, ...]
     return tiles, lines, _decision(rules, marks, view), figure
 
 
-def _tiles(workspace: Workspace, rules: Any, n_before: int) -> list[html.Div]:
-    covers = rules._cover_matrix() if rules.rules_ else np.zeros((1, 1), dtype=bool)
-    is_covered = covers.any(axis=0)
+def _tiles(rules: Any, n_before: int) -> list[html.Div]:
+    measured = rules.evaluate()
     tiles = [
         pieces.tile("rules", str(len(rules.rules_)), f"of {n_before} before simplifying"),
-        pieces.tile("coverage", f"{format_percent(float(np.mean(is_covered)))} %", "of the training rows"),
+        pieces.tile("coverage", f"{format_percent(measured.total_coverage)} %", "of the training rows"),
     ]
-    if not is_covered.any():
+    if not measured.total_coverage > 0:
         return [*tiles, pieces.tile("precision", "-")]
-    outputs = rules._outputs()[np.argmax(covers, axis=0)[is_covered]]
-    outcomes = workspace.training[1][is_covered]
-    if workspace.is_regression:
-        error = rounded(float(np.mean(np.abs(outputs - outcomes))), 3)
-        return [*tiles, pieces.tile("mean absolute error", error, "on the covered rows")]
-    precision = format_probability(float(np.mean(outputs == outcomes)))
+    if measured.mae is not None:
+        return [*tiles, pieces.tile("mean absolute error", rounded(measured.mae, 3), "on the covered rows")]
+    precision = format_probability(measured.total_precision)
     return [*tiles, pieces.tile("precision", precision, "of the covered rows have the output")]
 
 
@@ -357,30 +352,9 @@ def _download(jobs: Jobs, tolerance: int, name: str | None) -> Any:
         return no_update
     kind = str(ctx.triggered_id).removeprefix("rules-")
     rules = job.result.simplified(tolerance)
-    text = {"sql": rules.to_sql, "txt": lambda: str(rules), "json": lambda: rules_json(rules)}[kind]()
+    text = {
+        "sql": rules.to_sql,
+        "txt": lambda: str(rules),
+        "json": lambda: rules.to_json(ensure_ascii=False, indent=1),
+    }[kind]()
     return {"content": f"{text}\n", "filename": f"rules.{kind}", "type": "text/plain"}
-
-
-def rules_json(rules: Any) -> str:
-    """Write global rules as JSON.
-
-    Parameters
-    ----------
-    rules : GlobalRulesClassifier or GlobalRulesRegressor
-        The rules.
-
-    Returns
-    -------
-    str
-        A list: the conditions, the output and the figures of each rule.
-    """
-    lines = []
-    for rule in rules.rules_:
-        line: dict[str, Any] = {"if": rule.text, "sql": rule.rule.to_sql(), "output": rule.output}
-        line |= {"support": rule.support, "coverage": rule.coverage, "precision": rule.precision}
-        if rule.frequencies is not None:
-            line["frequencies"] = {str(label): share for label, share in rule.frequencies.items()}
-        else:
-            line |= {"mse": rule.mse, "mae": rule.mae}
-        lines.append({**line, "conditions": rule.rule.to_dict()["conditions"]})
-    return json.dumps(lines, ensure_ascii=False, indent=1)

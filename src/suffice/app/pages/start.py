@@ -9,7 +9,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._cli.results import _text_columns
+from suffice._io.explainer_file import text_columns
 from suffice.app.parts import pieces
 from suffice.app.parts.grids import grid, page_of, table_columns
 from suffice.app.parts.progress import TICK, progress
@@ -179,7 +179,7 @@ def _receive(desk: Desk, waiting: WaitingTables, content: str | None, name: str 
         return (no_update,) * 5
     opened = desk.first
     try:
-        upload, notes = read_upload(content, name or "", _text_columns(opened.explainer) if opened else ())
+        upload, notes = read_upload(content, name or "", text_columns(opened.explainer) if opened else ())
         if isinstance(upload, SufficientExplainer):
             workspace = Workspace.of(upload, name=f"training rows of {name}")
             return no_update, no_update, None, f"/{View(data=desk.add(workspace)).to_search()}", None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice._show.axis import code_text, condition_text, drawn_range, spans
 from suffice._table.encoding import Column
 from suffice.explanation import Explanation
-from suffice.global_rules import GlobalRule
+from suffice.rule_measures import GlobalRule
 from suffice.rules import Rule
 from suffice.words import format_number
 

@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from suffice._engine.search import FoundSets
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.explanation import Explanations
+from suffice.explanations import Explanations
 from suffice.words import format_number, format_percent, format_probability
 
 CHUNK_SECONDS = 0.25  # how long a click may wait for a job
@@ -44,14 +43,14 @@ class ExplainedRows:
         list of dict
             One line for each set, the most frequent first; rows without a sufficient set are one group.
         """
-        explanations = list(self.explanations)
+        best_sets, outcomes = self.explanations.best_sets, self.explanations.outcomes.tolist()
         members: dict[tuple[str, ...] | None, list[int]] = {}
-        for i, explanation in enumerate(explanations):
-            members.setdefault(explanation.best_set.variables if explanation.is_sufficient else None, []).append(i)
+        for i, (best_set, has_set) in enumerate(zip(best_sets, self.explanations.has_set, strict=True)):
+            members.setdefault(best_set.variables if has_set else None, []).append(i)
         lines = []
         for key, (variables, rows) in enumerate(sorted(members.items(), key=lambda item: -len(item[1]))):
-            sdp = float(np.mean([explanations[i].best_set.sdp for i in rows]))
-            share = len(rows) / len(explanations)
+            sdp = float(np.mean([best_sets[i].sdp for i in rows]))
+            share = len(rows) / len(best_sets)
             lines.append(
                 {
                     "key": str(key),
@@ -60,7 +59,7 @@ class ExplainedRows:
                     "share": share,
                     "shown": f"{format_percent(share)} %",
                     "sdp": format_probability(sdp),
-                    "outcomes": _outcomes_text([explanations[i].outcome for i in rows]),
+                    "outcomes": _outcomes_text([outcomes[i] for i in rows]),
                     "rows": _rows_text([self.rows[i] for i in rows]),
                 }
             )
@@ -123,44 +122,4 @@ def explain_rows(
         size = int(np.clip(size * CHUNK_SECONDS / seconds, 1, 4 * size))
         begin = end
     job.step(len(X))
-    return join_explanations(parts)
-
-
-def join_explanations(parts: Sequence[Explanations]) -> Explanations:
-    """Make one of explanations by the same explainer.
-
-    Parameters
-    ----------
-    parts : sequence of Explanations
-        The explanations, in order.
-
-    Returns
-    -------
-    Explanations
-        All of them.
-    """
-    first, found = parts[0], [part._found for part in parts]
-    ends = np.concatenate([[0], *(np.diff(one.offset) for one in found)])
-    joined = FoundSets(
-        first._found.candidates,
-        np.cumsum(ends).astype(np.int64),
-        *(
-            np.concatenate([getattr(one, name) for one in found])
-            for name in ("masks", "sdps", "best_masks", "best_sdps", "is_complete")
-        ),
-    )
-    return Explanations(
-        np.concatenate([part._X for part in parts]),
-        np.concatenate([part._outcomes for part in parts]),
-        None if first._intervals is None else np.concatenate([p._intervals for p in parts if p._intervals is not None]),
-        joined,
-        [rules for part in parts for rules in part._rules],
-        np.concatenate([part._predictions for part in parts]),
-        first._variables,
-        first._encoding,
-        first.pi,
-        first.sets,
-        first._library,
-        first._training,
-        first.about,
-    )
+    return Explanations.joined(parts)

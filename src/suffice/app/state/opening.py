@@ -7,10 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from suffice._cli.results import _text_columns, load_model, outcomes_of
 from suffice._io.demo import demo_data
-from suffice._io.files import cannot_read, read_table
+from suffice._io.explainer_file import load_explainer_file, text_columns
+from suffice._io.files import read_table
+from suffice._io.outcome_column import is_known, outcomes_of
 from suffice._io.saved import MARK
+from suffice._io.sources import cannot_read
 from suffice._table.table import read_columns
 from suffice.app.state.desk import Desk, WaitingTable, WaitingTables
 from suffice.app.state.workspace import Workspace
@@ -39,10 +41,7 @@ def fit_workspace(frame: pl.DataFrame, target: str, left_out: list[str], has_dat
     Workspace
         The explainer with the table.
     """
-    has_outcome = frame[target].is_not_null()
-    if frame.schema[target].is_float():
-        has_outcome &= ~frame[target].is_nan().fill_null(True)
-    frame = frame.filter(has_outcome)
+    frame = frame.filter(is_known(frame[target]))
     if not frame.height:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
     y = outcomes_of(frame, target)
@@ -109,10 +108,10 @@ def open_files(
         return Desk(), WaitingTables()
     name = Path(first).name
     if _is_saved_explainer(first):
-        explainer: SufficientExplainer = load_model(first)
+        explainer: SufficientExplainer = load_explainer_file(first)
         if table is None:
             return Desk(Workspace.of(explainer, name=f"training rows of {name}")), WaitingTables()
-        frame = read_table(table, text_columns=_text_columns(explainer))
+        frame = read_table(table, text_columns=text_columns(explainer))
         return Desk(Workspace.of(explainer, frame, name=Path(table).name)), WaitingTables()
     if table is not None:
         raise ValueError(f"{first!r} is not a saved explainer: give one table, or an explainer and a table.")

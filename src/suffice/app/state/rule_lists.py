@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice._cli.results import training_rows
+from suffice._io.explainer_file import training_rows
 from suffice._table.cache import LastUsed
 from suffice.app.state.explained_rows import explain_rows
 from suffice.app.state.jobs import Job

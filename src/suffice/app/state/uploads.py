@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import bz2
-import gzip
-import io
-import lzma
 import tempfile
 import warnings
-import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -19,12 +14,12 @@ import polars as pl
 
 from suffice._io.files import read_table
 from suffice._io.saved import MARK
+from suffice._io.sources import is_packed, unpack
 from suffice.explainer import SufficientExplainer
 
 MAX_UPLOAD = 200 * 2**20
 MAX_UNPACKED = 400 * 2**20
 MAX_CELLS = 100_000_000
-_PACKED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
 
 def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> tuple[Any, list[str]]:
@@ -53,7 +48,9 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
         raise ValueError(f"{shown} did not arrive whole: try again.") from None
     if len(data) > MAX_UPLOAD:
         raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
-    data = _unpack(data, shown)
+    was_packed, data = is_packed(data), unpack(data, shown, MAX_UNPACKED)
+    if was_packed and is_packed(data):
+        raise ValueError(f"{shown} is compressed twice: unpack it first.")
     suffix = "".join(c for c in PurePath(shown).suffix if c.isalnum() or c == ".")[:10]
     if PurePath(shown).suffix.lower() in (".gz", ".bz2", ".xz"):
         suffix = PurePath(PurePath(shown).stem).suffix[:10]
@@ -96,22 +93,3 @@ def check_size(n_rows: int, n_columns: int) -> None:
         raise ValueError(
             f"The table has {n_rows} rows and {n_columns} columns: this is too large for the app, so take a sample."
         )
-
-
-def _unpack(data: bytes, shown: str) -> bytes:
-    for magic, open_packed in _PACKED.items():
-        if data.startswith(magic):
-            try:
-                unpacked: bytes = open_packed(io.BytesIO(data)).read(MAX_UNPACKED + 1)
-            except (OSError, EOFError, zlib.error, lzma.LZMAError):
-                raise ValueError(f"{shown} is compressed, but damaged or cut off.") from None
-            if len(unpacked) > MAX_UNPACKED:
-                raise ValueError(f"{shown} would be larger than {MAX_UNPACKED // 2**20} MiB when unpacked.")
-            return _refuse_nested(unpacked, shown)
-    return data
-
-
-def _refuse_nested(data: bytes, shown: str) -> bytes:
-    if any(data.startswith(magic) for magic in _PACKED):
-        raise ValueError(f"{shown} is compressed twice: unpack it first.")
-    return data

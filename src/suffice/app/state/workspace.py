@@ -1,7 +1,7 @@
 """An explainer with a table, and the answers about a view that pages show.
 
-The explainer is never changed: the settings of a view go into a copy. Calls are made under a lock, because an
-explainer keeps what it computed last.
+The explainer is never changed: the settings of a view go into a copy. Calls that may reach the explained model are made
+under a lock, because the model may not take calls from several threads.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
-from suffice._engine.rule_search import RuleFinder
-from suffice._engine.search import choose_candidates
+from suffice._io.condition_text import parse_conditions
+from suffice._io.explainer_file import training_rows
 from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
 from suffice._table.table import Table, match_columns, read_columns
@@ -27,7 +26,7 @@ from suffice.app.state.view import View
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SufficientSet
 from suffice.explanations import Explanations
-from suffice.rules import Rule, parse_conditions
+from suffice.rules import Rule
 
 N_KEPT = 64  # answers that are kept for the next click
 MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
@@ -79,7 +78,7 @@ class Workspace:
         Workspace
             The workspace.
         """
-        names = explainer._encoding.names
+        names = explainer.fitted_.encoding.names
         if X is None:
             frame, y = training_rows(explainer)
         elif isinstance(X, pl.DataFrame):
@@ -104,18 +103,19 @@ class Workspace:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns that the explainer knows."""
-        return tuple(self.explainer._encoding.names)
+        return tuple(self.explainer.fitted_.encoding.names)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The encoded columns."""
-        return tuple(self.explainer._encoding.columns)
+        return tuple(self.explainer.fitted_.encoding.columns)
 
     @cached_property
     def training(self) -> tuple[NDArray[np.float32], NDArray[Any], Table]:
         """The encoded training rows, their outcomes, and the rows as a table."""
-        matrix, outcomes = self.explainer._training()
-        return matrix, outcomes, self.explainer._encoding.decode(matrix)
+        fitted = self.explainer.fitted_
+        matrix, outcomes = fitted.training
+        return matrix, outcomes, fitted.encoding.decode(matrix)
 
     @cached_property
     def columns_of(self) -> dict[str, tuple[Column, ...]]:
@@ -125,21 +125,14 @@ class Workspace:
     @cached_property
     def positions_of(self) -> dict[str, tuple[int, ...]]:
         """The positions of the encoded columns of each variable."""
-        variables = self.explainer._projected.variables
+        variables = self.explainer.fitted_.variables
         return dict(zip(variables.names, variables.columns, strict=True))
 
     @cached_property
-    def ranking(self) -> tuple[int, ...]:
+    def ranking(self) -> tuple[str, ...]:
         """All variables that can be candidates, the most important first."""
-        explainer = self.explainer
-        projected = explainer._projected
-        if not isinstance(explainer.candidates, str):
-            return tuple(projected.candidates)
-        ranked = choose_candidates(
-            projected.forest, projected.variables, explainer.candidates, MAX_VARIABLES, explainer.random_state
-        )
-        # A ranking by permutation is random, so the explainer's own candidates come first.
-        return tuple(dict.fromkeys((*projected.candidates, *ranked)))
+        fitted = self.explainer.fitted_
+        return tuple(fitted.variables.names[v] for v in fitted.ranking())
 
     def explainer_for(self, view: View) -> SufficientExplainer:
         """Return a copy of the explainer with the settings of a view; it shares the forest.
@@ -157,26 +150,17 @@ class Workspace:
         return self._answers.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
 
     def _make_explainer(self, view: View) -> SufficientExplainer:
-        own = self.explainer
-        copy: SufficientExplainer = object.__new__(type(own))
-        copy.__dict__.update(own.__dict__)  # copy.copy would build the compiled core again
-        n = view.n_candidates
-        if n is not None and n != len(own.candidates_):
-            projected = own._projected
-            chosen = self.ranking[:n]
-            copy._projected = ProjectedForest(
-                projected.forest, projected.variables, chosen, projected.min_node_size, projected.n_threads
-            )
-            copy._rule_finder = RuleFinder(copy._projected, own._encoding, own.target_name_)
-            copy.candidates_ = tuple(projected.variables.names[v] for v in chosen)
-            copy.n_candidates = len(chosen)
+        changes: dict[str, Any] = {"extra_columns": "ignore"}
+        if view.n_candidates is not None and view.n_candidates != len(self.explainer.candidates_):
+            changes["candidates"] = list(self.ranking[: view.n_candidates])
+            changes["n_candidates"] = len(changes["candidates"])
         if view.pi is not None:
-            copy.pi = view.pi
+            changes["pi"] = view.pi
         if view.alpha is not None:
-            copy.alpha = view.alpha
-        copy.unseen = "missing" if view.unseen else own.unseen
-        copy.extra_columns = "ignore"
-        return copy
+            changes["alpha"] = view.alpha
+        if view.unseen:
+            changes["unseen"] = "missing"
+        return self.explainer.with_settings(**changes)
 
     def check(self, view: View) -> View:
         """Replace what a link asks for if the table does not have it.
@@ -275,7 +259,7 @@ class Workspace:
             The rows.
         """
         frame = frame.select(self.names)
-        if not self.explainer._encoding.has_names:
+        if not self.explainer.fitted_.encoding.has_names:
             return frame.to_numpy()
         if self.like is None:
             return frame
@@ -439,7 +423,7 @@ class Workspace:
         ndarray of shape (n_columns,)
             The encoded row.
         """
-        return np.asarray(self.explainer_for(view)._check_table(self.row_of(view))[0])
+        return np.asarray(self.explainer_for(view).encode(self.row_of(view))[0])
 
     def keeps(self, explanation: Explanation) -> NDArray[np.bool_]:
         """Check which training rows have the outcome of an explanation.

@@ -226,8 +226,7 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
 
 
 def _axis(name: str, text: str, workspace: Workspace) -> dmc.Select:
-    names = [column.name for column in workspace.explainer._encoding.columns]
-    data = [{"value": str(i), "label": text} for i, text in enumerate(names)]
+    data = [{"value": str(i), "label": column.name} for i, column in enumerate(workspace.columns)]
     return dmc.Select(
         id=name,
         data=data,

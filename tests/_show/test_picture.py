@@ -1,0 +1,211 @@
+"""What rules and explanations show: sentences, figures, warnings, sets and the order of importances."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from suffice import Explanation, Rule, SufficientSet
+from suffice._show.axis import Band
+from suffice._show.picture import (
+    Share,
+    Summary,
+    Word,
+    badge_text,
+    line_conclusion,
+    picture_explanation,
+    picture_rule,
+    write_sentence,
+)
+from suffice._table.encoding import Column
+from suffice.explanation import NOT_COMPLETE, rank_importance
+from suffice.global_rules import GlobalRule
+from suffice.rules import Condition
+
+HOUR = Column("hour", 0, "whole", extent=(0.0, 23.0))
+TEMP = Column("temp", 1, "number", extent=(-10.0, 30.0))
+TOWN = Column("town", 2, "category", labels=(("x",), ("y",)))
+SETS = (SufficientSet(("hour",), 0.95), SufficientSet(("temp", "town"), 0.919))
+VALUES = (("hour", (("hour", 6),)), ("temp", (("temp", 10.0),)), ("town", (("town", "x"),)))
+
+
+def rule(*conditions, **changes):
+    figures = {"outcome": "busy", "interval": None, "sdp": 0.959, "support": 12, "coverage": 0.12, "precision": 0.75}
+    rest = {"mae": None, "optimal": True, "bound": 12.0, "everywhere": False, "target": "traffic"}
+    return Rule(conditions, **{**figures, **rest, **changes})
+
+
+def explanation(*rules, **changes):
+    plain = {"outcome": "busy", "interval": None, "pi": 0.9, "sufficient_sets": SETS, "best_set": SETS[0]}
+    columns = (HOUR, TEMP, TOWN)
+    return Explanation(**{**plain, "values": VALUES, "rules": rules, "columns": columns, **changes})
+
+
+def words(sentence):
+    return " ".join(word.text for word in sentence)
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_shows_its_sentence_its_figures_and_its_conditions():
+    shown = rule(Condition("hour", 6.0, 9.0, True, True), Condition("temp", 0.123456789))
+    picture = picture_rule(shown, (HOUR, TEMP), {"hour": 7, "temp": None}, 0.9)
+    assert words(picture.sentence) == "IF 6 <= hour <= 9 AND temp > 0.12346 THEN busy"
+    assert [word.text for word in picture.sentence if word.is_key] == ["IF", "AND", "THEN"]
+    assert picture.text == str(shown)
+    assert picture.sdp == Share("SDP", 0.959, "0.95", 0.9)
+    assert picture.coverage == Share("coverage", 0.12, "12 %")
+    assert picture.precision == Share("precision", 0.75, "0.75")
+    assert picture.missing == "None of them may be missing."
+    hour, temp = picture.drawings
+    assert hour.band == Band(pytest.approx(6 / 24), pytest.approx(10 / 24), True, True)
+    assert (hour.at, hour.value) == (pytest.approx(7.5 / 24), "7")
+    assert (temp.at, temp.value) == (None, "missing")
+
+
+def test_a_rule_without_a_row_shows_no_values():
+    [drawing] = picture_rule(rule(Condition("hour", 6.0))).drawings
+    assert (drawing.kind, drawing.value) == ("words", None)
+
+
+def test_a_rule_without_conditions_always_holds():
+    assert write_sentence([], "busy") == (Word("ALWAYS", True), Word("busy"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "proof"),
+    [
+        ({}, "12 training rows covered. No other such rule covers more."),
+        ({"optimal": False, "support": 1}, "1 training row covered. A rule that covers more may exist."),
+        (
+            {"everywhere": True},
+            (
+                "12 training rows covered. No other such rule covers more. "
+                "Its SDP is proven for every point, not only for training rows."
+            ),
+        ),
+    ],
+)
+def test_a_rule_shows_what_is_proven(changes, proof):
+    assert picture_rule(rule(Condition("hour", 6.0), **changes)).proof == proof
+
+
+def test_a_rule_that_covers_no_row_has_no_precision():
+    assert picture_rule(rule(Condition("hour", 6.0), precision=None)).precision.text == "-"
+
+
+def test_a_global_rule_ends_with_its_class_or_its_number():
+    assert line_conclusion(GlobalRule(rule(), "busy", 8, 0.4, 0.75, {"busy": 1.0})) == "busy"
+    assert line_conclusion(GlobalRule(rule(), 12.34567, 8, 0.4, 0.75, mse=4.0, mae=1.23456)) == (
+        "traffic = 12.35 (MAE 1.23)"
+    )
+
+
+# --- explanations ----------------------------------------------------------------------------------------------------
+
+
+def test_an_explanation_shows_its_outcome_and_its_sets():
+    picture = picture_explanation(explanation(rule(Condition("hour", 6.0))))
+    assert (picture.title, picture.outcome, picture.kept) == ("Outcome: traffic", "busy", "")
+    assert (picture.badge, picture.is_sufficient) == ("1 of 3 variables is enough", True)
+    assert picture.sets == (Share("hour", 0.95, "0.95", 0.9), Share("temp and town", 0.919, "0.91", 0.9))
+    assert (picture.sets_title, picture.sets_note, picture.more_sets) == (
+        "2 sufficient sets",
+        "each alone is enough",
+        "",
+    )
+    assert picture.cautions == ()
+    assert picture.best is None
+
+
+def test_a_number_shows_its_interval():
+    picture = picture_explanation(explanation(outcome=20.123456, interval=(12.0, 31.00000001)))
+    assert (picture.title, picture.outcome, picture.kept) == ("Outcome", "20.123", "kept within [12, 31]")
+
+
+def test_a_number_that_the_rule_keeps_reads_alike_in_text_and_picture():
+    shown = rule(Condition("hour", 6.0), outcome=20.0, interval=(12.0, 31.0))
+    assert words(picture_rule(shown).sentence) == shown.sentence == "IF hour > 6 THEN traffic in [12, 31]"
+
+
+@pytest.mark.parametrize(
+    ("changes", "cautions"),
+    [
+        ({}, ()),
+        ({"prediction": "calm"}, ("The forest says calm here.",)),
+        ({"is_search_complete": False}, (NOT_COMPLETE,)),
+        ({"prediction": "calm", "is_search_complete": False}, ("The forest says calm here.", NOT_COMPLETE)),
+        ({"outcome": 5.0, "interval": (1.0, 6.0), "prediction": 7.251234}, ("The forest says 7.2512 here.",)),
+        (
+            {"outcome": 9.0, "interval": (1.0, 6.0), "prediction": 3.0},
+            ("The outcome lies outside the interval: the explanation is of the interval.",),
+        ),
+    ],
+)
+def test_all_reasons_to_read_with_care_are_shown_and_told_in_the_text(changes, cautions):
+    """A card of a row with two reasons once showed the first alone."""
+    shown = explanation(**changes)
+    assert picture_explanation(shown).cautions == cautions
+    for caution in cautions:
+        assert caution in str(shown)
+    assert ("Read with care." in str(shown)) == bool(cautions and cautions != (NOT_COMPLETE,))
+
+
+def test_without_a_rule_the_values_of_the_best_set_are_shown():
+    best = picture_explanation(explanation()).best
+    assert (best.lead, best.title, best.note) == ("To keep it, these values are enough.", "This is enough", "")
+    assert [(drawing.name, drawing.value) for drawing in best.drawings] == [("hour", "6")]
+
+
+def test_without_a_sufficient_set_the_nearest_is_shown():
+    nearest = SufficientSet(("temp", "town"), 0.899)
+    picture = picture_explanation(explanation(sufficient_sets=(), best_set=nearest))
+    assert picture.badge == "no sufficient set"
+    assert picture.best.title == "Nearest comes"
+    assert "keeps it with probability 0.9, so there is no rule" in picture.best.lead
+    assert picture.best.sdp == Share("SDP", 0.899, "0.89", 0.9)
+    assert picture.importance == ()
+
+
+def test_the_empty_set_needs_nothing():
+    nothing = SufficientSet((), 0.95)
+    picture = picture_explanation(explanation(sufficient_sets=(nothing,), best_set=nothing))
+    assert picture.badge == badge_text(nothing, 3) == "no variable is needed"
+    assert picture.best.note == "nothing at all: whatever is known"
+    assert [share.name for share in picture.sets] == ["nothing at all"]
+
+
+def test_indicators_that_are_off_are_left_out_of_text_and_picture():
+    values = (("wind", (("wind_N", 0), ("wind_S", 1), ("wind_W", 0))),)
+    shown = explanation(values=values, sufficient_sets=(), best_set=SufficientSet(("wind",), 0.5), columns=())
+    assert [drawing.name for drawing in picture_explanation(shown).best.drawings] == ["wind_S"]
+    assert "wind (wind_S = 1)" in str(shown)
+
+
+def test_importances_have_one_order_with_ties_in_the_order_of_the_table():
+    sets = (SufficientSet(("town",), 0.95), SufficientSet(("hour", "temp"), 0.93), SufficientSet(("temp",), 0.92))
+    shown = explanation(sufficient_sets=sets, best_set=sets[0])
+    names = [share.name for share in picture_explanation(shown).importance]
+    assert names == [name for name, _ in rank_importance(shown.importance)] == ["temp", "hour", "town"]
+    assert "hold temp 0.67, hour 0.33, town 0.33." in str(shown)
+
+
+def test_the_importance_of_a_single_set_says_nothing():
+    assert picture_explanation(explanation(sufficient_sets=SETS[:1])).importance == ()
+
+
+def test_pictures_are_frozen():
+    picture = picture_explanation(explanation())
+    with pytest.raises(FrozenInstanceError):
+        picture.outcome = "calm"
+    assert picture == picture_explanation(explanation())
+
+
+def test_a_summary_warns_of_rows_that_disagree_and_of_searches_that_ended_early():
+    assert Summary(9, 5, 0, 0, {1: 5}).cautions == ()
+    assert Summary(9, 5, 1, 3, {1: 5}).cautions == (
+        "The forest does not agree with the outcome of 1 row: read these with care.",
+        "The search ended before all sets of 3 rows were looked at: there may be others.",
+    )
