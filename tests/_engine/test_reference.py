@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from oracle import Oracle, OracleTree
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice._engine.search import find_sufficient_sets
@@ -129,16 +129,6 @@ def test_candidates_are_chosen_as_before(candidates):
     assert set(explainer.candidates_[:2]) == {"x0", "x1"}
 
 
-def test_a_fitted_forest_of_another_table_is_still_refused():
-    forest = ExtraTreesClassifier(3, bootstrap=True, random_state=0).fit(X, CLASSES)
-    SufficientExplainer(forest, reference_rows=50).fit(X, CLASSES)
-    for table in (X[::-1].copy(), X + 1):
-        with pytest.raises(ValueError, match="do not fall into its leaves"):
-            SufficientExplainer(forest, reference_rows=50).fit(table, CLASSES)
-    with pytest.raises(ValueError, match="on other outcomes"):
-        SufficientExplainer(forest, reference_rows=50).fit(X, np.where(CLASSES == "high", "low", "high"))
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -149,15 +139,6 @@ def test_a_fitted_forest_of_another_table_is_still_refused():
 def test_a_wrong_number_of_rows_is_refused(params, message):
     with pytest.raises((TypeError, ValueError), match=message):
         fit("classes", **params)
-
-
-def test_too_few_rows_are_told():
-    y = np.array(["rare"] * 2 + ["often"] * 398)
-    with pytest.raises(ValueError, match="All 5 `reference_rows` have the same outcome: keep more of them"):
-        SufficientExplainer(FORESTS["classes"], reference_rows=5, random_state=1).fit(X, y)
-    forest = RandomForestClassifier(3, max_samples=2, random_state=0)
-    with pytest.raises(ValueError, match="A tree has drawn none of the 2 `reference_rows`: keep more of them"):
-        SufficientExplainer(forest, reference_rows=2, random_state=1).fit(X, CLASSES)
 
 
 def test_the_number_of_threads_can_be_changed_after_fit(monkeypatch):

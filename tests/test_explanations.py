@@ -1,0 +1,257 @@
+"""The explanations of many rows: a sequence, arrays, frames, dictionaries and text."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from suffice import Explanations, SufficientExplainer, SufficientSet
+from suffice._engine.outcomes import Outcomes
+from suffice._engine.search import FoundSets
+from suffice._table.encoding import Column, Encoding
+from suffice._table.variables import Variables
+from suffice.explanations import Answers
+
+
+def data():
+    """A table with outcomes 0, 1 and 2; for 0, the speed is enough, or the load and the hue together."""
+    X = np.random.default_rng(0).integers(0, 4, size=(400, 4)).astype(float)
+    speed, load, hue, day = (X > 1).T
+    return pd.DataFrame(X, columns=["speed", "load", "hue", "day"]), np.where(speed | (load & hue), 0, 1 + day)
+
+
+def explain(y, forest, y_explained=None, **options):
+    X, _ = data()
+    explainer = SufficientExplainer(forest(n_estimators=20, random_state=0), **options).fit(X, y)
+    return explainer.explain(X[:40], (y if y_explained is None else y_explained)[:40])
+
+
+@pytest.fixture(scope="module")
+def of_classes():
+    return explain(np.array(["slow", "fast", "stop"])[data()[1]], RandomForestClassifier, pi=0.8)
+
+
+@pytest.fixture(scope="module")
+def of_numbers():
+    noise = np.random.default_rng(1).normal(size=400)
+    return explain(data()[1] * 10 + noise, RandomForestRegressor, pi=0.95, radius=4.0)
+
+
+@pytest.fixture(scope="module", params=["of_classes", "of_numbers"])
+def explanations(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_the_data_show_every_kind_of_explanation(of_classes, of_numbers):
+    assert {len(s.variables) for e in of_classes for s in e.sufficient_sets} == {1, 2, 3}
+    assert any(len(e.sufficient_sets) > len(e.minimal_sets) for e in of_classes)
+    assert any(len(e.sufficient_sets) > len(e.minimal_sets) for e in of_numbers)
+    assert {e.is_sufficient for e in of_numbers} == {True, False}
+
+
+def test_explanations_are_a_sequence(explanations):
+    assert len(explanations) == 40
+    assert list(explanations) == [explanations[i] for i in range(40)]
+    assert explanations[-1] == explanations[39]
+    assert explanations[-40] == explanations[0]
+    assert explanations[np.int64(3)] == explanations[3]
+    assert explanations[3:5] == (explanations[3], explanations[4])
+    assert explanations[::-20] == (explanations[39], explanations[19])
+    assert explanations[50:] == ()
+    assert explanations[3] in explanations
+    assert next(reversed(explanations)) == explanations[39]
+    assert len(set(explanations)) > 1
+
+
+@pytest.mark.parametrize("index", [40, -41, 1000])
+def test_a_number_out_of_range_is_refused(explanations, index):
+    with pytest.raises(IndexError, match=f"There are 40 explanations; there is no number {index}."):
+        explanations[index]
+
+
+def test_an_explanation_holds_its_row(explanations):
+    X, _ = data()
+    for i, e in enumerate(explanations):
+        assert e.values == tuple((name, ((name, X[name][i]),)) for name in X.columns)
+        assert e.pi == explanations.pi
+        assert e.best_set == (e.sufficient_sets or (e.best_set,))[0]
+
+
+def test_an_explanation_holds_its_interval(of_numbers, of_classes):
+    assert [e.interval for e in of_numbers] == [(e.outcome - 2, e.outcome + 2) for e in of_numbers]
+    assert {e.interval for e in of_classes} == {None}
+
+
+def by_hand():
+    """Three rows; the second alone has sufficient sets: {c} and, larger, {a, d}. The candidates are c, d, a."""
+    found = FoundSets(
+        candidates=(2, 3, 0),
+        offset=np.array([0, 0, 2, 2]),
+        masks=np.array([[0b001, 0], [0b110, 0]], dtype=np.uint64),
+        sdps=np.array([0.95, 1.0]),
+        best_masks=np.array([[0b011, 0], [0b001, 0], [0, 0]], dtype=np.uint64),
+        best_sdps=np.array([0.5, 0.95, 0.25]),
+        is_complete=np.array([True, True, False]),
+    )
+    X = np.arange(12, dtype=np.float32).reshape(3, 4)
+    outcomes = np.array(["u", "v", "w"])
+    encoding = Encoding(tuple(Column(name, i) for i, name in enumerate("abcd")), tuple("abcd"), True)
+    fitted = SimpleNamespace(
+        encoding=encoding, variables=Variables.from_columns("abcd"), settings=SimpleNamespace(pi=0.9)
+    )
+    ranks = np.arange(3, dtype=np.uint32)
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, found, [()] * 3)
+    return Explanations(answers, fitted, "all", None)
+
+
+def test_explanations_made_by_hand_say_what_was_put_in():
+    first, second, last = by_hand()
+    assert (first.best_set, last.best_set) == (SufficientSet(("c", "d"), 0.5), SufficientSet((), 0.25))
+    assert second.sufficient_sets == (SufficientSet(("c",), 0.95), SufficientSet(("a", "d"), 1.0))
+    assert (first.is_sufficient, second.is_sufficient, last.is_sufficient) == (False, True, False)
+    assert by_hand().candidates == ("c", "d", "a")
+    assert by_hand().variable_names == ("a", "b", "c", "d")
+    assert by_hand().mean_importance("all") == {"a": 0.5, "b": 0.0, "c": 0.5, "d": 0.5}
+    assert by_hand().mean_importance("minimal") == {"a": 0.0, "b": 0.0, "c": 1.0, "d": 0.0}
+    assert by_hand().to_frame("importance").to_numpy().tolist() == [[0] * 4, [0.5, 0, 0.5, 0.5], [0] * 4]
+    assert by_hand().to_frame()["is_minimal"].tolist() == [False, True, False, False]
+    assert str(by_hand()) == (
+        "3 rows explained; 1 has a sufficient set (probability 0.9) among 3 candidate variables.\n"
+        "Mean importance (LXI): a 0.50, c 0.50, d 0.50."
+    )
+
+
+def test_missing_values_do_not_make_an_explanation_differ_from_itself():
+    """NaN is not equal to NaN, so explanations[0] == explanations[0] was false for a row with a missing value."""
+    X, y = data()
+    X.loc[0, "hue"] = np.nan
+    forest = RandomForestClassifier(n_estimators=5, random_state=0)
+    explanations = SufficientExplainer(forest).fit(X, y).explain(X[:1])
+    assert dict(explanations[0].values)["hue"] == (("hue", None),)
+    assert explanations[0] == explanations[0]
+    assert hash(explanations[0]) == hash(explanations[0])
+
+
+@pytest.mark.parametrize("sets", ["all", "minimal"])
+def test_mean_importance_is_the_mean_over_rows_with_a_set(explanations, sets):
+    total, n = dict.fromkeys(explanations.variable_names, 0.0), 0
+    for e in explanations:
+        if e.is_sufficient:
+            n += 1
+            for name, share in e.importance_in(sets).items():
+                total[name] += share
+    assert explanations.mean_importance(sets) == pytest.approx({name: value / n for name, value in total.items()})
+
+
+def test_the_kinds_of_mean_importance_differ(of_classes):
+    assert of_classes.mean_importance("all") != of_classes.mean_importance("minimal")
+
+
+def test_mean_importance_is_zero_if_no_row_has_a_set():
+    y = data()[1] + np.arange(400) / 1000
+    hopeless = explain(y, RandomForestRegressor, y_explained=y + 1000, radius=1.0)
+    assert not any(e.is_sufficient for e in hopeless)
+    assert hopeless.mean_importance() == {"speed": 0.0, "load": 0.0, "hue": 0.0, "day": 0.0}
+    assert hopeless.mean_importance("minimal") == hopeless.mean_importance()
+    assert str(hopeless) == "40 rows explained; 0 have a sufficient set (probability 0.9) among 4 candidate variables."
+    assert (hopeless.to_frame("importance") == 0).all(axis=None)
+
+
+def test_mean_importance_of_unknown_sets_is_refused(explanations):
+    with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'."):
+        explanations.mean_importance("most")
+
+
+def test_a_frame_of_sets_has_a_line_for_each_set(explanations):
+    frame = explanations.to_frame()
+    lines = []
+    for row, e in enumerate(explanations):
+        for s in e.sufficient_sets or (e.best_set,):
+            is_minimal = e.is_sufficient and len(s.variables) == len(e.sufficient_sets[0].variables)
+            interval = () if e.interval is None else e.interval
+            told = (len(s.variables), s.sdp, e.is_sufficient, is_minimal, e.forest_agrees)
+            rule = str(e.rule) if e.rule and s == e.best_set else None
+            lines.append((row, e.outcome, *interval, s.variables, *told, rule))
+    bounds = ["low", "high"] if explanations[0].interval else []
+    names = ["row", "outcome", *bounds, "variables", "size", "sdp", "is_sufficient", "is_minimal"]
+    names += ["forest_agrees", "rule"]
+    assert list(frame.columns) == names
+    frame["rule"] = frame["rule"].astype(object).where(frame["rule"].notna(), None)
+    assert [tuple(line) for line in frame.itertuples(index=False)] == lines
+
+
+def test_a_frame_of_importance_has_a_line_for_each_row(explanations):
+    frame = explanations.to_frame("importance")
+    assert list(frame.columns) == ["speed", "load", "hue", "day"]
+    for (_, line), e in zip(frame.iterrows(), explanations, strict=True):
+        assert line.to_dict() == pytest.approx(e.importance)
+
+
+def test_an_unknown_kind_of_frame_is_refused(explanations):
+    message = re.escape("`of` must be one of ['sets', 'rows', 'importance'], got 'row'. Did you mean 'rows'?")
+    with pytest.raises(ValueError, match=message):
+        explanations.to_frame("row")
+
+
+def test_a_frame_without_pandas_names_the_fix(explanations, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for of in ("sets", "rows", "importance"):
+        with pytest.raises(ImportError, match=r"`to_frame` needs pandas: pip install pandas."):
+            explanations.to_frame(of)
+
+
+def test_a_dictionary_holds_settings_and_all_explanations(of_classes):
+    whole = of_classes.to_dict()
+    assert whole == {
+        "pi": 0.8,
+        "sets": "all",
+        "variables": ["speed", "load", "hue", "day"],
+        "candidates": list(of_classes.candidates),
+        "explanations": [e.to_dict() for e in of_classes],
+    }
+    assert sorted(of_classes.candidates) == ["day", "hue", "load", "speed"]
+
+
+LABELS = [
+    np.array(["slow", "fast", "stop"]),
+    np.array(["slow", "fast", "stop"], dtype=object),
+    np.array([-1, 0, 7], dtype=np.int8),
+    np.array([1.0, 2.0, 4.0], dtype=np.float32),
+    np.array([True, False, False]),
+]
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_json_gives_back_the_dictionary(labels):
+    y = labels[data()[1]]
+    explanations = explain(y, RandomForestClassifier)
+    back = json.loads(explanations.to_json(indent=1))
+    assert back == explanations.to_dict()
+    outcomes = [e["outcome"] for e in back["explanations"]]
+    assert outcomes == y[:40].tolist()
+    assert [type(outcome) for outcome in outcomes] == [type(label) for label in y[:40].tolist()]
+
+
+def test_json_of_a_regression_gives_back_the_dictionary(of_numbers):
+    assert json.loads(of_numbers.to_json()) == of_numbers.to_dict()
+
+
+def test_explanations_read_as_a_summary(of_classes):
+    importance = sorted(of_classes.mean_importance().items(), key=lambda item: -item[1])
+    listed = ", ".join(f"{name} {value:.2f}" for name, value in importance if value > 0)
+    n = sum(e.is_sufficient for e in of_classes)
+    summary = f"40 rows explained; {n} have a sufficient set (probability 0.8) among 4 candidate variables."
+    assert str(of_classes) == f"{summary}\nMean importance (LXI): {listed}."
+    assert repr(of_classes) == str(of_classes)
+
+
+def test_explanations_survive_a_pickle(explanations):
+    assert list(pickle.loads(pickle.dumps(explanations))) == list(explanations)
