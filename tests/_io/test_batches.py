@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,10 @@ from mixed_table import COLUMNS, as_arrow, expected_line, make_case, sorted_line
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
+from suffice._engine.rule_search import ExplainOptions
 from suffice._io import batches
 from suffice._io.batches import (
     BatchRequest,
-    ExplainOptions,
     batch_types,
     explain_batch,
     load_in_worker,
@@ -28,7 +29,7 @@ from suffice._io.saved import from_bytes, to_bytes
 from suffice._table.cache import LastUsed
 from suffice.errors import InputError
 
-OPTIONS = ExplainOptions()
+OPTIONS = ExplainOptions(sets="minimal")
 HELD_TYPES = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}
 HELD_TYPES |= {"colour": "text", "grade": "text", "when": "date", "id": "number", "label": "text", "number": "number"}
 
@@ -36,7 +37,7 @@ HELD_TYPES |= {"colour": "text", "grade": "text", "when": "date", "id": "number"
 def request_of(explainer, target=None, keep="id", drop=(), **changes):
     spare = {*([keep] if isinstance(keep, str) else keep), target}
     held_types = [(name, held) for name, held in HELD_TYPES.items() if name in {*COLUMNS, *spare} - set(drop)]
-    return BatchRequest.of(explainer, held_types, target, keep, ExplainOptions(**changes))
+    return BatchRequest.of(explainer, held_types, target, keep, replace(OPTIONS, **changes))
 
 
 def as_lines(frame):
@@ -233,7 +234,7 @@ WRONG_REQUESTS = [
     ({"target": "labels"}, ValueError, "`target`: the table has no column 'labels'."),
     ({"drop": ["city"]}, ValueError, "missing ['city'], unexpected []"),
     ({"sets": "some"}, ValueError, "`sets` must be 'all' or 'minimal', got 'some'"),
-    ({"rules": "some"}, ValueError, "`rules` must be one of ['minimal', 'all', None], got 'some'"),
+    ({"rules": "some"}, ValueError, "`rules` must be 'minimal', 'all' or None, got 'some'"),
     ({"check": "row"}, ValueError, "`check` must be one of ['rows', 'everywhere'], got 'row'. Did you mean 'rows'?"),
     ({"volume": "area"}, ValueError, "`volume` must be one of"),
 ]
