@@ -1,11 +1,15 @@
 import os
 import shutil
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import settings
 from mixed_table import CASES, make_case, make_table
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from small_explainers import CLASSES, NUMBERS, X, classifier, regressor
 
-from suffice import _core
+from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core
 
 # Doctests are collected from modules, and modules of one name cannot be imported twice.
 collect_ignore_glob = ["*conftest.py"]
@@ -40,6 +44,46 @@ def case(table, request):
 def labels(table):
     """The explainer of the table's labels alone, where one task is enough."""
     return make_case(table, *CASES["labels"])
+
+
+@pytest.fixture(scope="module")
+def of_classes():
+    return classifier().fit(X, CLASSES)
+
+
+@pytest.fixture(scope="module")
+def of_numbers():
+    return regressor().fit(X, NUMBERS)
+
+
+@pytest.fixture(scope="module", params=["of_classes", "of_numbers"])
+def explainer(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def busy_table():
+    """A frame of 120 rows with classes and numbers that two of its columns make."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["hour", "temp", "noise"])
+    busy = (frame["hour"] > 0) & (frame["temp"] > -0.5)
+    labels = np.where(busy, "busy", "calm")
+    numbers = pd.Series(10.0 * busy + rng.normal(size=120), name="count")
+    return frame, labels, numbers
+
+
+@pytest.fixture(scope="module")
+def busy_lists(busy_table):
+    frame, labels, numbers = busy_table
+    trees = {"n_estimators": 20, "min_samples_leaf": 5, "random_state": 0}
+    return (
+        GlobalRulesClassifier(SufficientExplainer(RandomForestClassifier(**trees)), fallback="forest").fit(
+            frame, labels
+        ),
+        GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**trees)), fallback="forest").fit(
+            frame, numbers
+        ),
+    )
 
 
 @pytest.fixture

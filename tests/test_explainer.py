@@ -1,4 +1,8 @@
-"""What SufficientExplainer answers. Bad input is in test_explainer_input.py, forests in test_forest.py."""
+"""What SufficientExplainer answers.
+
+Bad input is in test_explainer_input.py, other settings in test_explainer_settings.py, and what needs no search in
+test_conditional.py.
+"""
 
 from __future__ import annotations
 
@@ -16,68 +20,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
-from sklearn.inspection import permutation_importance
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.ensemble import ExtraTreesRegressor
+from small_explainers import CLASSES, FRAME, NAMES, NUMBERS, ROWS, X, answers, classifier, regressor
 
-from suffice import FidelityWarning, SearchSizeWarning, SufficientExplainer
-
-NAMES = ["speed", "load", "hue", "day", "dust"]
-N_ROWS = 150
-
-
-def data():
-    """Whole numbers, so that ties happen; the last column is constant."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 6, size=(N_ROWS, 5)).astype(float)
-    X[:, 4] = 1
-    y = 5 * X[:, 0] + 3 * X[:, 1] * (X[:, 2] > 2) + rng.normal(size=N_ROWS)
-    return X, y
-
-
-X, NUMBERS = data()
-CLASSES = np.digitize(NUMBERS, [12, 24])
-FRAME = pd.DataFrame(X, columns=NAMES)
-ROWS = X[:12]
-
-
-def classifier(**options):
-    return SufficientExplainer(RandomForestClassifier(n_estimators=15, random_state=0), **options)
-
-
-def regressor(**options):
-    return SufficientExplainer(RandomForestRegressor(n_estimators=15, min_samples_leaf=3, random_state=0), **options)
-
-
-@pytest.fixture(scope="module")
-def of_classes():
-    return classifier().fit(X, CLASSES)
-
-
-@pytest.fixture(scope="module")
-def of_numbers():
-    return regressor().fit(X, NUMBERS)
-
-
-@pytest.fixture(scope="module", params=["of_classes", "of_numbers"])
-def explainer(request):
-    return request.getfixturevalue(request.param)
-
-
-def answers(explainer, rows=ROWS):
-    """Everything that an explainer can be asked, as plain values."""
-    told = [explainer.explain(rows).to_dict(), explainer.explain(rows, sets="minimal").to_dict()]
-    arrays = [explainer.sdp(rows, [0, 2]), explainer.predict(rows), explainer.predict(rows, [1])]
-    if explainer.task_ == "classification":
-        arrays += [explainer.predict_proba(rows), explainer.predict_proba(rows, [1])]
-    else:
-        arrays += [
-            explainer.cdf(rows, [0], [5, 20]),
-            explainer.quantile(rows, [0.1, 0.9], [0]),
-            explainer.interval(rows),
-        ]
-    return told + [a.tolist() for a in arrays]
-
+from suffice import SearchSizeWarning, SufficientExplainer
 
 # --- sets ------------------------------------------------------------------------------------------------------------
 
@@ -104,134 +50,6 @@ def test_explanations_are_what_a_search_by_sdp_finds(explainer, options, sets):
             assert explanation.best_set.sdp == pytest.approx(sdps[:, i].max())
 
 
-def test_names_and_positions_mean_the_same(explainer):
-    by_position = explainer.sdp(ROWS, [2, 0])
-    np.testing.assert_array_equal(explainer.sdp(ROWS, ["x0", "x2"]), by_position)
-    np.testing.assert_array_equal(explainer.sdp(ROWS, {"x2", 0}), by_position)
-    np.testing.assert_array_equal(explainer.sdp(ROWS, np.array([0, 2])), by_position)
-
-
-SETS = [[], [0], ["x3", "x1"], [4], [0, 1, 2, 3, 4], ["x2"]] * 2
-
-
-def test_one_set_per_row_equals_calls_row_by_row(explainer):
-    def ask(rows, S):
-        if explainer.task_ == "classification":
-            return [explainer.sdp(rows, S), explainer.predict(rows, S), explainer.predict_proba(rows, S)]
-        quantiles = explainer.quantile(rows, [0.2, 0.7], S)
-        return [explainer.sdp(rows, S), explainer.predict(rows, S), explainer.cdf(rows, S, [5, 20]), quantiles]
-
-    together = ask(ROWS, SETS)
-    alone = [ask(ROWS[[i]], S) for i, S in enumerate(SETS)]
-    for j, array in enumerate(together):
-        np.testing.assert_array_equal(array, np.concatenate([a[j] for a in alone]))
-
-
-WIDE = np.random.default_rng(0).integers(0, 4, size=(200, 80)).astype(float)
-WIDE_Y = WIDE[:, :3].sum(axis=1) + WIDE[:, 70:].sum(axis=1) / 4
-
-
-@pytest.fixture(scope="module")
-def wide():
-    forest = ExtraTreesRegressor(n_estimators=10, bootstrap=True, random_state=0)
-    return SufficientExplainer(forest).fit(WIDE, WIDE_Y)
-
-
-@pytest.mark.parametrize("ask", ["sdp", "predict", "cdf", "quantile"])
-def test_a_set_may_have_more_than_64_variables(wide, ask):
-    def answer(rows, S):
-        arguments = {"cdf": {"values": [5, 9]}, "quantile": {"levels": [0.1, 0.5]}}.get(ask, {})
-        return getattr(wide, ask)(rows, S=S, **arguments)
-
-    rows, all_80, first_70 = WIDE[:10], list(range(80)), list(range(70))
-    np.testing.assert_array_equal(answer(rows, [all_80] * 10), answer(rows, all_80))
-    if ask != "sdp":
-        np.testing.assert_allclose(answer(rows, all_80), answer(rows, None))
-    mixed = [all_80, first_70, [0, 79], [], first_70] * 2
-    by_row = np.concatenate([answer(rows[[i]], S) for i, S in enumerate(mixed)])
-    np.testing.assert_array_equal(answer(rows, mixed), by_row)
-    assert (answer(rows, all_80) != answer(rows, first_70)).any()
-
-
-def test_a_large_set_is_projected_like_a_small_one():
-    """Variables without a split change nothing, so 64 and more of them can be added to a set."""
-    X = np.c_[WIDE[:, :5], np.zeros((200, 70))]
-    forest = RandomForestRegressor(n_estimators=10, random_state=0)
-    explainer = SufficientExplainer(forest).fit(X, WIDE_Y)
-    large = [0, 2, *range(5, 75)]
-    np.testing.assert_array_equal(explainer.sdp(X[:20], large), explainer.sdp(X[:20], [0, 2]))
-    np.testing.assert_array_equal(explainer.predict(X[:20], large), explainer.predict(X[:20], [0, 2]))
-
-
-# --- predictions -----------------------------------------------------------------------------------------------------
-
-
-def test_without_a_set_predictions_are_those_of_the_forest(of_classes, of_numbers):
-    np.testing.assert_array_equal(of_classes.predict(X), of_classes.forest_.predict(X))
-    np.testing.assert_array_equal(of_classes.predict_proba(X), of_classes.forest_.predict_proba(X))
-    np.testing.assert_array_equal(of_numbers.predict(X), of_numbers.forest_.predict(X))
-
-
-def test_all_variables_together_predict_as_the_forest(of_classes, of_numbers):
-    np.testing.assert_allclose(of_classes.predict_proba(X, NAMES_OF_COLUMNS), of_classes.predict_proba(X))
-    np.testing.assert_allclose(of_numbers.predict(X, NAMES_OF_COLUMNS), of_numbers.predict(X))
-    values = np.quantile(NUMBERS, [0.1, 0.4, 0.8])
-    np.testing.assert_allclose(of_numbers.cdf(X, NAMES_OF_COLUMNS, values), of_numbers.cdf(X, None, values))
-    np.testing.assert_array_equal(of_numbers.quantile(X, 0.3, NAMES_OF_COLUMNS), of_numbers.quantile(X, 0.3))
-
-
-NAMES_OF_COLUMNS = ["x0", "x1", "x2", "x3", "x4"]
-
-
-def test_score_is_that_of_the_predictions(of_classes, of_numbers):
-    y = CLASSES[::-1]
-    assert of_classes.score(X, y) == accuracy_score(y, of_classes.predict(X))
-    assert of_numbers.score(X, NUMBERS[::-1]) == r2_score(NUMBERS[::-1], of_numbers.predict(X))
-
-
-def test_the_probabilities_of_all_classes_are_one(of_classes):
-    probabilities = of_classes.predict_proba(ROWS, ["x0"])
-    assert probabilities.shape == (12, 3)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    labels = of_classes.classes_[probabilities.argmax(axis=1)]
-    np.testing.assert_array_equal(of_classes.predict(ROWS, ["x0"]), labels)
-
-
-def test_the_sdp_of_a_class_is_its_probability(of_classes):
-    for rank, label in enumerate(of_classes.classes_):
-        sdp = of_classes.sdp(ROWS, [0, 1], [label] * 12)
-        np.testing.assert_allclose(sdp, of_classes.predict_proba(ROWS, [0, 1])[:, rank])
-
-
-def test_the_sdp_of_a_number_is_the_probability_of_its_interval(of_numbers):
-    low, high = of_numbers.interval(ROWS).T
-    below, up_to = np.nextafter(low, -np.inf), high
-    for i, row in enumerate(ROWS):
-        cdf = of_numbers.cdf([row], [0, 1], [below[i], up_to[i]])[0]
-        assert of_numbers.sdp([row], [0, 1])[0] == pytest.approx(cdf[1] - cdf[0])
-
-
-def test_the_cdf_follows_the_order_of_the_values(of_numbers):
-    values = np.array([30.0, -5.0, 12.0, 12.0, 100.0])
-    cdf = of_numbers.cdf(ROWS, ["x0"], values)
-    assert cdf.shape == (12, 5)
-    np.testing.assert_array_equal(cdf[:, [1, 2, 3, 0, 4]], of_numbers.cdf(ROWS, ["x0"], np.sort(values)))
-    np.testing.assert_allclose(cdf[:, 4], 1)
-    np.testing.assert_array_equal(cdf[:, 1], 0)
-    np.testing.assert_array_equal(of_numbers.cdf(ROWS, ["x0"], 12.0), cdf[:, [2]])
-
-
-@pytest.mark.parametrize("S", [None, [0], []])
-def test_a_quantile_is_the_smallest_outcome_whose_cdf_reaches_the_level(of_numbers, S):
-    levels, outcomes = [0.9, 0.05, 0.5, 1.0], np.unique(NUMBERS)
-    quantiles = of_numbers.quantile(ROWS, levels, S)
-    cdf = of_numbers.cdf(ROWS, S, outcomes)
-    for j, level in enumerate(levels):
-        first = (cdf >= level - 1e-9).argmax(axis=1)
-        np.testing.assert_array_equal(quantiles[:, j], outcomes[first])
-    np.testing.assert_array_equal(of_numbers.quantile(ROWS, 0.5, S), quantiles[:, 2])
-
-
 # --- outcomes --------------------------------------------------------------------------------------------------------
 
 
@@ -247,32 +65,6 @@ def test_without_outcomes_the_radius_is_around_the_predictions(of_numbers):
     predicted = explainer.predict(ROWS)
     np.testing.assert_array_equal(explainer.interval(ROWS), np.c_[predicted - 3, predicted + 3])
     assert list(explainer.explain(ROWS)) == list(explainer.explain(ROWS, predicted))
-
-
-def test_the_interval_is_between_quantiles_of_the_forest(of_numbers):
-    np.testing.assert_array_equal(of_numbers.interval(ROWS), of_numbers.quantile(ROWS, [0.05, 0.95]))
-    np.testing.assert_array_equal(of_numbers.interval(ROWS, NUMBERS[:12]), of_numbers.interval(ROWS))
-    wider = copy.deepcopy(of_numbers).set_params(alpha=0.02)
-    np.testing.assert_array_equal(wider.interval(ROWS), wider.quantile(ROWS, [0.01, 0.99]))
-    assert [e.interval for e in wider.explain(ROWS)] == [tuple(i) for i in wider.interval(ROWS).tolist()]
-
-
-def test_a_radius_sets_the_interval_around_the_outcome(of_numbers):
-    explainer = copy.deepcopy(of_numbers).set_params(radius=2.25)
-    y = NUMBERS[:12] + 0.5
-    intervals = explainer.interval(ROWS, y)
-    np.testing.assert_array_equal(intervals, np.c_[y - 1.5, y + 1.5])
-    for i, (low, high) in enumerate(intervals):
-        cdf = explainer.cdf(ROWS[[i]], [0], [np.nextafter(low, -np.inf), high])[0]
-        assert explainer.sdp(ROWS[[i]], [0], y[[i]])[0] == pytest.approx(cdf[1] - cdf[0])
-
-
-def test_an_interval_without_a_training_outcome_has_no_probability(of_numbers):
-    explainer = copy.deepcopy(of_numbers).set_params(radius=0.0)
-    between = np.mean(np.unique(NUMBERS)[70:72])
-    for y in (between, NUMBERS.min() - 10, NUMBERS.max() + 10):
-        np.testing.assert_array_equal(explainer.sdp(ROWS, [0], [y] * 12), 0)
-        assert not any(e.is_sufficient for e in explainer.explain(ROWS, [y] * 12))
 
 
 LABELS = [
@@ -330,19 +122,6 @@ def test_wrong_parameters_set_after_fit_are_refused(explainer):
 def test_the_number_of_threads_changes_nothing(explainer, n_jobs):
     y = CLASSES if explainer.task_ == "classification" else NUMBERS
     assert answers(clone(explainer).set_params(n_jobs=n_jobs).fit(X, y)) == answers(explainer)
-
-
-@pytest.mark.parametrize(("leaf", "least"), [(1, 1), (4, 4), (0.05, 8)])
-def test_cells_are_as_large_as_leaves_unless_told_otherwise(leaf, least):
-    forest = RandomForestRegressor(n_estimators=5, min_samples_leaf=leaf, random_state=0)
-    assert SufficientExplainer(forest).fit(X, NUMBERS).min_node_size_ == least
-    assert SufficientExplainer(forest, min_node_size=30).fit(X, NUMBERS).min_node_size_ == 30
-
-
-def test_a_large_cell_keeps_the_marginal_distribution():
-    explainer = regressor(min_node_size=N_ROWS).fit(X, NUMBERS)
-    np.testing.assert_array_equal(explainer.predict(ROWS, [0, 1]), explainer.predict(ROWS, []))
-    assert (explainer.predict(ROWS, [0, 1]) != regressor().fit(X, NUMBERS).predict(ROWS, [0, 1])).all()
 
 
 # --- names and groups ------------------------------------------------------------------------------------------------
@@ -403,80 +182,6 @@ def test_missing_values_are_explained():
 # --- candidates ------------------------------------------------------------------------------------------------------
 
 
-def ranking(importance, variables=range(5)):
-    return tuple(sorted(variables, key=lambda v: (-importance[v], v)))
-
-
-def test_candidates_are_the_variables_with_most_splits(explainer):
-    splits = np.zeros(5)
-    for tree in explainer.forest_.estimators_:
-        for node in range(tree.tree_.node_count):
-            if tree.tree_.children_left[node] != tree.tree_.children_right[node]:
-                splits[tree.tree_.feature[node]] += 1
-    assert splits[4] == 0
-    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(splits, range(4)))
-
-
-def test_candidates_by_impurity_are_ranked_as_scikit_learn_does(explainer):
-    y = CLASSES if explainer.task_ == "classification" else NUMBERS
-    explainer = clone(explainer).set_params(candidates="impurity").fit(X, y)
-    importance = explainer.forest_.feature_importances_
-    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(importance, range(4)))
-    grouped = clone(explainer).set_params(groups={"pair": [1, 2]}).fit(X, y)
-    by_name = {"x0": importance[0], "pair": importance[1] + importance[2], "x3": importance[3]}
-    assert grouped.candidates_ == ranking(by_name, by_name)
-
-
-def test_candidates_by_permutation_are_ranked_as_scikit_learn_does(explainer):
-    y = CLASSES if explainer.task_ == "classification" else NUMBERS
-    explainer = clone(explainer).set_params(candidates="permutation", random_state=0, n_candidates=3).fit(X, y)
-    importance = permutation_importance(explainer.forest_, X, y, n_repeats=20, random_state=1).importances_mean
-    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(importance)[:3])
-    assert explainer.candidates_ == clone(explainer).fit(X, y).candidates_
-
-
-def test_the_columns_of_a_group_are_permuted_together():
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(300, 4))
-    table[:, 3] = table[:, 0]
-    y = 3 * table[:, 0] + 2.5 * table[:, 1]
-    alone = regressor(candidates="permutation", random_state=0).fit(table, y)
-    assert alone.candidates_[0] == "x1"
-    together = regressor(candidates="permutation", groups={"twins": [0, 3]}, random_state=0).fit(table, y)
-    assert together.candidates_[0] == "twins"
-
-
-def test_listed_candidates_keep_their_order():
-    explainer = classifier(candidates=["dust", 1, "speed", "load"], n_candidates=1).fit(FRAME, CLASSES)
-    assert explainer.candidates_ == ("dust", "load", "speed")
-    assert explainer.explain(FRAME[:5]).candidates == ("dust", "load", "speed")
-    held = {name for e in explainer.explain(FRAME) for s in e.sufficient_sets for name in s.variables}
-    assert held <= {"dust", "load", "speed"}
-
-
-def test_a_group_may_be_listed_as_a_candidate():
-    assert classifier(candidates=["look"], groups=GROUPS).fit(FRAME, CLASSES).candidates_ == ("look",)
-
-
-@pytest.mark.parametrize("candidates", ["splits", "impurity", "permutation"])
-def test_a_variable_without_splits_is_no_candidate(candidates):
-    explainer = classifier(candidates=candidates, n_candidates=64).fit(FRAME, CLASSES)
-    assert sorted(explainer.candidates_) == ["day", "hue", "load", "speed"]
-
-
-def test_a_forest_without_splits_has_all_variables_as_candidates():
-    forest = RandomForestClassifier(n_estimators=3, min_samples_leaf=N_ROWS, random_state=0)
-    with pytest.warns(FidelityWarning, match="hardly better than a constant"):
-        explainer = SufficientExplainer(forest).fit(X, CLASSES)
-    assert explainer.candidates_ == ("x0", "x1", "x2", "x3", "x4")
-
-
-@pytest.mark.parametrize("n_candidates", [1, 3, np.int64(2)])
-def test_no_more_candidates_are_taken_than_asked_for(of_classes, n_candidates):
-    explainer = classifier(n_candidates=n_candidates).fit(X, CLASSES)
-    assert explainer.candidates_ == of_classes.candidates_[:n_candidates]
-
-
 def test_a_search_that_ends_early_is_told(explainer):
     limited = copy.deepcopy(explainer).set_params(max_sets=4)
     message = r"The search ended after 4 of up to 15 sets of candidates in \d+ of 12 rows: they may have other"
@@ -492,12 +197,6 @@ def test_a_search_that_ends_early_is_told(explainer):
     for some, every in zip(found, whole, strict=True):
         assert some.sufficient_sets == tuple(s for s in every.sufficient_sets if len(s.variables) == 1)
     copy.deepcopy(explainer).set_params(max_sets=None).explain(ROWS)
-
-
-@pytest.mark.parametrize("max_sets", [0, -1, 2.5, "many", 2**64])
-def test_a_wrong_limit_of_sets_is_refused(max_sets):
-    with pytest.raises((TypeError, ValueError), match="max_sets"):
-        classifier(max_sets=max_sets).fit(X, CLASSES)
 
 
 # --- copies ----------------------------------------------------------------------------------------------------------
@@ -542,6 +241,7 @@ def test_fitting_again_forgets_the_first_fit():
 
 
 # --- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
 
 # A search of years: none of the very many sets of noise is sufficient.
 ENDLESS = """

@@ -62,62 +62,6 @@ CALLS = {
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"pi": 0}, ValueError, "`pi` must be in (0, 1], got 0."),
-        ({"pi": -0.1}, ValueError, "`pi` must be in (0, 1], got -0.1."),
-        ({"pi": 1.2}, ValueError, "`pi` must be in (0, 1], got 1.2."),
-        ({"pi": NAN}, ValueError, "`pi` must be in (0, 1], got nan."),
-        ({"pi": "0.9"}, TypeError, "`pi` must be in (0, 1], got '0.9'."),
-        ({"pi": True}, TypeError, "`pi` must be in (0, 1], got True."),
-        ({"alpha": 0}, ValueError, "`alpha` must be in (0, 1), got 0."),
-        ({"alpha": 1.0}, ValueError, "`alpha` must be in (0, 1), got 1.0."),
-        ({"alpha": None}, TypeError, "`alpha` must be in (0, 1), got None."),
-        ({"radius": -1}, ValueError, "`radius` must be a number >= 0, got -1."),
-        ({"radius": INF}, ValueError, "`radius` must be a number >= 0, got inf."),
-        ({"radius": "1"}, TypeError, "`radius` must be a number >= 0, got '1'."),
-        ({"radius": 1.0}, ValueError, "`radius` is for regression, but `y` holds classes; leave it None."),
-        ({"n_candidates": 129}, ValueError, "`n_candidates` must be from 1 to 128, got 129."),
-        ({"n_candidates": 0}, ValueError, "`n_candidates` must be from 1 to 128, got 0."),
-        ({"n_candidates": 3.0}, TypeError, "`n_candidates` must be from 1 to 128, got 3.0."),
-        ({"min_size": -1}, ValueError, "`min_size` must be a whole number >= 0, got -1."),
-        ({"min_size": 0.5}, TypeError, "`min_size` must be a whole number >= 0, got 0.5."),
-        ({"min_size": None, "max_size": 2}, TypeError, "`min_size` must be a whole number >= 0, got None."),
-        ({"max_size": 0}, ValueError, "`max_size` must be None or at least 1, got 0."),
-        ({"max_size": 0, "min_size": 0}, ValueError, "`max_size` must be None or at least 1, got 0."),
-        ({"max_size": 1, "min_size": 2}, ValueError, "`max_size` must be None or at least 2, got 1."),
-        ({"max_size": "2"}, TypeError, "`max_size` must be None or at least 1, got '2'."),
-        ({"min_node_size": 0}, ValueError, "`min_node_size` must be None or at least 1, got 0."),
-        ({"min_node_size": 0.1}, TypeError, "`min_node_size` must be None or at least 1, got 0.1."),
-        ({"n_jobs": 0}, ValueError, "`n_jobs` must be None or a whole number other than 0, got 0."),
-        ({"n_jobs": "2"}, TypeError, "`n_jobs` must be None or a whole number other than 0, got '2'."),
-        ({"task": "ranking"}, ValueError, "`task` must be 'auto', 'classification' or 'regression', got 'ranking'."),
-        ({"task": "regression"}, ValueError, "`task` is 'regression', but `forest` is for classification."),
-        (
-            {"groups": ["x0", "x1"]},
-            TypeError,
-            "`groups` must be a dict of names to lists of columns, got ['x0', 'x1'].",
-        ),
-        ({"groups": {"a": ["x9"]}}, ValueError, "In the group 'a': Unknown variable 'x9'."),
-        (
-            {"candidates": []},
-            ValueError,
-            "`candidates` must be one of ['splits', 'impurity', 'permutation'] or a list of at",
-        ),
-        ({"candidates": None}, ValueError, "or a list of at least one variable, got None."),
-        ({"candidates": "split"}, ValueError, "or a list of variables, got 'split'. Did you mean 'splits'?"),
-        ({"candidates": "shap"}, ValueError, "or a list of variables, got 'shap'."),
-        ({"candidates": ["x0", "xx1"]}, ValueError, "Unknown variable 'xx1'. Did you mean 'x1'?"),
-        ({"candidates": [0, 4]}, ValueError, "Unknown variable 4: there are 4, numbered from 0."),
-        ({"candidates": [0.5]}, TypeError, "A variable is given by its name or its number, got 0.5."),
-    ],
-)
-def test_a_wrong_parameter_is_refused_at_fit(options, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        small(**options).fit(X, CLASSES)
-
-
 def test_more_than_128_candidates_are_refused():
     wide = RNG.normal(size=(60, 129))
     with pytest.raises(ValueError, match=r"`candidates` names 129 variables; the search takes at most 128."):

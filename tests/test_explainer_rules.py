@@ -14,7 +14,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import Rule, SufficientExplainer
-from suffice._engine import rule_search
+from suffice._engine import projection
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
 
@@ -127,12 +127,12 @@ def test_a_rule_that_holds_everywhere_covers_no_more_and_is_right_at_fresh_point
 def test_the_cells_of_a_set_are_kept_within_bounds(numbers, monkeypatch):
     explainer, X, _ = numbers
     expected = explainer.explain(X[:20]).rules
-    finder = explainer._rule_finder
-    assert len(finder._cells) > 1
-    monkeypatch.setattr(rule_search, "CACHE_MIB", 0)
-    finder._cells.clear()
-    assert explainer.explain(X[:20]).rules == expected
-    assert len(finder._cells) == 1
+    assert len(explainer.fitted_.projected.cells) > 1
+    monkeypatch.setattr(projection, "CELLS_BYTES", 0)
+    limited = pickle.loads(pickle.dumps(explainer))  # its caches are made anew
+    assert len(limited.fitted_.projected.cells) == 0
+    assert limited.explain(X[:20]).rules == expected
+    assert len(limited.fitted_.projected.cells) == 1
 
 
 def test_threads_pickles_and_single_rows_leave_the_rules_as_they_are(numbers):

@@ -10,96 +10,32 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from rentals import (
+    BUSY,
+    COLUMNS,
+    FRAMES,
+    LEVELS,
+    N_ROWS,
+    NAMES,
+    NIGHT,
+    ROWS,
+    TARGETS,
+    WHEN,
+    WITHOUT_ORDER,
+    as_array,
+    as_pandas,
+    as_polars,
+    as_pyarrow,
+    explain_dict,
+    explainer_for,
+    take,
+)
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, Rule, SufficientExplainer
 from suffice.rules import Condition
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
-
-N_ROWS = 300
-LEVELS = ["calm", "breeze", "gale", "storm"]
-
-
-def make_table():
-    """Bicycle rentals: one column of every kind, gaps in each, and counts that depend on most of them."""
-    rng = np.random.default_rng(0)
-    temp = rng.integers(-40, 120, N_ROWS) / 4
-    hour = rng.integers(0, 24, N_ROWS)
-    workingday = rng.random(N_ROWS) < 0.6
-    weather = rng.choice(["clear", "mist", "rain", "hail", "fog"], N_ROWS, p=[0.5, 0.3, 0.16, 0.02, 0.02])
-    wind = rng.choice(LEVELS[:3], N_ROWS)
-    city = rng.choice(["Oslo", "Lima", "Bern"], N_ROWS)
-    count = 4 * temp + 60 * (np.abs(hour - 13) < 6) + 30 * workingday - 50 * (weather == "rain") + 20 * (wind == "calm")
-    columns = {"temp": temp, "hour": hour, "workingday": workingday, "weather": weather, "wind": wind, "city": city}
-    lists = {name: values.astype(object) for name, values in columns.items()}
-    for values in lists.values():
-        values[rng.random(N_ROWS) < 0.08] = None
-    return {name: values.tolist() for name, values in lists.items()}, np.round(count + rng.normal(size=N_ROWS) * 5, 2)
-
-
-COLUMNS, COUNT = make_table()
-BUSY = np.where(np.median(COUNT) < COUNT, "busy", "quiet")
-TARGETS = {"classification": BUSY, "regression": COUNT}
-ROWS = list(range(0, 60, 4))
-NAMES = list(COLUMNS)
-WHEN = pd.Series(pd.date_range("2023-12-30", periods=N_ROWS, freq="7h")).where(np.arange(N_ROWS) % 17 != 3)
-NIGHT = np.where(WHEN.dt.hour < 6, "night", "day")
-
-
-def as_pandas(columns=COLUMNS):
-    frame = pd.DataFrame(columns)
-    if "wind" in frame:
-        frame["wind"] = pd.Categorical(frame["wind"], LEVELS, ordered=True)
-    frame["city"] = pd.Categorical(frame["city"])
-    return frame
-
-
-def as_polars(columns=COLUMNS):
-    dtypes = {"wind": pl.Enum(LEVELS), "city": pl.Categorical}
-    return pl.DataFrame({name: pl.Series(values, dtype=dtypes.get(name)) for name, values in columns.items()})
-
-
-def as_pyarrow(columns=COLUMNS):
-    arrays = {name: pa.array(values) for name, values in columns.items()}
-    arrays["city"] = arrays["city"].dictionary_encode()
-    if "wind" in columns:
-        codes = pa.array([None if level is None else LEVELS.index(level) for level in columns["wind"]], pa.int8())
-        arrays["wind"] = pa.DictionaryArray.from_arrays(codes, pa.array(LEVELS), ordered=True)
-    return pa.table(arrays)
-
-
-def as_array(columns):
-    array = np.empty((N_ROWS, len(columns)), dtype=object)
-    for i, values in enumerate(columns.values()):
-        array[:, i] = values
-    return array
-
-
-FRAMES = {
-    "pandas": as_pandas,
-    "pandas nullable": lambda columns=COLUMNS: as_pandas(columns).convert_dtypes(),
-    "polars": as_polars,
-    "pyarrow": as_pyarrow,
-}
-WITHOUT_ORDER = {name: values for name, values in COLUMNS.items() if name != "wind"}
-
-
-def take(X, rows=ROWS):
-    if isinstance(X, pd.DataFrame):
-        return X.iloc[rows]
-    return X.take(rows) if isinstance(X, pa.Table) else X[rows]
-
-
-def explainer_for(task="classification", kind=None, **options):
-    kind = kind or {"classification": RandomForestClassifier, "regression": RandomForestRegressor}[task]
-    forest = kind(n_estimators=10, min_samples_leaf=options.pop("leaf", 3), random_state=0)
-    return SufficientExplainer(forest, **{"pi": 0.8, **options})
-
-
-def explain_dict(task, X, y=None, rows=ROWS, **options):
-    explainer = explainer_for(task, **options).fit(X, TARGETS[task] if y is None else y)
-    return explainer.explain(take(X, rows), rules="all").to_dict()
 
 
 @pytest.fixture(scope="module", params=["classification", "regression"])
@@ -513,6 +449,7 @@ def test_explanations_of_an_array_come_as_a_pandas_frame():
 
 # --- global rules ----------------------------------------------------------------------------------------------------
 
+
 MODELS = {"classification": GlobalRulesClassifier, "regression": GlobalRulesRegressor}
 
 
@@ -591,76 +528,3 @@ def test_a_rule_that_holds_everywhere_keeps_the_outcome_at_every_point(task):
                 y = np.repeat(np.array([rule.outcome]), len(inside))
                 assert explainer.sdp(inside, S, y).min() >= 0.7 - 1e-9, (row, str(rule))
     assert n_points > 500
-
-
-# --- what the explainer tells of itself ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("y", "options", "task", "reason"),
-    [
-        (np.arange(N_ROWS), {}, "regression", "the outcomes are 300 different whole numbers in 300 rows"),
-        (np.arange(N_ROWS) % 40, {}, "regression", "the outcomes are 40 different whole numbers in 300 rows"),
-        (np.arange(N_ROWS) % 2, {}, "classification", "the outcomes are 2 different whole numbers in 300 rows"),
-        (np.arange(N_ROWS) % 5, {}, "classification", "the outcomes are 5 different whole numbers in 300 rows"),
-        (COUNT, {}, "regression", "the outcomes are numbers with fractions"),
-        (BUSY, {}, "classification", "the outcomes are text"),
-        (BUSY == "busy", {}, "classification", "the outcomes are booleans"),
-        (np.arange(N_ROWS) % 5, {"task": "regression"}, "regression", "as given by `task`"),
-    ],
-)
-def test_the_task_is_told_with_its_reason(y, options, task, reason):
-    explainer = SufficientExplainer(random_state=0, **options).fit(as_pandas()[["temp", "hour"]], y)
-    assert explainer.task_ == task
-    assert explainer.task_reason_.startswith(f"{task}: {reason}")
-    other = {"classification": "regression", "regression": "classification"}[task]
-    assert (f"(task='{other}' to change)" in explainer.task_reason_) == (not options)
-
-
-def test_a_forest_decides_the_task_and_that_is_told():
-    explainer = explainer_for("regression").fit(as_pandas(), np.arange(N_ROWS) % 2)
-    assert explainer.task_reason_ == "regression: that is what the forest is for"
-
-
-def test_fidelity_is_told_for_each_class():
-    X = as_pandas()
-    explainer = explainer_for().fit(X, BUSY)
-    assert list(explainer.fidelity_by_class_) == ["busy", "quiet"]
-    n_rows = {label: int((label == BUSY).sum()) for label in explainer.fidelity_by_class_}
-    mean = sum(explainer.fidelity_by_class_[label] * n for label, n in n_rows.items()) / N_ROWS
-    assert mean == pytest.approx(explainer.fidelity_, abs=0.02)  # a few rows are in the bag of every tree
-    assert all(0.5 < share < 1 for share in explainer.fidelity_by_class_.values())
-    lopsided = explainer_for(leaf=1).fit(X, np.where(np.sort(COUNT)[-4] < COUNT, "top", "other"))
-    assert lopsided.fidelity_by_class_["top"] < lopsided.fidelity_by_class_["other"]
-    assert not hasattr(explainer_for("regression").fit(X, COUNT), "fidelity_by_class_")
-
-
-def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
-    X = as_pandas().iloc[ROWS]
-    said = of_classes.predict(X)
-    contradicted = np.where(said == "busy", "quiet", "busy")
-    for explanation, label, prediction in zip(of_classes.explain(X, contradicted), contradicted, said, strict=True):
-        assert not explanation.forest_agrees
-        assert explanation.outcome == label
-        assert explanation.prediction == prediction
-        first = f"The outcome is {label}. Read with care. The forest says {prediction} here."
-        assert str(explanation).startswith(first)
-        assert explanation.to_dict()["forest_agrees"] is False
-    for explanation in of_classes.explain(X):
-        assert explanation.forest_agrees
-        assert "The forest says" not in str(explanation)
-    assert of_classes.explain(X, contradicted).to_frame()["forest_agrees"].tolist().count(True) == 0
-
-
-def test_an_explanation_of_a_number_tells_if_the_forest_says_otherwise():
-    X = as_pandas().iloc[ROWS]
-    explainer = explainer_for("regression", radius=25.0).fit(as_pandas(), COUNT)
-    said = explainer.predict(X)
-    for explanation, prediction in zip(explainer.explain(X, said + 5.5), said, strict=True):
-        assert not explanation.forest_agrees
-        assert explanation.prediction == prediction
-        assert "Read with care. The forest says " in str(explanation).splitlines()[0]
-    assert all(explanation.forest_agrees for explanation in explainer.explain(X, said + 4.5))
-    outside = explainer_for("regression").fit(as_pandas(), COUNT).explain(X, said + 1e6)
-    assert not any(explanation.forest_agrees for explanation in outside)
-    assert all("Read with care. The outcome lies outside the interval" in str(explanation) for explanation in outside)

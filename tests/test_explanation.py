@@ -10,7 +10,6 @@ import pytest
 
 from suffice import Explanation, SufficientSet
 from suffice.explanation import NOT_COMPLETE, rank_importance
-from suffice.words import format_number, format_probability, join, to_plain
 
 NAN, INF = np.nan, np.inf
 HOUR = SufficientSet(("hour",), 0.95)
@@ -222,65 +221,6 @@ def test_sets_and_explanations_are_equal_by_value():
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (-0.0, "0"),
-        (7, "7"),
-        (-3.0, "-3"),
-        (1157.0, "1157"),
-        (123456.0, "123456"),
-        (1e14, "100000000000000"),
-        (1e15, "1e+15"),
-        (0.5, "0.5"),
-        (2 / 3, "0.66667"),
-        (np.float32(0.1345).item(), "0.1345"),
-        (-12.345678, "-12.346"),
-        (1.5e-7, "1.5e-07"),
-        (99999.4, "99999"),
-        (99999.5, "100000"),
-        (99999.6, "100000"),
-        (-99999.6, "-100000"),
-        (123456.7, "123457"),
-        (1.5e300, "1.5e+300"),
-        (NAN, "missing"),
-        (INF, "inf"),
-        (-INF, "-inf"),
-    ],
-)
-def test_a_number_is_written_short(value, text):
-    assert format_number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0.00"), (0.005, "0.00"), (0.29, "0.29"), (0.57, "0.57"), (0.899, "0.89"), (0.99999, "0.99"), (1.0, "1.00")],
-)
-def test_a_probability_is_rounded_down(value, text):
-    assert format_probability(value) == text
-
-
-def test_whole_percents_are_written_as_they_are():
-    assert [format_probability(i / 100) for i in range(101)] == [f"{i / 100:.2f}" for i in range(101)]
-
-
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (("a", "b", "c"), "a, b and c"), (list("abcd"), "a, b, c and d")],
-)
-def test_names_are_joined_as_a_person_would(names, text):
-    assert join(names) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "plain"), [(np.int8(3), 3), (np.str_("a"), "a"), (np.True_, True), (np.float64(0.5), 0.5), ("a", "a")]
-)
-def test_numpy_scalars_become_plain_values(value, plain):
-    assert to_plain(value) == plain
-    assert type(to_plain(value)) is type(plain)
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The explanations of many rows: a sequence, frames, dictionaries, JSON and a summary."""
+"""The explanations of many rows: a sequence, arrays, frames, dictionaries and text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from suffice._engine.search import FoundSets
 from suffice._table.encoding import Column, Encoding
 from suffice._table.variables import Variables
 from suffice.explanations import Answers
-
-# --- Explanations ----------------------------------------------------------------------------------------------------
 
 
 def data():

@@ -90,7 +90,7 @@ def test_a_saved_explainer_gives_the_same_answers(kind, tmp_path):
     own = ("forest", "n_jobs", "random_state")
     params = {name: value for name, value in explainer.get_params(deep=False).items() if name not in own}
     assert {name: value for name, value in loaded.get_params(deep=False).items() if name not in own} == params
-    assert str(loaded._about()) == str(explainer._about())
+    assert str(loaded.describe()) == str(explainer.describe())
 
 
 def test_a_loaded_explainer_is_saved_to_the_same_bytes(saved, tmp_path):

@@ -23,7 +23,7 @@ from suffice._engine.outcomes import (
     outcomes_of_intervals,
 )
 from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
-from suffice._engine.settings import Settings
+from suffice._engine.settings import Settings, check_radius
 from suffice._engine.trees import PlainForest, describe_forest, takes_missing
 from suffice._table.checks import as_finite, check_finite
 from suffice._table.encoding import Encoding
@@ -144,6 +144,7 @@ class Fitted:
         Fitted
             The state.
         """
+        check_radius(settings, self.task)
         old = self.settings
         projected = self.projected
         if settings.candidates is not old.candidates or settings.n_candidates != old.n_candidates:

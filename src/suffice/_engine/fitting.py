@@ -21,7 +21,7 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
 from suffice._engine.outcomes import rank_classes
 from suffice._engine.projection import ProjectedForest
-from suffice._engine.settings import Settings, least_cell
+from suffice._engine.settings import Settings, check_radius, least_cell
 from suffice._engine.trees import OTHER_TABLE, takes_missing
 from suffice._table.checks import as_finite, check_finite
 from suffice._table.encoding import Encoding
@@ -320,8 +320,7 @@ def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> N
         y = as_finite(y)
     else:
         check_classification_targets(y)
-        if settings.radius is not None:
-            raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
+        check_radius(settings, task)
     values = np.unique(y)
     if len(values) == 1:
         kind = "class" if task == "classification" else "value"

@@ -142,6 +142,20 @@ def _count_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, n_cores + 1 + int(n_jobs))
 
 
+def check_radius(settings: Settings, task: str) -> None:
+    """Refuse a radius for classes, which have no intervals.
+
+    Parameters
+    ----------
+    settings : Settings
+        The settings.
+    task : {"classification", "regression"}
+        What the outcomes are.
+    """
+    if settings.radius is not None and task == "classification":
+        raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
+
+
 def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int) -> int:
     """Compute how many rows a cell holds at least.
 

@@ -1,0 +1,88 @@
+"""Which variables are searched: by splits, impurity, permutation, or as listed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.inspection import permutation_importance
+from small_explainers import CLASSES, FRAME, N_ROWS, NUMBERS, X, classifier, regressor
+
+from suffice import FidelityWarning, SufficientExplainer
+
+GROUPS = {"look": ["day", "hue"]}
+
+
+def ranking(importance, variables=range(5)):
+    return tuple(sorted(variables, key=lambda v: (-importance[v], v)))
+
+
+def test_candidates_are_the_variables_with_most_splits(explainer):
+    splits = np.zeros(5)
+    for tree in explainer.forest_.estimators_:
+        for node in range(tree.tree_.node_count):
+            if tree.tree_.children_left[node] != tree.tree_.children_right[node]:
+                splits[tree.tree_.feature[node]] += 1
+    assert splits[4] == 0
+    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(splits, range(4)))
+
+
+def test_candidates_by_impurity_are_ranked_as_scikit_learn_does(explainer):
+    y = CLASSES if explainer.task_ == "classification" else NUMBERS
+    explainer = clone(explainer).set_params(candidates="impurity").fit(X, y)
+    importance = explainer.forest_.feature_importances_
+    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(importance, range(4)))
+    grouped = clone(explainer).set_params(groups={"pair": [1, 2]}).fit(X, y)
+    by_name = {"x0": importance[0], "pair": importance[1] + importance[2], "x3": importance[3]}
+    assert grouped.candidates_ == ranking(by_name, by_name)
+
+
+def test_candidates_by_permutation_are_ranked_as_scikit_learn_does(explainer):
+    y = CLASSES if explainer.task_ == "classification" else NUMBERS
+    explainer = clone(explainer).set_params(candidates="permutation", random_state=0, n_candidates=3).fit(X, y)
+    importance = permutation_importance(explainer.forest_, X, y, n_repeats=20, random_state=1).importances_mean
+    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(importance)[:3])
+    assert explainer.candidates_ == clone(explainer).fit(X, y).candidates_
+
+
+def test_the_columns_of_a_group_are_permuted_together():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 4))
+    table[:, 3] = table[:, 0]
+    y = 3 * table[:, 0] + 2.5 * table[:, 1]
+    alone = regressor(candidates="permutation", random_state=0).fit(table, y)
+    assert alone.candidates_[0] == "x1"
+    together = regressor(candidates="permutation", groups={"twins": [0, 3]}, random_state=0).fit(table, y)
+    assert together.candidates_[0] == "twins"
+
+
+def test_listed_candidates_keep_their_order():
+    explainer = classifier(candidates=["dust", 1, "speed", "load"], n_candidates=1).fit(FRAME, CLASSES)
+    assert explainer.candidates_ == ("dust", "load", "speed")
+    assert explainer.explain(FRAME[:5]).candidates == ("dust", "load", "speed")
+    held = {name for e in explainer.explain(FRAME) for s in e.sufficient_sets for name in s.variables}
+    assert held <= {"dust", "load", "speed"}
+
+
+def test_a_group_may_be_listed_as_a_candidate():
+    assert classifier(candidates=["look"], groups=GROUPS).fit(FRAME, CLASSES).candidates_ == ("look",)
+
+
+@pytest.mark.parametrize("candidates", ["splits", "impurity", "permutation"])
+def test_a_variable_without_splits_is_no_candidate(candidates):
+    explainer = classifier(candidates=candidates, n_candidates=64).fit(FRAME, CLASSES)
+    assert sorted(explainer.candidates_) == ["day", "hue", "load", "speed"]
+
+
+def test_a_forest_without_splits_has_all_variables_as_candidates():
+    forest = RandomForestClassifier(n_estimators=3, min_samples_leaf=N_ROWS, random_state=0)
+    with pytest.warns(FidelityWarning, match="hardly better than a constant"):
+        explainer = SufficientExplainer(forest).fit(X, CLASSES)
+    assert explainer.candidates_ == ("x0", "x1", "x2", "x3", "x4")
+
+
+@pytest.mark.parametrize("n_candidates", [1, 3, np.int64(2)])
+def test_no_more_candidates_are_taken_than_asked_for(of_classes, n_candidates):
+    explainer = classifier(n_candidates=n_candidates).fit(X, CLASSES)
+    assert explainer.candidates_ == of_classes.candidates_[:n_candidates]

@@ -1,0 +1,91 @@
+"""Which values the settings may have, and what follows from them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from small_explainers import NUMBERS, classifier
+from small_explainers import X as TABLE
+
+from suffice import SufficientExplainer
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4))
+CLASSES = np.where(X[:, 0] > 0, "high", "low")
+NAN, INF = np.nan, np.inf
+
+
+def small(kind=RandomForestClassifier, **options):
+    return SufficientExplainer(kind(n_estimators=5, random_state=0), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"pi": 0}, ValueError, "`pi` must be in (0, 1], got 0."),
+        ({"pi": -0.1}, ValueError, "`pi` must be in (0, 1], got -0.1."),
+        ({"pi": 1.2}, ValueError, "`pi` must be in (0, 1], got 1.2."),
+        ({"pi": NAN}, ValueError, "`pi` must be in (0, 1], got nan."),
+        ({"pi": "0.9"}, TypeError, "`pi` must be in (0, 1], got '0.9'."),
+        ({"pi": True}, TypeError, "`pi` must be in (0, 1], got True."),
+        ({"alpha": 0}, ValueError, "`alpha` must be in (0, 1), got 0."),
+        ({"alpha": 1.0}, ValueError, "`alpha` must be in (0, 1), got 1.0."),
+        ({"alpha": None}, TypeError, "`alpha` must be in (0, 1), got None."),
+        ({"radius": -1}, ValueError, "`radius` must be a number >= 0, got -1."),
+        ({"radius": INF}, ValueError, "`radius` must be a number >= 0, got inf."),
+        ({"radius": "1"}, TypeError, "`radius` must be a number >= 0, got '1'."),
+        ({"radius": 1.0}, ValueError, "`radius` is for regression, but `y` holds classes; leave it None."),
+        ({"n_candidates": 129}, ValueError, "`n_candidates` must be from 1 to 128, got 129."),
+        ({"n_candidates": 0}, ValueError, "`n_candidates` must be from 1 to 128, got 0."),
+        ({"n_candidates": 3.0}, TypeError, "`n_candidates` must be from 1 to 128, got 3.0."),
+        ({"min_size": -1}, ValueError, "`min_size` must be a whole number >= 0, got -1."),
+        ({"min_size": 0.5}, TypeError, "`min_size` must be a whole number >= 0, got 0.5."),
+        ({"min_size": None, "max_size": 2}, TypeError, "`min_size` must be a whole number >= 0, got None."),
+        ({"max_size": 0}, ValueError, "`max_size` must be None or at least 1, got 0."),
+        ({"max_size": 0, "min_size": 0}, ValueError, "`max_size` must be None or at least 1, got 0."),
+        ({"max_size": 1, "min_size": 2}, ValueError, "`max_size` must be None or at least 2, got 1."),
+        ({"max_size": "2"}, TypeError, "`max_size` must be None or at least 1, got '2'."),
+        ({"min_node_size": 0}, ValueError, "`min_node_size` must be None or at least 1, got 0."),
+        ({"min_node_size": 0.1}, TypeError, "`min_node_size` must be None or at least 1, got 0.1."),
+        ({"n_jobs": 0}, ValueError, "`n_jobs` must be None or a whole number other than 0, got 0."),
+        ({"n_jobs": "2"}, TypeError, "`n_jobs` must be None or a whole number other than 0, got '2'."),
+        ({"task": "ranking"}, ValueError, "`task` must be 'auto', 'classification' or 'regression', got 'ranking'."),
+        ({"task": "regression"}, ValueError, "`task` is 'regression', but `forest` is for classification."),
+        (
+            {"groups": ["x0", "x1"]},
+            TypeError,
+            "`groups` must be a dict of names to lists of columns, got ['x0', 'x1'].",
+        ),
+        ({"groups": {"a": ["x9"]}}, ValueError, "In the group 'a': Unknown variable 'x9'."),
+        (
+            {"candidates": []},
+            ValueError,
+            "`candidates` must be one of ['splits', 'impurity', 'permutation'] or a list of at",
+        ),
+        ({"candidates": None}, ValueError, "or a list of at least one variable, got None."),
+        ({"candidates": "split"}, ValueError, "or a list of variables, got 'split'. Did you mean 'splits'?"),
+        ({"candidates": "shap"}, ValueError, "or a list of variables, got 'shap'."),
+        ({"candidates": ["x0", "xx1"]}, ValueError, "Unknown variable 'xx1'. Did you mean 'x1'?"),
+        ({"candidates": [0, 4]}, ValueError, "Unknown variable 4: there are 4, numbered from 0."),
+        ({"candidates": [0.5]}, TypeError, "A variable is given by its name or its number, got 0.5."),
+    ],
+)
+def test_a_wrong_parameter_is_refused_at_fit(options, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        small(**options).fit(X, CLASSES)
+
+
+@pytest.mark.parametrize(("leaf", "least"), [(1, 1), (4, 4), (0.05, 8)])
+def test_cells_are_as_large_as_leaves_unless_told_otherwise(leaf, least):
+    forest = RandomForestRegressor(n_estimators=5, min_samples_leaf=leaf, random_state=0)
+    assert SufficientExplainer(forest).fit(TABLE, NUMBERS).min_node_size_ == least
+    assert SufficientExplainer(forest, min_node_size=30).fit(TABLE, NUMBERS).min_node_size_ == 30
+
+
+@pytest.mark.parametrize("max_sets", [0, -1, 2.5, "many", 2**64])
+def test_a_wrong_limit_of_sets_is_refused(max_sets):
+    with pytest.raises((TypeError, ValueError), match="max_sets"):
+        classifier(max_sets=max_sets).fit(X, CLASSES)

@@ -1,0 +1,93 @@
+"""What an explainer tells of itself: its task, its fidelity, and where its forest says otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rentals import (
+    BUSY,
+    COUNT,
+    N_ROWS,
+    ROWS,
+    as_pandas,
+    explainer_for,
+)
+
+from suffice import SufficientExplainer
+
+pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
+
+
+@pytest.fixture(scope="module")
+def of_classes():
+    return explainer_for().fit(as_pandas(), BUSY)
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "task", "reason"),
+    [
+        (np.arange(N_ROWS), {}, "regression", "the outcomes are 300 different whole numbers in 300 rows"),
+        (np.arange(N_ROWS) % 40, {}, "regression", "the outcomes are 40 different whole numbers in 300 rows"),
+        (np.arange(N_ROWS) % 2, {}, "classification", "the outcomes are 2 different whole numbers in 300 rows"),
+        (np.arange(N_ROWS) % 5, {}, "classification", "the outcomes are 5 different whole numbers in 300 rows"),
+        (COUNT, {}, "regression", "the outcomes are numbers with fractions"),
+        (BUSY, {}, "classification", "the outcomes are text"),
+        (BUSY == "busy", {}, "classification", "the outcomes are booleans"),
+        (np.arange(N_ROWS) % 5, {"task": "regression"}, "regression", "as given by `task`"),
+    ],
+)
+def test_the_task_is_told_with_its_reason(y, options, task, reason):
+    explainer = SufficientExplainer(random_state=0, **options).fit(as_pandas()[["temp", "hour"]], y)
+    assert explainer.task_ == task
+    assert explainer.task_reason_.startswith(f"{task}: {reason}")
+    other = {"classification": "regression", "regression": "classification"}[task]
+    assert (f"(task='{other}' to change)" in explainer.task_reason_) == (not options)
+
+
+def test_a_forest_decides_the_task_and_that_is_told():
+    explainer = explainer_for("regression").fit(as_pandas(), np.arange(N_ROWS) % 2)
+    assert explainer.task_reason_ == "regression: that is what the forest is for"
+
+
+def test_fidelity_is_told_for_each_class():
+    X = as_pandas()
+    explainer = explainer_for().fit(X, BUSY)
+    assert list(explainer.fidelity_by_class_) == ["busy", "quiet"]
+    n_rows = {label: int((label == BUSY).sum()) for label in explainer.fidelity_by_class_}
+    mean = sum(explainer.fidelity_by_class_[label] * n for label, n in n_rows.items()) / N_ROWS
+    assert mean == pytest.approx(explainer.fidelity_, abs=0.02)  # a few rows are in the bag of every tree
+    assert all(0.5 < share < 1 for share in explainer.fidelity_by_class_.values())
+    lopsided = explainer_for(leaf=1).fit(X, np.where(np.sort(COUNT)[-4] < COUNT, "top", "other"))
+    assert lopsided.fidelity_by_class_["top"] < lopsided.fidelity_by_class_["other"]
+    assert not hasattr(explainer_for("regression").fit(X, COUNT), "fidelity_by_class_")
+
+
+def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
+    X = as_pandas().iloc[ROWS]
+    said = of_classes.predict(X)
+    contradicted = np.where(said == "busy", "quiet", "busy")
+    for explanation, label, prediction in zip(of_classes.explain(X, contradicted), contradicted, said, strict=True):
+        assert not explanation.forest_agrees
+        assert explanation.outcome == label
+        assert explanation.prediction == prediction
+        first = f"The outcome is {label}. Read with care. The forest says {prediction} here."
+        assert str(explanation).startswith(first)
+        assert explanation.to_dict()["forest_agrees"] is False
+    for explanation in of_classes.explain(X):
+        assert explanation.forest_agrees
+        assert "The forest says" not in str(explanation)
+    assert of_classes.explain(X, contradicted).to_frame()["forest_agrees"].tolist().count(True) == 0
+
+
+def test_an_explanation_of_a_number_tells_if_the_forest_says_otherwise():
+    X = as_pandas().iloc[ROWS]
+    explainer = explainer_for("regression", radius=25.0).fit(as_pandas(), COUNT)
+    said = explainer.predict(X)
+    for explanation, prediction in zip(explainer.explain(X, said + 5.5), said, strict=True):
+        assert not explanation.forest_agrees
+        assert explanation.prediction == prediction
+        assert "Read with care. The forest says " in str(explanation).splitlines()[0]
+    assert all(explanation.forest_agrees for explanation in explainer.explain(X, said + 4.5))
+    outside = explainer_for("regression").fit(as_pandas(), COUNT).explain(X, said + 1e6)
+    assert not any(explanation.forest_agrees for explanation in outside)
+    assert all("Read with care. The outcome lies outside the interval" in str(explanation) for explanation in outside)

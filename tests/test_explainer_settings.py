@@ -1,0 +1,199 @@
+"""``with_settings``: other settings without another fit, and several threads at once."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from rentals import BUSY, COUNT, as_pandas, explainer_for
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from small_explainers import CLASSES, FRAME, NUMBERS, ROWS, X, answers, classifier, regressor
+
+from suffice import SufficientExplainer
+from suffice._engine.settings import CHANGEABLE
+
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.SearchSizeWarning")
+
+OPTIONS = {
+    "pi": {"pi": 0.6},
+    "n_candidates": {"n_candidates": 2},
+    "candidates listed": {"candidates": ["x2", 0]},
+    "candidates by impurity": {"candidates": "impurity", "n_candidates": 3},
+    "candidates by permutation": {"candidates": "permutation", "n_candidates": 3},
+    "min_size": {"min_size": 3},
+    "max_size": {"max_size": 1},
+    "max_sets": {"max_sets": 3},
+    "n_jobs": {"n_jobs": 1},
+    "several": {"pi": 0.7, "n_candidates": 3, "max_size": 2, "n_jobs": 3},
+}
+OPTIONS_OF_NUMBERS = {"alpha": {"alpha": 0.3}, "radius": {"radius": 4.0}}
+
+
+def seeded(task, **options):
+    make, y = {"classes": (classifier, CLASSES), "numbers": (regressor, NUMBERS)}[task]
+    return make(random_state=0, **options).fit(X, y)
+
+
+def assert_same(copy, fitted):
+    assert answers(copy) == answers(fitted)
+    assert copy.candidates_ == fitted.candidates_
+    assert copy.describe() == fitted.describe()
+
+
+def every_option():
+    return [
+        *(("classes", options) for options in OPTIONS.values()),
+        *(("numbers", options) for options in {**OPTIONS, **OPTIONS_OF_NUMBERS}.values()),
+    ]
+
+
+@pytest.mark.parametrize(("task", "options"), every_option(), ids=str)
+def test_a_copy_with_other_settings_answers_as_a_fresh_fit_does(task, options):
+    explainer = seeded(task)
+    before = answers(explainer)
+    copy = explainer.with_settings(**options)
+    assert_same(copy, seeded(task, **options))
+    assert {name: copy.get_params()[name] for name in options} == options
+    # The explainer itself stays as it is.
+    assert answers(explainer) == before
+    assert_same(explainer, seeded(task))
+    assert_same(copy.with_settings(**{name: getattr(explainer, name) for name in options}), explainer)
+
+
+def test_every_setting_that_can_be_changed_is_tried():
+    tried = {name for options in {**OPTIONS, **OPTIONS_OF_NUMBERS}.values() for name in options}
+    assert tried | {"unseen", "extra_columns"} == set(CHANGEABLE)
+
+
+def test_the_settings_do_make_a_difference():
+    """Otherwise the tests above could not fail."""
+    for task, options in every_option():
+        if options != {"n_jobs": 1}:
+            assert answers(seeded(task, **options)) != answers(seeded(task)), (task, options)
+
+
+@pytest.mark.parametrize(("task", "y"), [("classification", BUSY), ("regression", COUNT)])
+def test_unseen_categories_and_extra_columns_can_be_allowed_afterwards(task, y):
+    table = as_pandas()
+    rows = table[:9].assign(weather="frogs", tide=1.0)
+    explainer = explainer_for(task).fit(table, y)
+    tolerant = explainer.with_settings(unseen="missing", extra_columns="ignore")
+    expected = explainer_for(task, unseen="missing", extra_columns="ignore").fit(table, y).explain(rows)
+    assert list(tolerant.explain(rows)) == list(expected)
+    with pytest.raises(ValueError, match=re.escape("unexpected ['tide']")):
+        explainer.explain(rows)
+    with pytest.raises(ValueError, match=re.escape("unexpected ['tide']")):
+        explainer.with_settings(unseen="missing").explain(rows)
+    with pytest.raises(ValueError, match="holds 'frogs'"):
+        explainer.with_settings(extra_columns="ignore").explain(rows)
+
+
+def test_a_copy_shares_the_forest_and_what_was_computed(explainer):
+    copy = explainer.with_settings(pi=0.7, n_candidates=2)
+    assert copy is not explainer
+    assert (copy.fitted_.settings.pi, explainer.fitted_.settings.pi) == (0.7, 0.9)  # before anything is asked of it
+    assert copy.forest_ is explainer.forest_
+    assert copy.fitted_.forest is explainer.fitted_.forest
+    assert copy.fitted_.forest.core is explainer.fitted_.forest.core
+    assert copy.fitted_.projected.cells is explainer.fitted_.projected.cells
+    assert explainer.with_settings(pi=0.7).fitted_.projected is explainer.fitted_.projected
+
+
+def test_parameters_set_after_fit_are_kept():
+    explainer = seeded("classes").set_params(pi=0.6)
+    assert_same(explainer.with_settings(max_size=1), seeded("classes", pi=0.6, max_size=1))
+
+
+def test_a_copy_can_be_fitted_cloned_and_saved(explainer, tmp_path):
+    copy = explainer.with_settings(pi=0.6, n_candidates=3)
+    assert clone(copy).get_params()["pi"] == 0.6
+    copy.save(tmp_path / "copy.suffice")
+    assert answers(SufficientExplainer.load(tmp_path / "copy.suffice")) == answers(copy)
+    y = CLASSES if explainer.task_ == "classification" else NUMBERS
+    assert answers(clone(copy).fit(X, y)) == answers(copy)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_candidate": 3}, "got 'n_candidate'. Did you mean 'n_candidates'?"),
+        ({"groups": {"a": [0, 1]}}, "`with_settings` can change pi, alpha, "),
+        ({"groups": {"a": [0, 1]}}, "got 'groups'. For other parameters, fit again."),
+        ({"forest": None}, "got 'forest'. For other parameters, fit again."),
+        ({"min_node_size": 3}, "got 'min_node_size'."),
+        ({"random_state": 3}, "got 'random_state'. For other parameters, fit again."),
+        ({"pi": 2}, "`pi` must be in (0, 1], got 2."),
+        ({"candidates": "split"}, "got 'split'. Did you mean 'splits'?"),
+        ({"candidates": ["x9"]}, "Unknown variable 'x9'."),
+        ({"unseen": "ignore"}, "`unseen` must be one of ['error', 'missing'], got 'ignore'."),
+    ],
+)
+def test_what_cannot_be_changed_is_refused(explainer, changes, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        explainer.with_settings(**changes)
+
+
+def test_classes_have_no_radius():
+    """A fit refuses it; a copy took it, and ignored it."""
+    with pytest.raises(ValueError, match="`radius` is for regression, but `y` holds classes; leave it None"):
+        seeded("classes").with_settings(radius=1.0)
+
+
+def test_an_unfitted_explainer_has_no_copy():
+    with pytest.raises(NotFittedError, match="not fitted"):
+        classifier().with_settings(pi=0.5)
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_a_loaded_explainer_has_copies_too(task, tmp_path):
+    seeded(task).save(tmp_path / "some.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "some.suffice")
+    tried = OPTIONS if task == "classes" else {**OPTIONS, **OPTIONS_OF_NUMBERS}
+    for name, options in tried.items():
+        if name not in ("candidates by impurity", "candidates by permutation"):
+            assert answers(loaded.with_settings(**options)) == answers(seeded(task, **options)), name
+    by_permutation = loaded.with_settings(candidates="permutation", n_candidates=2)
+    assert set(by_permutation.candidates_) == set(seeded(task, candidates="permutation", n_candidates=2).candidates_)
+
+
+def test_the_impurities_of_a_loaded_forest_are_not_known(tmp_path):
+    message = "The impurities of a forest are not saved: list the `candidates`, or choose them by 'splits' or"
+    seeded("classes").save(tmp_path / "splits.suffice")
+    with pytest.raises(ValueError, match=message):
+        SufficientExplainer.load(tmp_path / "splits.suffice").with_settings(candidates="impurity")
+    seeded("classes", candidates="impurity", n_candidates=3).save(tmp_path / "impurity.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "impurity.suffice")
+    with pytest.raises(ValueError, match=message):
+        loaded.with_settings(n_candidates=2)
+    same = loaded.with_settings(pi=0.6)
+    assert answers(same) == answers(seeded("classes", candidates="impurity", n_candidates=3, pi=0.6))
+
+
+def test_the_copy_of_an_explainer_of_a_model_explains_the_model():
+    model = lambda rows: rows["speed"] + rows["load"] > 5  # noqa: E731
+    explainer = SufficientExplainer.for_model(model, FRAME, random_state=0)
+    copy = explainer.with_settings(pi=0.6, n_candidates=2)
+    fresh = SufficientExplainer.for_model(model, FRAME, random_state=0, pi=0.6, n_candidates=2)
+    assert copy.model_ is model
+    assert copy.target_name_ == "prediction"
+    assert list(copy.explain(FRAME[:20])) == list(fresh.explain(FRAME[:20]))
+    assert copy.explain(FRAME[:20]).outcomes.tolist() == model(FRAME[:20]).tolist()
+    np.testing.assert_array_equal(copy.sdp(FRAME[:20], ["load"]), fresh.sdp(FRAME[:20], ["load"]))
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_threads_may_use_copies_at_once(task):
+    """The copies share projections and cells, which the threads look up and fill at the same time."""
+    explainer = seeded(task)
+    changes = [{"pi": pi, "n_candidates": n, "n_jobs": 1 + n % 2} for pi in (0.5, 0.7, 0.9) for n in (1, 2, 4)] * 2
+    expected = [answers(seeded(task, **options)) for options in changes[:9]] * 2
+
+    def answer(options):
+        return answers(explainer.with_settings(**options), ROWS)
+
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(answer, changes))
+    assert results == expected

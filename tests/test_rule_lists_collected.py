@@ -1,0 +1,154 @@
+"""Which local rules become the lines of a list, and in which order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rule_boxes import (
+    ALL_FOUR,
+    INF,
+    LEFT,
+    MIDDLE,
+    MIXED,
+    NUMBERS,
+    RIGHT,
+    X,
+    Y,
+    box,
+    boxes,
+    classifier,
+    quality,
+    regressor,
+)
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+
+from suffice import SufficientExplainer
+from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rules import Condition, Rule
+
+
+def test_boxes_of_few_rows_say_nothing_of_numbers_by_default():
+    assert regressor([LEFT, RIGHT]).rules_
+    assert GlobalRulesRegressor.from_explanations([LEFT, RIGHT], X, NUMBERS).rules_ == ()
+
+
+def test_equal_precision_and_support_are_sorted_by_text():
+    rules = [box(0.5, 2.5), box(-0.5, 1.5), box(high=1.5)]  # rows 1 and 2, 0 and 1, 0 and 1: all a
+    assert [line.text for line in classifier(rules).rules_] == ["-0.5 < x0 <= 1.5", "0.5 < x0 <= 2.5", "x0 <= 1.5"]
+    assert boxes(classifier(rules[::-1])) == boxes(classifier(rules))
+
+
+def test_a_box_is_listed_once_with_its_surest_rule():
+    model = classifier([box(high=2.5, sdp=0.91), box(high=2.5, sdp=0.97), box(high=2.5, sdp=0.93)])
+    assert [line.rule.sdp for line in model.rules_] == [0.97]
+
+
+def test_the_order_of_conditions_does_not_make_another_box():
+    one, two = Condition("x0", high=2.5), Condition("x1", high=9.5)
+    rules = [Rule(pair, "?", None, 0.9, 1, 0.1, 1.0, None, True, 1.0, False) for pair in [(one, two), (two, one)]]
+    assert len(classifier(rules, X=np.hstack([X, X])).rules_) == 1
+
+
+def test_rules_of_little_precision_or_support_are_left_out():
+    assert boxes(classifier(ALL_FOUR, min_precision=0.8)) == [MIDDLE, LEFT, RIGHT]
+    assert boxes(classifier(ALL_FOUR, min_support=4)) == [MIDDLE, RIGHT, MIXED]
+    worse = box(6.5, 8.5)  # 9 and 1: varies more than all rows do
+    assert boxes(regressor([worse, LEFT])) == [LEFT]
+    assert boxes(regressor([worse, LEFT], min_precision=-INF)) == [LEFT, worse]
+    share = regressor([MIDDLE]).rules_[0].precision
+    assert len(regressor([MIDDLE], min_precision=share).rules_) == 1
+    assert len(regressor([MIDDLE], min_precision=share + 1e-9).rules_) == 0
+
+
+def test_a_rule_that_covers_no_row_is_left_out():
+    assert boxes(classifier([box(20.0), LEFT])) == [LEFT]
+
+
+def test_fit_is_made_of_the_rules_of_the_training_rows(busy_table, busy_lists):
+    frame, *outcomes = busy_table
+    for model, y in zip(busy_lists, outcomes, strict=True):
+        explanations = model.explainer_.explain(frame, y, sets="minimal")
+        made = type(model).from_explanations(explanations, frame, y)
+        assert made.rules_ == model.rules_
+        assert made.rules_ == type(model).from_explanations(iter(explanations.rules), frame, y).rules_
+        has_rule = np.array([rule is not None for rule in explanations.rules])
+        assert len(model.rules_) > 2
+        assert model.covered(frame)[has_rule].all()  # a rule covers its own row
+        coverage, precision = quality(model, frame, np.asarray(y))
+        assert coverage > 0.5
+        assert precision > 0.7
+
+
+def test_support_agrees_with_that_of_the_local_rules(busy_lists):
+    """The local rules count float32 rows, the global ones float64 rows: their ends part both alike."""
+    for model in busy_lists:
+        assert [line.support for line in model.rules_] == [line.rule.support for line in model.rules_]
+
+
+def test_the_seed_is_that_of_the_model_unless_the_explainer_has_one(busy_table):
+    frame, labels, _ = busy_table
+    explainer = SufficientExplainer(RandomForestClassifier(n_estimators=3), random_state=5)
+    assert GlobalRulesClassifier(explainer, random_state=1).fit(frame, labels).explainer_.random_state == 5
+    explainer.set_params(random_state=None)
+    assert GlobalRulesClassifier(explainer, random_state=1).fit(frame, labels).explainer_.random_state == 1
+    assert explainer.random_state is None
+
+
+def test_without_an_explainer_the_default_one_is_fitted(busy_table):
+    frame, labels, numbers = busy_table
+    whole = (numbers > 5).astype(int)  # would be classes, were it not for the regressor
+    assert GlobalRulesRegressor(random_state=0).fit(frame, whole).explainer_.task_ == "regression"
+    model = GlobalRulesClassifier(random_state=0).fit(frame, labels)
+    assert (model.explainer_.task_, model.explainer_.random_state) == ("classification", 0)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        (
+            {"explainer": RandomForestClassifier()},
+            TypeError,
+            "`explainer` must be None or a SufficientExplainer, got Ra",
+        ),
+        ({"min_precision": 1.5}, ValueError, r"`min_precision` must be in \[0, 1\], got 1.5"),
+        ({"min_precision": -0.1}, ValueError, r"`min_precision` must be in \[0, 1\], got -0.1"),
+        ({"min_support": 0}, ValueError, "`min_support` must be a whole number >= 1, got 0"),
+        ({"min_support": 1.5}, TypeError, "`min_support` must be a whole number >= 1, got 1.5"),
+        ({"fallback": "mean"}, ValueError, "one of .'forest', 'majority'. or an estimator, got 'mean'"),
+        ({"fallback": "forrest"}, ValueError, "Did you mean 'forest'?"),
+        ({"fallback": 3}, TypeError, "`fallback` must be None, one of .* or an estimator, got 3"),
+    ],
+)
+def test_wrong_parameters_are_refused(params, error, message):
+    with pytest.raises(error, match=message):
+        GlobalRulesClassifier(**params).fit(X, Y)
+    with pytest.raises(error, match=message):
+        classifier([LEFT], **params)
+
+
+def test_what_is_no_rule_is_refused(busy_table):
+    with pytest.raises(TypeError, match="`rules` must hold Rule values or None, got 'x0 < 3'"):
+        classifier(["x0 < 3"])
+    with pytest.raises(ValueError, match=r"`X` has no column 'hours'. Did you mean 'hour'?"):
+        classifier([box(0.0, column="hours")], X=busy_table[0], y=busy_table[1])
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+def test_explanations_bring_their_own_table(as_frame):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=as_frame)
+    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, y)
+    explanations = explainer.explain(X[:60], sets="minimal")
+    alone = GlobalRulesClassifier.from_explanations(explanations, fallback="majority")
+    with_table = GlobalRulesClassifier.from_explanations(explanations, X, y, fallback="majority")
+    assert alone.rules_ == with_table.rules_
+    np.testing.assert_array_equal(alone.predict(X), with_table.predict(X))
+
+
+def test_a_model_without_a_table_tells_what_it_needs():
+    X, y = load_breast_cancer(return_X_y=True)
+    explanations = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, y).explain(X[:5])
+    with pytest.raises(ValueError, match="Give `X` and `y`: only explanations know"):
+        GlobalRulesClassifier.from_explanations(explanations.rules)
+    with pytest.raises(ValueError, match="Give `X` and `y`, on which the fallback 'forest' is fitted"):
+        GlobalRulesClassifier.from_explanations(explanations, fallback="forest")

@@ -1,0 +1,91 @@
+"""A list of rules as text, a frame, SQL, a dictionary and JSON."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+
+import numpy as np
+import pytest
+from rule_boxes import (
+    INF,
+    LEFT,
+    MIDDLE,
+    RIGHT,
+    Y,
+    box,
+    classifier,
+    random_rules,
+    regressor,
+)
+from sklearn.linear_model import LinearRegression
+
+from suffice.global_rules import GlobalRulesClassifier
+
+
+def test_the_model_reads_as_numbered_sentences():
+    assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
+        "2 rules, coverage 80 % of 10 rows; the first that covers a row decides.",
+        "1. IF x0 <= 2.5 THEN a  (support 3, coverage 30 %, precision 1.00)",
+        "2. IF x0 > 4.5 THEN b  (support 5, coverage 50 %, precision 0.80)",
+        "ELSE majority",
+    ]
+    assert str(regressor([MIDDLE], fallback=LinearRegression())).splitlines() == [
+        "1 rule, coverage 40 % of 10 rows; the first that covers a row decides.",
+        "1. IF 2.5 < x0 <= 6.5 THEN y = 5  (support 4, coverage 40 %, MSE 1, MAE 1)",
+        "ELSE LinearRegression",
+    ]
+    assert str(classifier([box()]).rules_[0]) == "ALWAYS b  (support 10, coverage 100 %, precision 0.60)"
+    assert str(GlobalRulesClassifier()) == "GlobalRulesClassifier()"
+
+
+def test_the_frame_has_a_line_for_each_rule():
+    frame = classifier([LEFT, RIGHT]).to_frame()
+    assert frame.columns.tolist() == ["rule", "output", "support", "coverage", "precision", "frequencies"]
+    assert frame.iloc[1].tolist() == ["x0 > 4.5", "b", 5, 0.5, 0.8, {"a": 0.2, "b": 0.8}]
+    frame = regressor([MIDDLE]).to_frame()
+    assert frame.columns.tolist() == ["rule", "output", "support", "coverage", "precision", "std", "mse", "mae"]
+    assert frame[["output", "std", "mse", "mae"]].to_numpy().tolist() == [[5.0, 1.0, 1.0, 1.0]]
+    assert len(regressor([]).to_frame()) == 0
+
+
+def run_sql(model, table):
+    connection = sqlite3.connect(":memory:")
+    columns = ", ".join(f'"x{i}" REAL' for i in range(table.shape[1]))
+    connection.execute(f"CREATE TABLE t (i INTEGER, {columns})")
+    rows = [(i, *(None if math.isnan(v) else v for v in row)) for i, row in enumerate(table.tolist())]
+    connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * (table.shape[1] + 1))})", rows)
+    found = connection.execute(f"SELECT {model.to_sql()} FROM t ORDER BY i").fetchall()
+    connection.close()
+    return [value for (value,) in found]
+
+
+def test_the_sql_is_one_case():
+    text = classifier([LEFT, RIGHT]).to_sql()
+    expected = """CASE WHEN "x0" <= 2.5e0 THEN 'a' WHEN "x0" > 4.5e0 THEN 'b' ELSE NULL END"""
+    assert " ".join(text.split()) == expected
+    assert classifier([]).to_sql() == "NULL"
+    assert "THEN FALSE\n" in classifier([LEFT], y=Y == "b").to_sql()
+
+
+@pytest.mark.parametrize("labels", [["it's", "\"q\" -- ''"], [0, -7], [False, True], [1.0, -2e15]])
+def test_the_sql_says_what_predict_says(labels):
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(60, 3)), 2)
+    table[rng.random(table.shape) < 0.2] = np.nan
+    y = np.array(labels)[rng.integers(0, 2, size=60)]
+    model = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    expected = model.predict(table).tolist()
+    assert {None, *model.classes_.tolist()} == set(expected)
+    assert run_sql(model, table) == expected
+
+
+def test_the_sql_of_numbers_says_what_predict_says():
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(60, 3)), 2)
+    y = 1e-6 * rng.normal(size=60)
+    model = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
+    expected = model.predict(table)
+    found = np.array(run_sql(model, table), dtype=float)
+    assert 0 < np.isnan(expected).sum() < 60
+    assert found == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
