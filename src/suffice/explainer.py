@@ -261,10 +261,11 @@ class SufficientExplainer(ConditionalForest):
 
         Examples
         --------
+        >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(200, 3))
         >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
         >>> explainer.with_settings(pi=0.95, n_candidates=2).candidates_
-        ('x1', 'x0')
+        ('x1', 'x2')
         """
         state = self._state()
         for name in changes:
