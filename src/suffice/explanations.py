@@ -242,7 +242,8 @@ class Explanations(Sequence[Explanation]):
         )
 
     def _named(self, mask: NDArray[np.uint64], sdp: float) -> SufficientSet:
-        return SufficientSet(tuple(self.variable_names[v] for v in self.answers.sets.members(mask)), sdp)
+        names = self.variable_names
+        return SufficientSet(tuple([names[v] for v in self.answers.sets.members(mask)]), sdp)
 
     def mean_importance(self, sets: SetsKind = "all") -> dict[str, float]:
         """Average the LXI over the rows that have a sufficient set.
