@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rentals import (
-    BUSY,
-    COUNT,
-    N_ROWS,
-    ROWS,
-    as_pandas,
-    explainer_for,
-)
+from rentals import BUSY, COUNT, N_ROWS, ROWS, as_pandas, explainer_for
 
 from suffice import SufficientExplainer
 

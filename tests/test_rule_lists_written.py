@@ -8,18 +8,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from rule_boxes import (
-    INF,
-    LEFT,
-    MIDDLE,
-    RIGHT,
-    X,
-    Y,
-    box,
-    classifier,
-    random_rules,
-    regressor,
-)
+from rule_boxes import INF, LEFT, MIDDLE, RIGHT, X, Y, box, classifier, random_rules, regressor
 from sklearn.linear_model import LinearRegression
 
 from suffice.global_rules import GlobalRulesClassifier

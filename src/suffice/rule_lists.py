@@ -257,11 +257,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         coverage_of_first, precision_of_first = of_first_rules(first, losses, n_rules)
         mae = None
         if self._task == "regression":
-            mae = (
-                float(np.mean(np.abs(outputs[first[is_covered]] - outcomes[is_covered])))
-                if is_covered.any()
-                else math.nan
-            )
+            errors = np.abs(outputs[first[is_covered]] - outcomes[is_covered])
+            mae = float(errors.mean()) if len(errors) else math.nan
         return Evaluation(
             covers=covers,
             outcomes=outcomes,

@@ -6,12 +6,7 @@ import math
 import re
 
 import pytest
-from drawn_rules import (
-    NAMES,
-    PLAIN,
-    rule,
-    rules,
-)
+from drawn_rules import NAMES, PLAIN, rule, rules
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
