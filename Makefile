@@ -6,6 +6,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
 SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
+# An editable install keeps a list of the modules: the package is installed again when one is added, moved or removed.
+MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format bench bench-scale experiments experiments-quick clean
@@ -50,16 +52,20 @@ clean:
 	$(PYTHON) -m venv .venv
 	touch $@
 
+$(MODULES): | .venv/created
+	rm -f .venv/modules-*
+	touch $@
+
 # Editable installs: the compiled core is built again when its sources change, Python files are used as they are.
-.venv/installed: .venv/created $(SOURCES)
+.venv/installed: .venv/created $(MODULES) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,frame]'
 	touch $@
 
-.venv/installed-test: .venv/created $(SOURCES)
+.venv/installed-test: .venv/created $(MODULES) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@ .venv/installed
 
-.venv/installed-bench: .venv/created $(SOURCES)
+.venv/installed-bench: .venv/created $(MODULES) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	touch $@ .venv/installed
 

@@ -12,6 +12,7 @@ import numpy as np
 from experiments.peers import AnchorsSettings, run_anchors
 from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from experiments.tables import NAMES, load_model
+from suffice.stability import rule_keys
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0)
 ANCHORS_EPSILONS = (0.1, 0.0)
@@ -47,7 +48,7 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, seed: int) -> None:
         # "The perturbation is small enough to not change the prediction": copies keep the outcome of their row.
         explanations = explainer.explain(frame, kept, sets="minimal")
         seconds.append((time.perf_counter() - start) / len(frame))
-        keys = _rule_keys(explanations.rules, table.train)
+        keys = rule_keys(explanations.rules, table.train)
         sets = [e.best_set.variables for e in explanations]
         with_rule = [i for i in range(len(rows)) if keys[i * n_each] is not None]
         key = f"{name} {epsilon:g}"
@@ -61,19 +62,6 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, seed: int) -> None:
             _run_anchors(outcome, plan, table, _Copies(key, frame.to_numpy(), kept, keys, with_rule, n_each), seed)
     outcome.figures[f"{name} with rule"] = len(with_rule) / len(rows)
     outcome.seconds[f"suffice, with rule, {name}"] = float(np.mean(seconds))
-
-
-def _rule_keys(rules: Any, train: Any) -> list[Any]:
-    """Return a key of each rule: its variables and the training rows that it covers; None for no rule.
-
-    The bounds themselves would not do: those of a row of whole numbers are written otherwise than those of a copy.
-    """
-    known: dict[Any, Any] = {None: None}
-    for rule in rules:
-        if rule is not None and rule.conditions not in known:
-            names = tuple(c.column for c in rule.conditions)
-            known[rule.conditions] = names, np.packbits(rule.covers(train)).tobytes()
-    return [known[None if rule is None else rule.conditions] for rule in rules]
 
 
 def _mean_different(keys: list[Any], rows: list[int], n_each: int) -> float:

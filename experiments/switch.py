@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any
 
@@ -13,13 +12,14 @@ from experiments.data.synthetic import SwitchData, make_switch
 from experiments.metrics import detection, switch_mean
 from experiments.runs import Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
+from suffice._engine.fitting import consistent_leaf_size
 
 FORESTS = {"suffice": 0.7, "suffice, max_features=1": 1.0, "suffice, default forest": None}
 
 
 def least_leaf(n_rows: int) -> int:
-    """Compute the paper's t_n, the least number of rows in a leaf."""
-    return max(1, math.floor(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250))
+    """Compute the paper's t_n, the least number of rows in a leaf, for tables of any size."""
+    return max(1, consistent_leaf_size(n_rows))
 
 
 def switch_data(plan: Plan, seed: int, n_test: int) -> tuple[SwitchData, SwitchData]:

@@ -11,6 +11,9 @@ from small_explainers import CLASSES, NUMBERS, X, classifier, regressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core
 
+# Doctests are collected from modules, and modules of one name cannot be imported twice.
+collect_ignore_glob = ["*conftest.py"]
+
 # Everywhere else each run draws new examples; in continuous integration a red run must be one that anybody can repeat.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):

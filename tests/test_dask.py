@@ -78,25 +78,43 @@ def test_the_explainer_travels_once(table, labels):
 
 
 def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, client):
-    lines = suffice_dask.explain(labels.explainer, rows_of(table, labels, 10), target="label", keep="id")
-    client.compute(lines).result()
     digest = suffice_dask.read_explainer(labels.explainer)[1][-32:]
 
-    def loaded():
+    def record():
+        """Let the worker note what it loads, and with how many threads it works."""
+        from suffice import dask
         from suffice._io import batches
 
-        return {digest: explainer._projected.n_threads for digest, explainer in batches._loaded.items()}
+        batches.loads, batches.threads = [], []
+        batches._loaded = type(batches._loaded)(batches.N_LOADED)
+        batches.plain_from_bytes, dask.plain_load = batches.from_bytes, dask.load_in_worker
 
-    def threads_used():
-        import threading
+        def load(content):
+            batches.loads.append(content[-32:])
+            return batches.plain_from_bytes(content)
 
+        def load_in_worker(*args):
+            explainer = dask.plain_load(*args)
+            batches.threads.append((explainer.n_jobs, explainer.fitted_.settings.n_threads))
+            return explainer
+
+        batches.from_bytes, dask.load_in_worker = load, load_in_worker
+
+    def recorded():
+        from suffice import dask
         from suffice._io import batches
 
-        return getattr(batches._of_thread, "key", None), threading.current_thread().name
+        batches.from_bytes, dask.load_in_worker = batches.plain_from_bytes, dask.plain_load
+        return batches.loads, batches.threads
 
-    assert all(digest in digests for digests in client.run(loaded).values())
-    used = [client.submit(threads_used, workers=[worker], pure=False).result()[0] for worker in client.run(loaded)]
-    assert used == [(digest, 1)] * 2
+    client.run(record)
+    lines = suffice_dask.explain(labels.explainer, rows_of(table, labels, 10), target="label", keep="id")
+    client.compute(lines).result()
+    notes = client.run(recorded)
+    assert [loads for loads, _ in notes.values()] == [[digest]] * 2
+    threads = [used for _, used_by_worker in notes.values() for used in used_by_worker]
+    assert threads == [(1, 1)] * len(threads)
+    assert len(threads) == 11  # one of the partitions is empty
 
 
 def test_an_error_names_the_row(table, labels, client):

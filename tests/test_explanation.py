@@ -1,4 +1,4 @@
-"""One explanation as a value, a dictionary and text."""
+"""The explanation of one row as a value, a dictionary and text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from suffice import Explanation, SufficientSet
+from suffice.explanation import NOT_COMPLETE, rank_importance
 
 NAN, INF = np.nan, np.inf
 HOUR = SufficientSet(("hour",), 0.95)
@@ -90,6 +91,7 @@ Also enough (probability 0.9 or more):
   temp (SDP 0.91)
   rain and wind (SDP 0.99)
 Share of these 3 sets that hold hour 0.33, temp 0.33, rain 0.33, wind 0.33."""
+
 MANY = """\
 The outcome is busy.
 To keep it, this is enough: a = 1, with probability 0.90.
@@ -101,14 +103,17 @@ Also enough (probability 0.9 or more):
   f (SDP 0.90)
   and 1 more
 Share of these 7 sets that hold a 0.14, b 0.14, c 0.14, d 0.14, e 0.14, and 2 more."""
+
 NOT_SUFFICIENT = """\
 The outcome is busy.
 No set of the candidate variables keeps it with probability 0.9, so there is no rule. Nearest comes hour = 6 and \
 temp = missing, with probability 0.89."""
+
 OUTSIDE = """\
 The outcome is 40, kept within [8.25, 31]. Read with care. The outcome lies outside the interval: the explanation is \
 of the interval.
 To keep it, this is enough: hour = 6, with probability 0.95."""
+
 RANKED = """\
 The outcome is busy.
 To keep it, this is enough: hour = 6, with probability 0.95.
@@ -116,14 +121,18 @@ Also enough (probability 0.9 or more):
   temp and wind (SDP 0.99)
   temp and rain (SDP 0.97)
 Share of these 3 sets that hold temp 0.67, hour 0.33, rain 0.33, wind 0.33."""
+
 FEW = """\
 The outcome is busy.
 To keep it, this is enough: hour = 6, with probability 0.95.
 Also enough (probability 0.9 or more):
   temp (SDP 0.91)
 Share of these 2 sets that hold hour 0.50, temp 0.50."""
+
 WINDY = (HOUR, SufficientSet(("temp", "wind"), 0.99), SufficientSet(("temp", "rain"), 0.97))
 SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
+
+
 BOTH = """\
 The outcome is busy.
 To keep it, this is enough: rain = 0.25 and wind (wind_N = 1), with probability 0.99."""
@@ -209,3 +218,56 @@ def test_sets_and_explanations_are_equal_by_value():
     assert hash(explanation()) == hash(explanation())
     assert explanation(pi=0.8) != explanation()
     assert len({explanation(), explanation(), explanation(pi=0.8)}) == 2
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shown", "care"),
+    [
+        (explanation(), ""),
+        (explanation(prediction="busy"), ""),
+        (explanation(prediction="calm"), "The forest says calm here."),
+        (numbers(5.0, 1.0, 6.0, prediction=7.251234), "The forest says 7.2512 here."),
+        (numbers(5.0, 1.0, 6.0, prediction=6.0), ""),
+        (numbers(9.0, 1.0, 6.0), "The outcome lies outside the interval: the explanation is of the interval."),
+    ],
+)
+def test_the_reason_to_read_with_care_is_one_sentence(shown, care):
+    assert shown.care == care
+    assert str(shown).splitlines()[0].endswith(f". Read with care. {care}" if care else ".")
+
+
+def test_a_search_that_ended_early_is_mentioned_last():
+    assert explanation().search_note == ""
+    for sets in ((), (HOUR,)):
+        shown = explanation(is_search_complete=False, sufficient_sets=sets)
+        assert str(shown).splitlines()[-1] == shown.search_note == NOT_COMPLETE
+
+
+def test_outcomes_and_intervals_have_texts():
+    assert (explanation().outcome_text, explanation().interval_text) == ("busy", "")
+    shown = numbers(20.123456, 12.0, 31.00000001)
+    assert (shown.outcome_text, shown.interval_text) == ("20.123", "[12, 31]")
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        ((("wind_N", 0), ("wind_S", 1)), (("wind_S", 1),)),
+        ((("wind_N", 0), ("wind_S", 0)), (("wind_N", 0), ("wind_S", 0))),
+        ((("wind_N", 1), ("wind_S", None)), (("wind_N", 1), ("wind_S", None))),
+        ((("wind", 0),), (("wind", 0),)),
+        (tuple((f"c{i}", i) for i in range(9)), tuple((f"c{i}", i) for i in range(5))),
+    ],
+)
+def test_the_first_columns_are_shown_and_of_indicators_those_that_are_on(columns, shown):
+    assert explanation(values=(("wind", columns),)).shown_values("wind") == shown
+
+
+def test_variables_are_ranked_by_importance_and_then_in_the_order_of_the_table():
+    assert rank_importance({"d": 0.5, "a": 0.0, "c": 0.75, "b": 0.5}) == [("c", 0.75), ("d", 0.5), ("b", 0.5)]

@@ -664,7 +664,7 @@ def test_a_model_without_rules_is_told_and_half_a_table_refused():
     with pytest.raises(ValueError, match=r"Give `X` and `y` together, or neither for the training rows\."):
         plots.coverage_precision(model, X=[[1.0]])
     strict = GlobalRulesClassifier.from_explanations([], [[1.0]], ["calm"])
-    assert texts(plots.coverage_precision(strict)) == ["The model has no rules."]
+    assert texts(plots.coverage_precision(strict)) == ["The list has no rules."]
     narrow = GlobalRulesClassifier.from_explanations([model.rules_[0].rule], [[1.0], [4.0]], ["calm", "busy"])
     assert texts(plots.coverage_precision(narrow, X=[[9.0]], y=["busy"])) == ["No rule covers any of these rows."]
 

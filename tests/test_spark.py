@@ -98,7 +98,7 @@ def test_an_empty_table_has_an_empty_result(session, table, labels):
     assert lines.columns[:2] == ["id", "outcome"]
 
 
-def test_a_worker_loads_the_explainer_once_and_uses_one_thread(session, table, labels):
+def test_a_worker_loads_the_explainer_once(session, table, labels):
     lines = suffice_spark.explain(labels.explainer, rows_of(session, table, labels, 4), target="label", keep="id")
     digest = suffice_spark.read_explainer(labels.explainer)[1][-32:]
 
@@ -108,20 +108,37 @@ def test_a_worker_loads_the_explainer_once_and_uses_one_thread(session, table, l
         from suffice._io import batches as in_worker
 
         list(batches)
-        explainer = in_worker._loaded.get(digest)
-        seen = hasattr(explainer, "seen")
-        if explainer is not None:
+        if digest in list(in_worker._loaded):
+            explainer = in_worker._loaded.get(digest, None)
+            seen = hasattr(explainer, "seen")
             explainer.seen = True  # if it is loaded again, this is gone
-            yield pa.RecordBatch.from_pylist([{"pid": os.getpid(), "seen": seen, "key": str(in_worker._of_thread.key)}])
+            yield pa.RecordBatch.from_pylist([{"pid": os.getpid(), "seen": seen}])
 
-    looked = session.range(0, 8, numPartitions=8).mapInArrow(look, "pid long, seen boolean, key string")
+    looked = session.range(0, 8, numPartitions=8).mapInArrow(look, "pid long, seen boolean")
     assert as_lines(lines) == labels.lines
     first = {row.pid for row in looked.collect()}
     assert as_lines(lines) == labels.lines
     again = [row for row in looked.collect() if row.pid in first]
     assert again
     assert all(row.seen for row in again)
-    assert {row.key for row in again} == {str((digest, 1))}
+
+
+def test_a_task_uses_one_thread_unless_more_are_asked_for(session, table, labels, monkeypatch):
+    rows = rows_of(session, table, labels, 2)
+
+    def load_for_one_thread(*args):
+        from suffice._io.batches import load_in_worker
+
+        explainer = load_in_worker(*args)
+        if (explainer.n_jobs, explainer.fitted_.settings.n_threads) != (1, 1):
+            raise ValueError(f"{explainer.n_jobs} threads")
+        return explainer
+
+    monkeypatch.setattr(suffice_spark, "load_in_worker", load_for_one_thread)  # travels with the function of the task
+    assert as_lines(suffice_spark.explain(labels.explainer, rows, target="label", keep="id")) == labels.lines
+    lines = suffice_spark.explain(labels.explainer, rows, target="label", keep="id", n_jobs=2)
+    with pytest.raises(pyspark.errors.PythonException, match="2 threads"):
+        lines.collect()
 
 
 def test_wrong_columns_are_told_before_anything_runs(session, table, labels):

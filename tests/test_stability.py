@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from suffice import Condition, SufficientExplainer
+from suffice import Condition, Rule, SufficientExplainer
 from suffice.stability import Stability, _noisy_copies, rule_keys, rule_stability
 
 
@@ -85,6 +85,19 @@ def test_rules_are_the_same_if_their_classes_columns_and_covered_rows_are(explai
     assert key(conditions=(whole,)) != key(conditions=(Condition("hour", low=12.5),))
     everything = Condition("temp", low=-1e9, missing=True)  # covers every row, but tests a column
     assert key(conditions=(whole,)) != key(conditions=(whole, everything))
+
+
+def test_bounds_that_are_written_differently_make_the_same_rule():
+    def rule(*conditions):
+        return Rule(conditions, 1, None, 0.95, 2, 0.5, 1.0, None, True, 2.0, False)
+
+    train = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
+    whole, noisy = rule(Condition("a", -np.inf, 2.0)), rule(Condition("a", -np.inf, 2.5))
+    wider, other = rule(Condition("a", -np.inf, 3.0)), rule(Condition("b", -np.inf, 2.0))
+    first, same, *others = rule_keys([whole, noisy, wider, other, None], train)
+    assert first == same
+    assert len({first, *others}) == 4
+    assert others[-1] is None
 
 
 def test_copies_keep_the_outcomes_that_are_given(explainer, table):

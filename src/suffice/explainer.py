@@ -261,10 +261,11 @@ class SufficientExplainer(ConditionalForest):
 
         Examples
         --------
+        >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(200, 3))
         >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
         >>> explainer.with_settings(pi=0.95, n_candidates=2).candidates_
-        ('x1', 'x0')
+        ('x1', 'x2')
         """
         state = self._state()
         for name in changes:
@@ -360,7 +361,7 @@ class SufficientExplainer(ConditionalForest):
         outcomes = state.outcomes(matrix, predictions if is_of_forest else self._outcome_values(X, matrix, y))
         has_bar = wants_bar(progress)
         with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report_progress:
-            found = find_sufficient_sets(
+            found_sets = find_sufficient_sets(
                 state.projected,
                 matrix,
                 outcomes,
@@ -370,13 +371,13 @@ class SufficientExplainer(ConditionalForest):
             )
         rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
         if rules is not None:
-            row_sets = found.by_row(first_only=rules == "minimal")
+            row_sets = found_sets.by_row(first_only=rules == "minimal")
             with progress_bar(len(row_sets), progress, "rules") if has_bar else nullcontext() as report_progress:
                 boxes = find_boxes(state, matrix, outcomes, row_sets, options, report_progress)
             for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
                 if rule is not None:
                     rules_of[row] += (rule,)
-        return Explanations(Answers(matrix, outcomes, predictions, found, rules_of), state, sets, table.library)
+        return Explanations(Answers(matrix, outcomes, predictions, found_sets, rules_of), state, sets, table.library)
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:

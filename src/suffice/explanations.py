@@ -216,7 +216,7 @@ class Explanations(Sequence[Explanation]):
         return (self._explanation(i) for i in range(len(self)))
 
     def _explanation(self, i: int) -> Explanation:
-        found, intervals = self.answers.sets, self.intervals
+        found_sets, intervals = self.answers.sets, self.intervals
         variables = self.fitted.variables
         row = [
             (column.name, column.decode(value))
@@ -227,16 +227,17 @@ class Explanations(Sequence[Explanation]):
             interval=None if intervals is None else (float(intervals[i, 0]), float(intervals[i, 1])),
             pi=self.pi,
             sufficient_sets=tuple(
-                self._named(found.masks[j], float(found.sdps[j])) for j in range(found.offset[i], found.offset[i + 1])
+                self._named(found_sets.masks[j], float(found_sets.sdps[j]))
+                for j in range(found_sets.offset[i], found_sets.offset[i + 1])
             ),
-            best_set=self._named(found.best_masks[i], float(found.best_sdps[i])),
+            best_set=self._named(found_sets.best_masks[i], float(found_sets.best_sdps[i])),
             values=tuple(
                 (name, tuple(row[c] for c in columns))
                 for name, columns in zip(variables.names, variables.columns, strict=True)
             ),
             rules=self.answers.rules[i],
             prediction=to_plain(self.predictions[i]),
-            is_search_complete=bool(found.is_complete[i]),
+            is_search_complete=bool(found_sets.is_complete[i]),
             columns=self.columns,
         )
 
@@ -275,17 +276,17 @@ class Explanations(Sequence[Explanation]):
             The LXI; 0 for all variables where a row has no sufficient set.
         """
         check_sets_kind(sets)
-        found = self.answers.sets
+        found_sets = self.answers.sets
         row_of_set = np.repeat(np.arange(len(self)), self.n_sets)
-        size = found.sizes()
+        size = found_sets.sizes()
         is_counted = np.ones(len(size), dtype=bool)
         if sets == "minimal" and len(size):
-            smallest = size[np.minimum(found.offset[:-1], len(size) - 1)]
+            smallest = size[np.minimum(found_sets.offset[:-1], len(size) - 1)]
             is_counted = size == smallest[row_of_set]
         n_counted = np.bincount(row_of_set[is_counted], minlength=len(self))
         importance = np.zeros((len(self), len(self.variable_names)))
-        for bit, variable in enumerate(found.candidates):
-            n_holding = np.bincount(row_of_set[found.holds(bit) & is_counted], minlength=len(self))
+        for bit, variable in enumerate(found_sets.candidates):
+            n_holding = np.bincount(row_of_set[found_sets.holds(bit) & is_counted], minlength=len(self))
             importance[:, variable] = n_holding / np.maximum(n_counted, 1)
         return importance
 

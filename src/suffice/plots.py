@@ -64,7 +64,7 @@ def importance(
     Parameters
     ----------
     explanations : Explanations, Explanation or sequence of Explanation
-        What is drawn. For several rows, the mean over those with a sufficient set.
+        What is drawn. The importances of several rows are averaged over those with a sufficient set.
     sets : {"all", "minimal"}, default="all"
         Over which sufficient sets the LXI is taken.
     n_variables : int, default=15
@@ -140,7 +140,7 @@ def importance_heatmap(
     n_variables : int, default=15
         How many variables are drawn at most: those with the largest mean importance.
     max_rows : int, default=2000
-        Of more rows than this, so many are drawn, chosen at random.
+        The largest number of rows drawn; from more rows, this many are chosen at random.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -268,7 +268,7 @@ def rule(
 ) -> Axes:
     """Draw a rule of a row as a box over the training rows, on one or two columns.
 
-    The training rows are those that satisfy what the rule asks of other columns; of more than 5000, some are left out.
+    The training rows drawn are those that satisfy the rule's conditions on all other columns, 5000 of them at most.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ def stability(
     X : array-like or frame of shape (n_rows, n_columns), default=None
         The rows.
     y : array-like of shape (n_rows,), default=None
-        The outcomes, which the copies keep. None explains what is predicted, of a row and of each of its copies.
+        The outcomes, which the copies keep. None explains what is predicted for a row and for each of its copies.
     scale : float, default=0.1
         The standard deviation of the noise, as a share of each column's own.
     n_copies : int, default=50
@@ -443,17 +443,17 @@ def stability(
 
 
 def coverage_precision(
-    model: GlobalRulesClassifier | GlobalRulesRegressor, *, X: Any = None, y: Any = None, ax: Axes | None = None
+    rule_list: GlobalRulesClassifier | GlobalRulesRegressor, *, X: Any = None, y: Any = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the rules of a global model by how many rows they cover and how precise they are there.
+    """Draw the rules of a list by how many rows they cover and how precise they are there.
 
     Each rule is a disc, the larger the more training rows it covers. The step line joins the rules that no other one
     beats in both; the black line leads from the first rule of the list, by the first two together and so on, to all.
 
     Parameters
     ----------
-    model : GlobalRulesClassifier or GlobalRulesRegressor
-        The fitted model.
+    rule_list : GlobalRulesClassifier or GlobalRulesRegressor
+        The fitted list of rules.
     X : array-like or frame of shape (n_rows, n_columns), default=None
         Rows on which coverage and precision are measured; None for the training rows.
     y : array-like of shape (n_rows,), default=None
@@ -467,19 +467,21 @@ def coverage_precision(
         Where it was drawn. Precision is the accuracy or, for a regression, ``1 - MSE / var(y)`` with the variance of
         the training outcomes.
     """
-    measured = model.evaluate(X, y)
-    is_class = isinstance(model, GlobalRulesClassifier)
+    measured = rule_list.evaluate(X, y)
+    is_class = isinstance(rule_list, GlobalRulesClassifier)
     ax = make_axes(ax, 7.8, 4.6)
     used = np.flatnonzero(measured.covers.any(axis=1))
     if not len(used):
-        return say(ax, "No rule covers any of these rows." if model.rules_ else "The model has no rules.")
+        return say(ax, "No rule covers any of these rows." if rule_list.rules_ else "The list has no rules.")
     coverage, precision = measured.coverage[used], measured.precision[used]
-    _draw_rules(ax, model, used, coverage, precision)
+    _draw_rules(ax, rule_list, used, coverage, precision)
     best = _frontier(coverage, precision)
     ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
     so_far, precision_so_far = measured.coverage_of_first, measured.precision_of_first
     ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
-    together = f"all {counted(len(model.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
+    together = (
+        f"all {counted(len(rule_list.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
+    )
     ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
     ax.set_xlim(left=0)
     worst = min(precision.min(), precision_so_far.min(), 0.95)
@@ -493,14 +495,14 @@ def coverage_precision(
     return keep_spines(ax, "left", "bottom")
 
 
-def _draw_rules(ax: Axes, model: Any, used: NDArray[np.intp], coverage: Floats, precision: Floats) -> None:
+def _draw_rules(ax: Axes, rule_list: Any, used: NDArray[np.intp], coverage: Floats, precision: Floats) -> None:
     """Draw rules as discs, the larger the more training rows they cover, and by class."""
-    support = np.array([model.rules_[i].support for i in used])
+    support = np.array([rule_list.rules_[i].support for i in used])
     sizes = 20 + 280 * support / support.max()
-    is_class = isinstance(model, GlobalRulesClassifier)
+    is_class = isinstance(rule_list, GlobalRulesClassifier)
     groups = [Group("a rule", BLUE, "o", np.ones(len(used), dtype=bool))]
     if is_class:
-        groups = class_groups(np.array([model.rules_[i].output for i in used]))
+        groups = class_groups(np.array([rule_list.rules_[i].output for i in used]))
     for group in groups:
         ax.scatter(
             *(100 * coverage[group.is_in], precision[group.is_in], sizes[group.is_in]),

@@ -282,6 +282,10 @@ def test_a_run_that_comes_when_another_ends_is_refused(rows_here, monkeypatch, c
 
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOLCK, 0), (errno.ENOSYS, 0), (errno.EIO, 2)])
 def test_a_file_system_without_locks_is_no_error(number, code, rows_here, monkeypatch, capsys):
+    """A file in place of a lock would be one that a killed run leaves behind, for everyone to wait for."""
+    os.mkdir(".out.parquet.parts")
+    Path(".out.parquet.parts", LOCK).write_text("1\nanother-machine\n")
+
     def fail(*args):
         raise OSError(number, os.strerror(number))
 

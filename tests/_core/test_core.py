@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -252,14 +255,37 @@ def test_every_argument_is_a_keyword():
         _core.Rows(GRID.astype(np.float32), rank, rank)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _core.leaves(forest, GRID.astype(np.float32), 1)
+
+
+def signatures_of_the_core():
+    """By function or method: its arguments as the compiled module documents them, without `self`."""
+    signatures = {}
     for name in _core.__all__:
         value = getattr(_core, name)
+        functions = {name: value}
         if isinstance(value, type):
-            value = vars(value).get("__init__")  # an exception has none of its own
-        signature = (getattr(value, "__doc__", None) or "").splitlines()[:1]
-        for line in signature:
-            arguments = line.split(") ->", maxsplit=1)[0].split("(", maxsplit=1)[1].removeprefix("self, ")
-            assert arguments == "" or arguments.startswith("*, "), line
+            functions = {f"{name}.{key}": vars(value)[key] for key in ("__init__", "add_tree") if key in vars(value)}
+        for key, function in functions.items():
+            line = (function.__doc__ or "").partition("\n")[0]
+            if name != "OtherTableError":
+                signatures[key] = line.partition("(")[2].rpartition(") ->")[0].removeprefix("self, ")
+    return signatures
+
+
+def test_the_stub_has_the_arguments_of_the_core_and_all_are_keywords():
+    stub = ast.parse(Path(_core.__file__).with_name("_native.pyi").read_text(encoding="utf-8"))
+    declared = {}
+    for node in ast.walk(stub):
+        members = node.body if isinstance(node, ast.Module | ast.ClassDef) else []
+        prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for member in members:
+            if isinstance(member, ast.FunctionDef) and not member.decorator_list:
+                assert [a.arg for a in member.args.args] == (["self"] if prefix else []), member.name
+                declared[prefix + member.name] = [a.arg for a in member.args.kwonlyargs]
+    signatures = signatures_of_the_core()
+    assert declared == {name: re.findall(r"(?:^|, )(\w+): ", line) for name, line in signatures.items()}
+    assert all(line == "" or line.startswith("*, ") for line in signatures.values())
+    assert max(len(names) for names in declared.values()) <= 8
 
 
 def test_rows_keep_their_arrays_alive():

@@ -63,22 +63,29 @@ def test_the_bar_changes_no_answer(explain, capsys):
 def test_a_bar_is_shown_on_a_terminal_or_in_a_notebook(show, is_terminal, in_notebook, is_shown, monkeypatch, capsys):
     as_terminal(monkeypatch, is_terminal)
     monkeypatch.setattr("suffice._engine.progress._in_notebook", lambda: in_notebook)
-    with progress_bar(10, show) as tell:
-        assert (tell is not None) == is_shown
+    with progress_bar(10, show) as show_done:
+        assert (show_done is not None) == is_shown
 
 
-def test_a_bar_is_told_how_many_rows_are_done(capsys):
-    with progress_bar(10, True) as tell:
-        tell(4)
-        tell(4)
-        tell(7)
+def test_a_bar_shows_how_many_rows_are_done(capsys):
+    with progress_bar(10, True) as show_done:
+        show_done(4)
+        show_done(4)
+        show_done(7)
     assert capsys.readouterr().err.rstrip().splitlines()[-1].split("\r")[-1].startswith("explaining:  70%")
+
+
+def test_rows_that_were_done_before_are_shown_from_the_start(capsys):
+    with progress_bar(10, True, n_before=5) as show_done:
+        assert "50%" in capsys.readouterr().err
+        show_done(7)
+    assert " 7/10 " in capsys.readouterr().err
 
 
 def test_a_notebook_is_known_by_its_kernel(monkeypatch, capsys):
     as_terminal(monkeypatch, is_terminal=False)
-    with progress_bar(10, None) as tell:
-        assert tell is None
+    with progress_bar(10, None) as show_done:
+        assert show_done is None
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
-    with progress_bar(10, None) as tell:
-        assert tell is not None
+    with progress_bar(10, None) as show_done:
+        assert show_done is not None

@@ -39,7 +39,7 @@ def frames(draw):
         dtype = draw(st.sampled_from(list(VALUES)))
         values = draw(st.lists(VALUES[dtype] | st.none(), min_size=n_rows, max_size=n_rows))
         if all(value is None for value in values):
-            dtype = pl.Float64  # nothing tells what an empty column was
+            dtype = pl.Float64  # an empty column does not show its type
         columns.append(pl.Series(name, values, dtype=dtype))
     return pl.DataFrame(columns)
 

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from suffice._io.writing import replacing
+from suffice._io.writing import replacing, write_text
 
 
 def test_a_file_that_cannot_be_finished_leaves_what_was_there(tmp_path):
@@ -60,3 +60,10 @@ def test_a_device_is_written_to_as_it_is():
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+def test_a_text_is_written_whole_with_its_line_ends(tmp_path):
+    assert write_text(tmp_path / "a.html", "é\n\ud800\n") == tmp_path / "a.html"
+    assert (tmp_path / "a.html").read_bytes() == "é\n&#55296;\n".encode()
+    with pytest.raises(FileNotFoundError, match=r"The folder of 'a\.html' does not exist: '.*nowhere'"):
+        write_text(tmp_path / "nowhere" / "a.html", "")

@@ -39,18 +39,6 @@ def test_without_its_packages_the_app_names_its_extra():
     assert done.stderr.strip().endswith("ImportError: The web app needs its extra: pip install 'suffice[app]'.")
 
 
-def test_the_command_serves_the_app(mixed, tmp_path):
-    mixed.explainer.save(tmp_path / "e.suffice")
-    code = "import sys; from suffice._cli.main import main; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, "app", str(tmp_path / "e.suffice"), "--port", "0", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        try:
-            address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
-            assert b"suffice" in urlopen(address).read()
-        finally:
-            process.terminate()
-
-
 def test_an_explainer_shows_itself(mixed):
     address = mixed.explainer.app(mixed.frame, port=0)
     assert b"suffice" in urlopen(address).read()

@@ -7,14 +7,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from experiments.__main__ import EXPERIMENTS, WITH_FILES
 from experiments.page import make_page, read_summaries
 from experiments.runs import Plan, run_experiment
-from experiments.stability import _mean_different, _rule_keys
-
-from suffice.rules import Condition, Rule
+from experiments.stability import _mean_different
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_FILES = [e for e in EXPERIMENTS if e.name not in WITH_FILES]
@@ -78,19 +75,6 @@ def test_the_command_writes_results_and_a_page(tmp_path):
 
 
 # --- stability --------------------------------------------------------------------------------------------------------
-
-
-def test_rules_are_told_apart_by_their_variables_and_the_training_rows_that_they_cover():
-    def rule(*conditions):
-        return Rule(conditions, 1, None, 0.95, 2, 0.5, 1.0, None, True, 2.0, False)
-
-    train = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
-    whole, noisy = rule(Condition("a", -np.inf, 2.0)), rule(Condition("a", -np.inf, 2.5))
-    wider, other = rule(Condition("a", -np.inf, 3.0)), rule(Condition("b", -np.inf, 2.0))
-    first, same, *others = _rule_keys([whole, noisy, wider, other, None], train)
-    assert first == same
-    assert len({first, *others}) == 4
-    assert others[-1] is None
 
 
 def test_different_rules_are_counted_among_a_row_and_its_copies():

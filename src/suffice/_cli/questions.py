@@ -23,7 +23,7 @@ from suffice.errors import InputError
 from suffice.explainer import SufficientExplainer
 from suffice.explanations import Explanations
 
-N_MANY = 1000  # from this number of rows on, a terminal is told that the work has begun
+N_MANY = 1000  # from this number of rows on, a terminal shows that the work has begun
 N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time
 
 

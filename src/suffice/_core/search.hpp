@@ -48,7 +48,8 @@ class SetsOfSize {
     }
     bool is_done() const { return is_done_; }
     Set set() const { return set_; }
-    void advance() {
+    // Always inlined: the loops over sets then keep the whole state in registers.
+    [[gnu::always_inline]] void advance() {
         // The first that can move up by one does so; those before it start again.
         std::size_t j = 0;
         while (j + 1 < chosen_.size() && chosen_[j] + 1 == chosen_[j + 1]) ++j;

@@ -96,7 +96,7 @@ class Ends:
     sorted_values: LastUsed = field(default_factory=lambda: LastUsed(math.inf), repr=False)
 
     def bounds(
-        self, columns: Sequence[int], found: Mapping[str, NDArray[Any]], x: NDArray[np.float32]
+        self, columns: Sequence[int], core_box: Mapping[str, NDArray[Any]], x: NDArray[np.float32]
     ) -> tuple[Bounds, ...]:
         """Write the sides of a box in the user's own values. Sides that exclude nothing are left out.
 
@@ -104,7 +104,7 @@ class Ends:
         ----------
         columns : sequence of int
             The columns of the matrix that the box is over.
-        found : mapping of str to ndarray
+        core_box : mapping of str to ndarray
             The box as the core found it: for each column `low`, `high`, `missing` and `has_values`, and whether it
             `holds_everywhere`: then ends are rounded inwards only.
         x : ndarray of shape (n_columns,), float32
@@ -116,10 +116,10 @@ class Ends:
             What the box asks.
         """
         kept = []
-        everywhere = bool(found["holds_everywhere"])
+        everywhere = bool(core_box["holds_everywhere"])
         for c, column in enumerate(columns):
-            low, high = found["low"][c], found["high"][c]
-            side = CodedSide(column, low, high, bool(found["missing"][c]), bool(found["has_values"][c]))
+            low, high = core_box["low"][c], core_box["high"][c]
+            side = CodedSide(column, low, high, bool(core_box["missing"][c]), bool(core_box["has_values"][c]))
             bounds = self._bounds(side, x[side.column], everywhere)
             is_open = bounds == Bounds(bounds.column, missing=side.missing, part=bounds.part)
             # Where the data have no missing values, "is known" would say nothing.

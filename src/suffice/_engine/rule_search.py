@@ -152,8 +152,8 @@ def find_boxes(
         n_done += len(rows)
         for i, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
             if arrays["exists"][i]:
-                found = {name: values[i] for name, values in arrays.items()}
-                boxes[pair] = _box(fitted, found, columns, X[row], (int(low[row]), int(high[row])))
+                core_box = {name: values[i] for name, values in arrays.items()}
+                boxes[pair] = _box(fitted, core_box, columns, X[row], (int(low[row]), int(high[row])))
     return boxes
 
 
@@ -162,24 +162,28 @@ def _after(progress: Callable[[int], object], n_before: int) -> Callable[[int], 
 
 
 def _box(
-    fitted: Fitted, found: dict[str, NDArray[Any]], columns: list[int], x: NDArray[np.float32], ranks: tuple[int, int]
+    fitted: Fitted,
+    core_box: dict[str, NDArray[Any]],
+    columns: list[int],
+    x: NDArray[np.float32],
+    ranks: tuple[int, int],
 ) -> FoundBox:
     forest = fitted.projected.forest
     is_covered = np.ones(len(forest.X), dtype=bool)
     for c, column in enumerate(columns):
         values = forest.X[:, column]
-        is_within = (found["low"][c] < values) & (values <= found["high"][c]) & bool(found["has_values"][c])
-        is_covered &= is_within | (np.isnan(values) & bool(found["missing"][c]))
+        is_within = (core_box["low"][c] < values) & (values <= core_box["high"][c]) & bool(core_box["has_values"][c])
+        is_covered &= is_within | (np.isnan(values) & bool(core_box["missing"][c]))
     rank = forest.y_rank[is_covered]
     y = forest.y_values[rank]
     return FoundBox(
-        bounds=fitted.ends.bounds(columns, found, x),
-        sdp=float(found["sdp"]),
-        support=int(found["support"]),
-        coverage=int(found["support"]) / len(forest.X),
+        bounds=fitted.ends.bounds(columns, core_box, x),
+        sdp=float(core_box["sdp"]),
+        support=int(core_box["support"]),
+        coverage=int(core_box["support"]) / len(forest.X),
         precision=float(np.mean((ranks[0] <= rank) & (rank <= ranks[1]))) if len(rank) else None,
         mae=float(np.mean(np.abs(y - y.mean()))) if fitted.classes is None and len(rank) else None,
-        optimal=bool(found["is_optimal"]),
-        bound=float(found["bound"]),
-        everywhere=bool(found["holds_everywhere"]),
+        optimal=bool(core_box["is_optimal"]),
+        bound=float(core_box["bound"]),
+        everywhere=bool(core_box["holds_everywhere"]),
     )

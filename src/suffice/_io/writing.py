@@ -37,24 +37,24 @@ def replacing(output: str | os.PathLike[str]) -> Iterator[Path]:
         written.unlink(missing_ok=True)
 
 
-def write_text(target: str | os.PathLike[str], text: str) -> Path:
-    """Write a text file so that it is there completely or not at all.
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text file completely or not at all.
 
     Parameters
     ----------
-    target : path
+    path : path
         The path of the file.
     text : str
-        Its content, written as UTF-8. Half a surrogate pair, as in a broken label, becomes a character reference.
+        The content, written as UTF-8. Half a surrogate pair, as in a broken label, becomes a character reference.
 
     Returns
     -------
     Path
         The file.
     """
-    path = Path(target)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder of {path.name!r} does not exist: {str(path.parent)!r}.")
-    with replacing(path) as written:
+    output = Path(path)
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"The folder of {output.name!r} does not exist: {str(output.parent)!r}.")
+    with replacing(output) as written:
         written.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
-    return path
+    return output

@@ -142,13 +142,13 @@ def rule_card(rule: Rule) -> str:
     return _card(_sentence(picture.sentence), _figures(picture), drawn, element("div", "part note", picture.proof))
 
 
-def global_rules_card(model: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
-    """Draw the rules of a global model as a table.
+def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
+    """Draw a list of rules as a table.
 
     Parameters
     ----------
-    model : GlobalRulesClassifier or GlobalRulesRegressor
-        The fitted model.
+    rule_list : GlobalRulesClassifier or GlobalRulesRegressor
+        The fitted list of rules.
     n_rows : int
         The number of training rows.
     share : float
@@ -159,7 +159,7 @@ def global_rules_card(model: GlobalRulesClassifier | GlobalRulesRegressor, n_row
     str
         HTML.
     """
-    lines: Sequence[GlobalRule] = model.rules_
+    lines: Sequence[GlobalRule] = rule_list.rules_
     covered = f"coverage {format_percent(share)} % of {counted(n_rows, 'row')}"
     cells: list[str] = [element("span", "head-cell", title) for title in ("", "rule", "coverage", "precision")]
     for i, line in enumerate(lines[:MAX_LINES], start=1):
@@ -173,10 +173,10 @@ def global_rules_card(model: GlobalRulesClassifier | GlobalRulesRegressor, n_row
         ]
     table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""
-    fallback = model.fallback if isinstance(model.fallback, str) else type(model.fallback).__name__
-    otherwise = "No other row is decided." if model.fallback is None else f"All other rows: {fallback}."
+    fallback = rule_list.fallback if isinstance(rule_list.fallback, str) else type(rule_list.fallback).__name__
+    otherwise = "No other row is decided." if rule_list.fallback is None else f"All other rows: {fallback}."
     return _card(
-        _head(type(model).__name__, [counted(len(lines), "rule")], element("div", "badge", covered)),
+        _head(type(rule_list).__name__, [counted(len(lines), "rule")], element("div", "badge", covered)),
         element("div", "part", table),
         element("div", "note under", f"{more} The first rule that covers a row decides. {otherwise}"),
     )

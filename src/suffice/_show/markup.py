@@ -1,4 +1,4 @@
-"""Pieces of HTML of which cards and reports are made. They know nothing of what is explained.
+"""Pieces of HTML of which cards and reports are made. They do not depend on what is explained.
 
 Any text that is not `Html` is escaped where it is put in.
 """
@@ -93,7 +93,7 @@ def part(title: str, note: str, *children: str) -> Html:
     title : str
         The title.
     note : str
-        What is said beside it, smaller.
+        A smaller text beside it.
     *children : str
         What is in it.
 
@@ -145,7 +145,7 @@ def bars(
     tick : float, optional
         A share that is marked.
     more : str, default=""
-        What is said below.
+        A text below the bars.
     narrow : bool, default=False
         Whether the names are short.
 
@@ -168,7 +168,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     Parameters
     ----------
     pairs : iterable of (str, str)
-        What it is, and what is said of it.
+        The name of each fact, and its text.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def chips(labels: Iterable[tuple[str, str]], more: str = "") -> Html:
     labels : iterable of (str, str)
         The labels, each with one of "in", "own", "own in" and "".
     more : str, default=""
-        What is said after them.
+        A text after them.
 
     Returns
     -------

@@ -99,7 +99,7 @@ def _escape(text: str) -> str:
     return element("i", "", text)[3:-4]
 
 
-# --- what is said of all rows ----------------------------------------------------------------------------------------
+# --- what concerns all rows ------------------------------------------------------------------------------------------
 
 
 def _lead(explanations: Explanations) -> str:
@@ -162,10 +162,10 @@ def _rows(n: int) -> str:
 
 def _about_rules(explanations: Explanations, n_lines: int) -> str:
     if not n_lines:
-        return "There are no rules: `explain` was not to find any, or no row has a sufficient set."
+        return "There are no rules: they were not searched for, or no row has a sufficient set."
     return (
-        "The distinct rules of the explained rows, as the global model collects them, measured on the training table. "
-        "There the rule with the lowest number that covers a row decides. Choose a rule's rows to see them below."
+        "The distinct rules of the explained rows, as a global list of rules collects them, measured on the training "
+        "table. The rule with the lowest number that covers a row decides. Choose a rule's rows to see them below."
     )
 
 

@@ -282,15 +282,15 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
         return [], first.tolist()
     is_class = explanations.about["task"] == "classification"
     kind = GlobalRulesClassifier if is_class else GlobalRulesRegressor
-    model = kind.from_explanations(explanations)
+    rule_list = kind.from_explanations(explanations)
     lines = []
-    for i, line in enumerate(model.rules_):
+    for i, line in enumerate(rule_list.rules_):
         covered = line.rule.covers(table)
         first[covered & (first < 0)] = i
         lines.append(
             {
                 "box": boxes.place(line.rule.conditions, line.coverage),
-                "said": line_conclusion(line),
+                "conclusion": line_conclusion(line),
                 "coverage": line.coverage,
                 "precision": line.precision,
                 "precisionText": format_probability(max(line.precision, 0.0)),

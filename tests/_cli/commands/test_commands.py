@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from shop import command
 
@@ -26,3 +29,11 @@ def test_every_command_has_examples(name, capsys):
     assert run([name, "--help"]) == 0
     text = capsys.readouterr().out
     assert text.partition("Examples")[2].count(f"suffice {name}") >= 2
+
+
+def test_the_help_loads_no_heavy_module():
+    code = "import sys; from suffice._cli.main import run; run(['fit', '--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    loaded = set(done.stderr.split())
+    assert "suffice._cli.commands.fit" in loaded
+    assert not {"numpy", "sklearn", "polars", "narwhals", "filelock", "tqdm"} & loaded

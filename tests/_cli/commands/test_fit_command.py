@@ -30,7 +30,7 @@ def test_the_options_of_fit_reach_the_explainer(here, capsys):
     assert "Candidates: 3 of 4 variables: who" in out
     explainer = SufficientExplainer.load("m.suffice")
     assert (explainer.pi, explainer.alpha, explainer.max_size, explainer.n_candidates) == (0.8, 0.2, 2, 3)
-    about = explainer._about()
+    about = explainer.describe()
     assert (about["forest"]["n_estimators"], about["forest"]["min_samples_leaf"]) == (20, 7)
     assert about["n_rows"] == 200
     assert about["variables"] == ["city", "who", "income", "code"]

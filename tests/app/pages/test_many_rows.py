@@ -3,9 +3,12 @@ import threading
 import numpy as np
 import polars as pl
 import pytest
-from app_client import WAIT
+from app_client import WAIT, all_text
 
-from suffice.app.state.jobs import Job
+from suffice import SearchSizeWarning
+from suffice.app.pages.many_rows import _results
+from suffice.app.state.explained_rows import ExplainedRows
+from suffice.app.state.jobs import Job, Jobs
 
 
 def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, tmp_path, monkeypatch):
@@ -52,3 +55,20 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
     page.click("#cancel")
     page.wait_for_function("() => document.querySelector('#many-progress').innerText === 'Cancelled.'")
     assert page.locator("#many-results").is_hidden()
+
+
+def test_rows_whose_search_ended_early_are_counted(mixed):
+    """The page never said so."""
+    rows = mixed.frame[:10].select(mixed.names)
+    with pytest.warns(SearchSizeWarning):
+        explanations = mixed.explainer.with_settings(max_sets=1).explain(rows)
+    n_early = 10 - sum(explanations.is_search_complete)
+    assert n_early > 0
+    jobs, is_done = Jobs(), threading.Event()
+    name = jobs.start(Job(""), lambda job: ExplainedRows(explanations, list(range(10))))
+    while jobs.get(name).state == "running":
+        is_done.wait(0.01)
+    tiles, cautions, _, _, groups = _results(jobs, False, None, name)
+    assert f"all sets of {n_early} row" in all_text(cautions)
+    assert all_text(tiles[0]) == "rows explained 10 π = 0.9"
+    assert sum(group["n"] for group in groups) == 10

@@ -33,14 +33,12 @@ def demo(
 
 
 def _show(data: DemoData, page: Path) -> None:
-    from suffice._io.writing import replacing
     from suffice.explainer import SufficientExplainer
 
     with working(f"{data.title}: fitting and explaining"):
         explainer = SufficientExplainer(random_state=0).fit(data.X_fit, data.y_fit)
         explanations = explainer.explain(data.X_new)
-        with replacing(page) as path:
-            explanations.report(path, title=data.title)
+        explanations.report(page, title=data.title)
     about = explainer.describe()
     trees = about["forest"]["n_estimators"]
     say(data.title, "=" * len(data.title))

@@ -102,7 +102,6 @@ def fit(
     from suffice._engine.settings import DEFAULT_MAX_SETS
     from suffice._io.outcome_column import outcomes_of
     from suffice._io.output import check_output
-    from suffice._io.writing import replacing
     from suffice.explainer import SufficientExplainer
 
     begin = time.perf_counter()
@@ -135,8 +134,7 @@ def fit(
         explainer.fit(X, y)
         if reason is not None:  # otherwise the reason would be the forest, which was made for this task
             explainer.fitted_ = replace(explainer.fitted_, task_reason=reason)
-        with replacing(output) as path:
-            explainer.save(path)
+        explainer.save(output)
     seconds = time.perf_counter() - begin
     say_lines(
         {

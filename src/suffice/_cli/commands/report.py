@@ -84,11 +84,10 @@ def write_report(explanations: Explanations, output: str, title: str | None) -> 
     import tempfile
 
     from suffice._io.output import write_bytes
-    from suffice._io.writing import replacing
+    from suffice._io.sources import STDIO
 
-    if output != "-":
-        with replacing(output) as path:
-            explanations.report(path, title=title)
+    if output != STDIO:
+        explanations.report(output, title=title)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"

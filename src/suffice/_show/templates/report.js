@@ -199,7 +199,7 @@
         facts.append(make("span", "key", column.name), make("span", "", valueText(column, column.values[i])));
       }
       if (rows.line[i] >= 0) {
-        const rule = `${rows.line[i] + 1}: ${lines[rows.line[i]].said}`;
+        const rule = `${rows.line[i] + 1}: ${lines[rows.line[i]].conclusion}`;
         facts.append(make("span", "key", "first rule that covers it"), make("span", "", rule));
       }
       details.append(facts);
@@ -280,7 +280,7 @@
 
   lines.forEach((line, k) => {
     line.place = k;
-    line.text = `if ${conditionTexts(line.box).join(" and ")} then ${line.said}`.toLowerCase();
+    line.text = `if ${conditionTexts(line.box).join(" and ")} then ${line.conclusion}`.toLowerCase();
   });
   let shownLines = lines;
   let sortedBy = { key: "coverage", isDescending: true };
@@ -301,7 +301,7 @@
       "tr",
       "",
       make("td", "place", String(line.place + 1)),
-      make("td", "text", sentence(conditionTexts(line.box), line.said)),
+      make("td", "text", sentence(conditionTexts(line.box), line.conclusion)),
       share(line.coverage, boxes[line.box][2], "plain"),
       share(line.precision, line.precisionText, ""),
       make("td", "rows", count),

@@ -28,6 +28,14 @@ def test_a_search_that_ended_early_is_said(answer_with):
     assert NOT_COMPLETE in all_text(with_class(answer.outcome, "care"))
 
 
+def test_a_search_that_ended_early_does_not_deny_other_sets(answer_with):
+    """The page said "No other set is sufficient." beside the note that the search had ended early."""
+    text = all_text(with_class(answer_with(View(row=7), is_search_complete=False).outcome, "lead"))
+    assert "The search found" in text
+    assert "No other set is sufficient." not in text
+    assert "In all," not in text
+
+
 def test_nothing_is_said_of_a_complete_search_that_agrees(answer_with):
     answer = answer_with(View(row=7), is_search_complete=True)
     assert with_class(answer.outcome, "care") == []

@@ -184,7 +184,10 @@ def _lead(explanation: Explanation) -> list[Any]:
     best, n = explanation.best_set, len(explanation.sufficient_sets)
     names = join(best.variables) or "no variable"
     verb = "is" if len(best.variables) == 1 else "are"
-    others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
+    if explanation.is_search_complete:
+        others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
+    else:
+        others = f"The search found {counted(n, 'sufficient set')}."
     if not best.variables:
         return [f"It is kept for all values, with probability {format_probability(best.sdp)}. {others}"]
     return ["To keep it, ", html.B(names), f" {verb} enough, with probability {format_probability(best.sdp)}. {others}"]
