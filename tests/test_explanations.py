@@ -93,7 +93,7 @@ def test_an_explanation_holds_its_interval(of_numbers, of_classes):
 
 def by_hand():
     """Three rows; the second alone has sufficient sets: {c} and, larger, {a, d}. The candidates are c, d, a."""
-    found = FoundSets(
+    sets = FoundSets(
         candidates=(2, 3, 0),
         offset=np.array([0, 0, 2, 2]),
         masks=np.array([[0b001, 0], [0b110, 0]], dtype=np.uint64),
@@ -109,7 +109,7 @@ def by_hand():
         encoding=encoding, variables=Variables.from_columns("abcd"), settings=SimpleNamespace(pi=0.9)
     )
     ranks = np.arange(3, dtype=np.uint32)
-    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, found, [()] * 3)
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, [()] * 3)
     return Explanations(answers, fitted, "all", None)
 
 
@@ -178,9 +178,9 @@ def test_a_frame_of_sets_has_a_line_for_each_set(explanations):
         for s in e.sufficient_sets or (e.best_set,):
             is_minimal = e.is_sufficient and len(s.variables) == len(e.sufficient_sets[0].variables)
             interval = () if e.interval is None else e.interval
-            told = (len(s.variables), s.sdp, e.is_sufficient, is_minimal, e.forest_agrees)
+            figures = (len(s.variables), s.sdp, e.is_sufficient, is_minimal, e.forest_agrees)
             rule = str(e.rule) if e.rule and s == e.best_set else None
-            lines.append((row, e.outcome, *interval, s.variables, *told, rule))
+            lines.append((row, e.outcome, *interval, s.variables, *figures, rule))
     bounds = ["low", "high"] if explanations[0].interval else []
     names = ["row", "outcome", *bounds, "variables", "size", "sdp", "is_sufficient", "is_minimal"]
     names += ["forest_agrees", "rule"]

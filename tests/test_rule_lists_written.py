@@ -46,9 +46,9 @@ def run_sql(model, table):
     connection.execute(f"CREATE TABLE t (i INTEGER, {columns})")
     rows = [(i, *(None if math.isnan(v) else v for v in row)) for i, row in enumerate(table.tolist())]
     connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * (table.shape[1] + 1))})", rows)
-    found = connection.execute(f"SELECT {model.to_sql()} FROM t ORDER BY i").fetchall()
+    values = connection.execute(f"SELECT {model.to_sql()} FROM t ORDER BY i").fetchall()
     connection.close()
-    return [value for (value,) in found]
+    return [value for (value,) in values]
 
 
 def test_the_sql_is_one_case():
@@ -77,9 +77,9 @@ def test_the_sql_of_numbers_says_what_predict_says():
     y = 1e-6 * rng.normal(size=60)
     model = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
     expected = model.predict(table)
-    found = np.array(run_sql(model, table), dtype=float)
+    numbers = np.array(run_sql(model, table), dtype=float)
     assert 0 < np.isnan(expected).sum() < 60
-    assert found == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
+    assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
 
 
 # --- dictionaries and JSON -------------------------------------------------------------------------------------------

@@ -94,9 +94,9 @@ ONE, NEXT, SECOND = 1.0, next32(1.0), next32(next32(1.0))  # the mantissas of 1 
     ],
 )
 def test_an_end_is_rounded_like_this(below, above, threshold, end):
-    found = round_end(rounded(below), rounded(above), threshold)
-    assert repr(found) == repr(end)
-    assert parts(found, rounded(below), rounded(above))
+    rounded_end = round_end(rounded(below), rounded(above), threshold)
+    assert repr(rounded_end) == repr(end)
+    assert parts(rounded_end, rounded(below), rounded(above))
 
 
 FLOAT32 = st.one_of(
