@@ -9,13 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from drawn_rules import (
-    HOUR,
-    TEMP,
-    WORK,
-    rows_of,
-    rule,
-)
+from drawn_rules import HOUR, TEMP, WORK, rows_of, rule
 
 from suffice._io.condition_text import parse_conditions
 from suffice.conditions import Condition

@@ -41,8 +41,8 @@ def test_explanations_are_what_a_search_by_sdp_finds(explainer, options, sets):
         enough = {S: sdp for S, sdp in enough.items() if not any(T < S for T in enough)}
         if sets == "minimal":
             enough = {S: sdp for S, sdp in enough.items() if len(S) == min(map(len, enough))}
-        found = {frozenset(s.variables): s.sdp for s in explanation.sufficient_sets}
-        assert found == pytest.approx(enough)
+        sdp_of_set = {frozenset(s.variables): s.sdp for s in explanation.sufficient_sets}
+        assert sdp_of_set == pytest.approx(enough)
         assert explanation.is_sufficient == bool(enough)
         order = [(len(s.variables), -s.sdp) for s in explanation.sufficient_sets]
         assert order == sorted(order)
@@ -179,22 +179,22 @@ def test_missing_values_are_explained():
     assert len(explainer.explain(holes[:12])) == 12
 
 
-# --- candidates ------------------------------------------------------------------------------------------------------
+# --- searches that end early ------------------------------------------------------------------------------------------
 
 
 def test_a_search_that_ends_early_is_told(explainer):
     limited = copy.deepcopy(explainer).set_params(max_sets=4)
     message = r"The search ended after 4 of up to 15 sets of candidates in \d+ of 12 rows: they may have other"
     with pytest.warns(SearchSizeWarning, match=message) as caught:
-        found = limited.explain(ROWS)
+        explanations = limited.explain(ROWS)
     assert [warning.filename for warning in caught] == [__file__]
-    is_complete = [e.is_search_complete for e in found]
+    is_complete = [e.is_search_complete for e in explanations]
     assert not all(is_complete)
-    assert [e["is_search_complete"] for e in found.to_dict()["explanations"]] == is_complete
-    assert ["there may be others" in str(e) for e in found] == [not complete for complete in is_complete]
+    assert [e["is_search_complete"] for e in explanations.to_dict()["explanations"]] == is_complete
+    assert ["there may be others" in str(e) for e in explanations] == [not complete for complete in is_complete]
     whole = explainer.explain(ROWS)
     assert all(e.is_search_complete for e in whole)
-    for some, every in zip(found, whole, strict=True):
+    for some, every in zip(explanations, whole, strict=True):
         assert some.sufficient_sets == tuple(s for s in every.sufficient_sets if len(s.variables) == 1)
     copy.deepcopy(explainer).set_params(max_sets=None).explain(ROWS)
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rentals import (
-    BUSY,
-    COUNT,
-    N_ROWS,
-    ROWS,
-    as_pandas,
-    explainer_for,
-)
+from rentals import BUSY, COUNT, N_ROWS, ROWS, as_pandas, explainer_for
 
 from suffice import SufficientExplainer
 
@@ -64,9 +57,11 @@ def test_fidelity_is_told_for_each_class():
 
 def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
     X = as_pandas().iloc[ROWS]
-    said = of_classes.predict(X)
-    contradicted = np.where(said == "busy", "quiet", "busy")
-    for explanation, label, prediction in zip(of_classes.explain(X, contradicted), contradicted, said, strict=True):
+    predictions = of_classes.predict(X)
+    contradicted = np.where(predictions == "busy", "quiet", "busy")
+    for explanation, label, prediction in zip(
+        of_classes.explain(X, contradicted), contradicted, predictions, strict=True
+    ):
         assert not explanation.forest_agrees
         assert explanation.outcome == label
         assert explanation.prediction == prediction
@@ -82,12 +77,12 @@ def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
 def test_an_explanation_of_a_number_tells_if_the_forest_says_otherwise():
     X = as_pandas().iloc[ROWS]
     explainer = explainer_for("regression", radius=25.0).fit(as_pandas(), COUNT)
-    said = explainer.predict(X)
-    for explanation, prediction in zip(explainer.explain(X, said + 5.5), said, strict=True):
+    predictions = explainer.predict(X)
+    for explanation, prediction in zip(explainer.explain(X, predictions + 5.5), predictions, strict=True):
         assert not explanation.forest_agrees
         assert explanation.prediction == prediction
         assert "Read with care. The forest says " in str(explanation).splitlines()[0]
-    assert all(explanation.forest_agrees for explanation in explainer.explain(X, said + 4.5))
-    outside = explainer_for("regression").fit(as_pandas(), COUNT).explain(X, said + 1e6)
+    assert all(explanation.forest_agrees for explanation in explainer.explain(X, predictions + 4.5))
+    outside = explainer_for("regression").fit(as_pandas(), COUNT).explain(X, predictions + 1e6)
     assert not any(explanation.forest_agrees for explanation in outside)
     assert all("Read with care. The outcome lies outside the interval" in str(explanation) for explanation in outside)

@@ -67,12 +67,14 @@ def test_every_library_gives_the_same_explanations(task):
 
 @pytest.mark.parametrize("task", TARGETS)
 def test_every_library_gives_the_same_rules(task):
-    found = []
+    rules_by_library = []
     for make in FRAMES.values():
         X = make()
-        found.append(explainer_for(task, pi=0.6).fit(X, TARGETS[task]).rule(take(X), ["temp", "weather", "workingday"]))
-    assert any(rule is not None for rule in found[0])
-    assert all(rules == found[0] for rules in found)
+        rules_by_library.append(
+            explainer_for(task, pi=0.6).fit(X, TARGETS[task]).rule(take(X), ["temp", "weather", "workingday"])
+        )
+    assert any(rule is not None for rule in rules_by_library[0])
+    assert all(rules == rules_by_library[0] for rules in rules_by_library)
 
 
 @pytest.mark.parametrize("task", TARGETS)
@@ -226,11 +228,11 @@ def test_a_rule_covers_its_support_in_every_language(fitted):
 )
 def test_polars_knows_missing_values_of_every_kind(column):
     frame = pl.DataFrame({"a": column})
-    for asked in ({"missing": True, "values": False}, {"missing": False}):
-        rule = Rule((Condition("a", **asked),), "y", None, 1.0, 1, 1.0, 1.0, None, True, 1.0, False)
-        found = frame.select(covered=rule.to_polars())["covered"].to_list()
-        assert found == rule.covers(frame).tolist()
-        assert found == [(value is None or value != value) == asked["missing"] for value in column]
+    for options in ({"missing": True, "values": False}, {"missing": False}):
+        rule = Rule((Condition("a", **options),), "y", None, 1.0, 1, 1.0, 1.0, None, True, 1.0, False)
+        covered = frame.select(covered=rule.to_polars())["covered"].to_list()
+        assert covered == rule.covers(frame).tolist()
+        assert covered == [(value is None or value != value) == options["missing"] for value in column]
 
 
 def test_a_rule_covers_its_row(fitted):
@@ -478,11 +480,11 @@ def test_explanations_know_the_table_on_which_global_rules_are_measured(task, ma
     explanations = explainer_for(task).fit(X, y).explain(take(X))
     constant = {"classification": "majority", "regression": "mean"}[task] if fallback else None
     known = MODELS[task].from_explanations(explanations, fallback=constant)
-    given = MODELS[task].from_explanations(explanations, X, y, fallback=constant)
-    assert known.rules_ == given.rules_
+    with_table = MODELS[task].from_explanations(explanations, X, y, fallback=constant)
+    assert known.rules_ == with_table.rules_
     assert len(known.rules_) > 0
     assert known.feature_names_in_.tolist() == NAMES
-    np.testing.assert_array_equal(known.predict(X), given.predict(X))
+    np.testing.assert_array_equal(known.predict(X), with_table.predict(X))
 
 
 # --- rules that hold everywhere --------------------------------------------------------------------------------------

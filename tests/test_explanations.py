@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
 import re
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from suffice import Explanations, SufficientExplainer, SufficientSet
+from suffice import Explanations, SearchSizeWarning, SufficientExplainer, SufficientSet
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.search import FoundSets
 from suffice._table.encoding import Column, Encoding
@@ -92,7 +93,7 @@ def test_an_explanation_holds_its_interval(of_numbers, of_classes):
 
 def by_hand():
     """Three rows; the second alone has sufficient sets: {c} and, larger, {a, d}. The candidates are c, d, a."""
-    found = FoundSets(
+    sets = FoundSets(
         candidates=(2, 3, 0),
         offset=np.array([0, 0, 2, 2]),
         masks=np.array([[0b001, 0], [0b110, 0]], dtype=np.uint64),
@@ -108,7 +109,7 @@ def by_hand():
         encoding=encoding, variables=Variables.from_columns("abcd"), settings=SimpleNamespace(pi=0.9)
     )
     ranks = np.arange(3, dtype=np.uint32)
-    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, found, [()] * 3)
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, [()] * 3)
     return Explanations(answers, fitted, "all", None)
 
 
@@ -177,9 +178,9 @@ def test_a_frame_of_sets_has_a_line_for_each_set(explanations):
         for s in e.sufficient_sets or (e.best_set,):
             is_minimal = e.is_sufficient and len(s.variables) == len(e.sufficient_sets[0].variables)
             interval = () if e.interval is None else e.interval
-            told = (len(s.variables), s.sdp, e.is_sufficient, is_minimal, e.forest_agrees)
+            figures = (len(s.variables), s.sdp, e.is_sufficient, is_minimal, e.forest_agrees)
             rule = str(e.rule) if e.rule and s == e.best_set else None
-            lines.append((row, e.outcome, *interval, s.variables, *told, rule))
+            lines.append((row, e.outcome, *interval, s.variables, *figures, rule))
     bounds = ["low", "high"] if explanations[0].interval else []
     names = ["row", "outcome", *bounds, "variables", "size", "sdp", "is_sufficient", "is_minimal"]
     names += ["forest_agrees", "rule"]
@@ -255,3 +256,121 @@ def test_explanations_read_as_a_summary(of_classes):
 
 def test_explanations_survive_a_pickle(explanations):
     assert list(pickle.loads(pickle.dumps(explanations))) == list(explanations)
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+
+
+def contradicted(task):
+    """Explanations of which some say what the forest does not, and whose searches ended early."""
+    X, classes = data()
+    if task == "classes":
+        y, other = np.array(["slow", "fast", "stop"])[classes], np.roll(np.array(["slow", "fast", "stop"])[classes], 1)
+        explainer = SufficientExplainer(RandomForestClassifier(20, random_state=0), max_sets=5, pi=0.6).fit(X, y)
+    else:
+        y = classes * 10 + np.random.default_rng(1).normal(size=400)
+        other = np.roll(y, 1)
+        explainer = SufficientExplainer(RandomForestRegressor(20, random_state=0), max_sets=5, pi=0.6).fit(X, y)
+    with pytest.warns(SearchSizeWarning, match="ended after 5 of up to 15 sets"):
+        return explainer.explain(X[:40], other[:40])
+
+
+EVERY_KIND = {
+    "classes": lambda: explain(data()[1], RandomForestClassifier),
+    "numbers": lambda: explain(data()[1] * 10 + np.random.default_rng(1).normal(size=400), RandomForestRegressor),
+    "minimal sets without rules": lambda: (
+        SufficientExplainer(RandomForestClassifier(20, random_state=0))
+        .fit(*data())
+        .explain(data()[0][:40], sets="minimal", rules=None)
+    ),
+    "contradicted classes": lambda: contradicted("classes"),
+    "contradicted numbers": lambda: contradicted("numbers"),
+    "by hand": by_hand,
+    "no rows": lambda: (
+        SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(*data()).explain(data()[0][:0])
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_the_arrays_of_all_rows_are_those_of_the_single_explanations(kind):
+    explanations = EVERY_KIND[kind]()
+    singles = [explanations[i] for i in range(len(explanations))]
+    n_rows = len(singles)
+    assert explanations.outcomes.tolist() == [e.outcome for e in singles]
+    if explanations.intervals is None:
+        assert {e.interval for e in singles} <= {None}
+    else:
+        assert explanations.intervals.shape == (n_rows, 2)
+        assert [tuple(ends) for ends in explanations.intervals.tolist()] == [e.interval for e in singles]
+    assert explanations.predictions.tolist() == [e.prediction for e in singles]
+    for name, expected in {
+        "forest_agrees": [e.forest_agrees for e in singles],
+        "has_set": [e.is_sufficient for e in singles],
+        "n_sets": [len(e.sufficient_sets) for e in singles],
+    }.items():
+        array = getattr(explanations, name)
+        assert isinstance(array, np.ndarray)
+        assert array.shape == (n_rows,)
+        assert array.dtype.kind == ("i" if name == "n_sets" else "b")
+        assert array.tolist() == expected
+    assert explanations.best_sets == tuple(e.best_set for e in singles)
+    assert explanations.is_search_complete == tuple(e.is_search_complete for e in singles)
+    assert explanations.rules == tuple(e.rule for e in singles)
+    for sets in ("all", "minimal"):
+        matrix = explanations.importance_matrix(sets)
+        assert matrix.shape == (n_rows, len(explanations.variable_names))
+        for shares, e in zip(matrix.tolist(), singles, strict=True):
+            assert dict(zip(explanations.variable_names, shares, strict=True)) == e.importance_in(sets)
+
+
+def test_the_arrays_show_both_answers():
+    """Otherwise the test above could not tell an array from a constant."""
+    for task in ("classes", "numbers"):
+        explanations = contradicted(task)
+        assert set(explanations.forest_agrees.tolist()) == {True, False}
+        assert set(explanations.has_set.tolist()) == {True, False}
+    assert set(contradicted("classes").is_search_complete) == {True, False}
+    minimal, every = (EVERY_KIND["classes"]().importance_matrix(sets) for sets in ("minimal", "all"))
+    assert (minimal != every).any()
+
+
+def test_the_importance_of_unknown_sets_is_refused(explanations):
+    with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'."):
+        explanations.importance_matrix("most")
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cuts", [[0, 40], [0, 1, 40], [0, 13, 13, 27, 40], [0, 0, 40, 40]])
+@pytest.mark.parametrize("options", [{}, {"sets": "minimal"}, {"rules": "all"}, {"rules": None}], ids=str)
+@pytest.mark.parametrize("forest", [RandomForestClassifier, RandomForestRegressor])
+def test_parts_that_are_joined_are_the_whole(forest, options, cuts):
+    X, y = data()
+    y = y if forest is RandomForestClassifier else y * 10.0 + X["speed"]
+    explainer = SufficientExplainer(forest(5, random_state=0)).fit(X, y)
+    whole = explainer.explain(X[:40], y[:40], **options)
+    parts = [explainer.explain(X[begin:end], y[begin:end], **options) for begin, end in itertools.pairwise(cuts)]
+    joined = Explanations.joined(parts)
+    assert list(joined) == list(whole)
+    assert joined.to_dict() == whole.to_dict()
+    assert joined.about == whole.about
+    assert joined.rules == whole.rules
+    assert joined.best_sets == whole.best_sets
+    assert joined.is_search_complete == whole.is_search_complete
+    for name in ("outcomes", "predictions", "n_sets", "has_set", "forest_agrees", "intervals"):
+        ours, theirs = getattr(joined, name), getattr(whole, name)
+        if theirs is None:
+            assert ours is None
+        else:
+            np.testing.assert_array_equal(ours, theirs)
+            assert ours.dtype == theirs.dtype
+    for of in ("sets", "rows", "importance"):
+        pd.testing.assert_frame_equal(joined.to_frame(of), whole.to_frame(of))
+    for (table, outcomes), (whole_table, whole_outcomes) in zip(
+        (joined.explained, joined.training), (whole.explained, whole.training), strict=True
+    ):
+        assert table.names == whole_table.names
+        assert table.n_rows == whole_table.n_rows
+        np.testing.assert_array_equal(outcomes, whole_outcomes)

@@ -8,21 +8,7 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
-from rule_boxes import (
-    ALL_FOUR,
-    LEFT,
-    MIDDLE,
-    MIXED,
-    NUMBERS,
-    RIGHT,
-    SMALL,
-    X,
-    Y,
-    box,
-    boxes,
-    classifier,
-    regressor,
-)
+from rule_boxes import ALL_FOUR, LEFT, MIDDLE, MIXED, NUMBERS, RIGHT, SMALL, X, Y, box, boxes, classifier, regressor
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError

@@ -23,7 +23,7 @@ from rule_boxes import (
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
-from suffice import SufficientExplainer
+from suffice import Explanations, SufficientExplainer
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition, Rule
 
@@ -152,3 +152,41 @@ def test_a_model_without_a_table_tells_what_it_needs():
         GlobalRulesClassifier.from_explanations(explanations.rules)
     with pytest.raises(ValueError, match="Give `X` and `y`, on which the fallback 'forest' is fitted"):
         GlobalRulesClassifier.from_explanations(explanations, fallback="forest")
+
+
+# --- explanations without rules --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("with_table", [True, False])
+def test_explanations_without_rules_are_refused(busy_table, busy_lists, with_table):
+    """They gave an empty list, which abstains everywhere."""
+    frame, *outcomes = busy_table
+    for model, y in zip(busy_lists, outcomes, strict=True):
+        explanations = model.explainer_.explain(frame, y, rules=None)
+        assert explanations.has_set.any()
+        table = (frame, y) if with_table else ()
+        message = r"These explanations hold no rules: explain\(X, y, rules='minimal'\) finds them."
+        with pytest.raises(ValueError, match=message):
+            type(model).from_explanations(explanations, *table)
+        with pytest.raises(ValueError, match=message):
+            type(model)().fit_rules(explanations, *table)
+
+
+@pytest.mark.parametrize("rules", ["minimal", "all", None])
+def test_explanations_without_a_sufficient_set_make_an_empty_list(busy_table, busy_lists, rules):
+    frame, _, numbers = busy_table
+    explanations = busy_lists[1].explainer_.with_settings(radius=0.0).explain(frame, numbers + 1000, rules=rules)
+    assert not explanations.has_set.any()
+    rule_list = GlobalRulesRegressor.from_explanations(explanations)
+    assert rule_list.rules_ == ()
+    assert np.isnan(rule_list.predict(frame)).all()
+    assert rule_list.outputs_.tolist() == []
+
+
+def test_explanations_of_which_one_row_has_a_rule_make_a_list_of_it(busy_table, busy_lists):
+    frame, labels, _ = busy_table
+    explainer = busy_lists[0].explainer_
+    row = int(np.flatnonzero(explainer.explain(frame, labels, rules=None).has_set)[0])
+    one = slice(row, row + 1)
+    parts = [explainer.explain(frame, labels, rules=None), explainer.explain(frame[one], labels[one])]
+    assert len(GlobalRulesClassifier.from_explanations(Explanations.joined(parts)).rules_) == 1

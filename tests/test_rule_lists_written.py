@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 
 import numpy as np
 import pytest
-from rule_boxes import (
-    INF,
-    LEFT,
-    MIDDLE,
-    RIGHT,
-    Y,
-    box,
-    classifier,
-    random_rules,
-    regressor,
-)
+from rule_boxes import INF, LEFT, MIDDLE, RIGHT, X, Y, box, classifier, random_rules, regressor
 from sklearn.linear_model import LinearRegression
 
 from suffice.global_rules import GlobalRulesClassifier
@@ -55,9 +46,9 @@ def run_sql(model, table):
     connection.execute(f"CREATE TABLE t (i INTEGER, {columns})")
     rows = [(i, *(None if math.isnan(v) else v for v in row)) for i, row in enumerate(table.tolist())]
     connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * (table.shape[1] + 1))})", rows)
-    found = connection.execute(f"SELECT {model.to_sql()} FROM t ORDER BY i").fetchall()
+    values = connection.execute(f"SELECT {model.to_sql()} FROM t ORDER BY i").fetchall()
     connection.close()
-    return [value for (value,) in found]
+    return [value for (value,) in values]
 
 
 def test_the_sql_is_one_case():
@@ -86,6 +77,67 @@ def test_the_sql_of_numbers_says_what_predict_says():
     y = 1e-6 * rng.normal(size=60)
     model = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
     expected = model.predict(table)
-    found = np.array(run_sql(model, table), dtype=float)
+    numbers = np.array(run_sql(model, table), dtype=float)
     assert 0 < np.isnan(expected).sum() < 60
-    assert found == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
+    assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
+
+
+# --- dictionaries and JSON -------------------------------------------------------------------------------------------
+
+
+def test_a_list_as_a_dictionary():
+    lines = classifier([LEFT, RIGHT]).to_dict()
+    assert {name: value for name, value in lines.items() if name != "rules"} == {
+        "task": "classification",
+        "target": "y",
+        "n_rows": 10,
+        "coverage": 0.8,
+    }
+    assert lines["rules"][1] == {
+        "if": "x0 > 4.5",
+        "sql": '"x0" > 4.5e0',
+        "output": "b",
+        "support": 5,
+        "coverage": 0.5,
+        "precision": 0.8,
+        "frequencies": {"a": 0.2, "b": 0.8},
+        "conditions": RIGHT.to_dict()["conditions"],
+    }
+    line = regressor([MIDDLE]).to_dict()["rules"][0]
+    assert {name: line[name] for name in ("output", "support", "coverage", "mse", "mae")} == {
+        "output": 5.0,
+        "support": 4,
+        "coverage": 0.4,
+        "mse": 1.0,
+        "mae": 1.0,
+    }
+    assert "frequencies" not in line
+
+
+LABELS = [["it's", '"q"'], [0, -7], [False, True], [1.0, 2.0], [np.str_("a"), np.str_("b")]]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+def test_json_gives_back_the_dictionary(labels):
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(60, 3)), 2)
+    table[rng.random(table.shape) < 0.2] = np.nan
+    y = np.array(labels)[rng.integers(0, 2, size=60)]
+    model = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    back = json.loads(model.to_json(indent=1))
+    assert back == model.to_dict()
+    assert [line["output"] for line in back["rules"]] == [line.output for line in model.rules_]
+    assert model.to_json(indent=1).startswith('{\n "task": "classification"')
+    assert len(back["rules"]) == len(model.rules_) > 1
+    for line, rule in zip(back["rules"], model.rules_, strict=True):
+        assert {c["column"] for c in line["conditions"]} == {c.column for c in rule.rule.conditions}
+
+
+@pytest.mark.parametrize("rules", [[LEFT, MIDDLE, RIGHT], [box()], []])
+def test_json_of_numbers_gives_back_the_dictionary(rules):
+    model = regressor(rules, min_precision=-INF)
+    back = json.loads(model.to_json(allow_nan=False))
+    assert back == model.to_dict()
+    assert back["task"] == "regression"
+    assert len(back["rules"]) == len(model.rules_) == len(rules)
+    assert back["coverage"] == (np.mean(model.covered(X)) if rules else 0.0)

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rule_boxes import (
-    ALL_FOUR,
-    LEFT,
-    MIDDLE,
-    MIXED,
-    NUMBERS,
-    RIGHT,
-    box,
-    boxes,
-    classifier,
-    regressor,
-)
+from rule_boxes import ALL_FOUR, LEFT, MIDDLE, MIXED, NUMBERS, RIGHT, box, boxes, classifier, regressor
 
 from suffice.global_rules import GlobalRule
 

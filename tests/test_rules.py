@@ -158,10 +158,10 @@ def test_sql_selects_the_rows_that_the_rule_covers(drawn_and_table):
         database.execute(f"CREATE TABLE rows ({', '.join(quoted)})")
         stored = [[None if is_missing(value) else value for value in row] for row in rows]
         database.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(quoted))})", stored)
-        found = database.execute(f"SELECT {key} FROM rows WHERE {drawn.to_sql()} ORDER BY {key}").fetchall()
+        selected = database.execute(f"SELECT {key} FROM rows WHERE {drawn.to_sql()} ORDER BY {key}").fetchall()
     finally:
         database.close()
-    assert [int(row) for (row,) in found] == rows_of(drawn.covers(table))
+    assert [int(row) for (row,) in selected] == rows_of(drawn.covers(table))
 
 
 @pytest.mark.parametrize(

@@ -34,25 +34,25 @@ def explainer(table):
 
 
 def test_copies_without_noise_have_the_explanation_of_their_row(explainer, table):
-    found = rule_stability(explainer, table[0][:5], scale=0.0, n_copies=3)
-    assert found.n_rules.tolist() == found.n_sets.tolist() == [1] * 5
-    assert found.same_rule.tolist() == found.same_set.tolist() == found.same_outcome.tolist() == [1.0] * 5
-    assert (found.scale, found.n_copies) == (0.0, 3)
+    stability = rule_stability(explainer, table[0][:5], scale=0.0, n_copies=3)
+    assert stability.n_rules.tolist() == stability.n_sets.tolist() == [1] * 5
+    assert stability.same_rule.tolist() == stability.same_set.tolist() == stability.same_outcome.tolist() == [1.0] * 5
+    assert (stability.scale, stability.n_copies) == (0.0, 3)
 
 
 def test_a_row_on_the_edge_gets_other_rules_and_one_far_from_it_does_not(explainer, table):
     X = table[0].iloc[30:32].assign(hour=[12, 23])
-    found = rule_stability(explainer, X, scale=0.3, n_copies=40, random_state=0)
-    edge, far = found.n_rules
+    stability = rule_stability(explainer, X, scale=0.3, n_copies=40, random_state=0)
+    edge, far = stability.n_rules
     assert edge > far == 1
-    assert found.same_outcome[0] < 1 == found.same_outcome[1]
-    assert found.same_rule[0] < 1 == found.same_rule[1]
+    assert stability.same_outcome[0] < 1 == stability.same_outcome[1]
+    assert stability.same_rule[0] < 1 == stability.same_rule[1]
 
 
 def test_counts_are_those_of_the_explanations(explainer, table):
     X = table[0][30:34]
     rng = np.random.default_rng(7)
-    found = rule_stability(explainer, X, scale=0.5, n_copies=10, random_state=7)
+    stability = rule_stability(explainer, X, scale=0.5, n_copies=10, random_state=7)
     names = tuple(X.columns)
     noise = {0: (0.5 * table[0]["hour"].std(ddof=0), True), 2: (0.5 * table[0]["temp"].std(ddof=0), False)}
     copies = _noisy_copies(X, names, {**noise, 3: (0.0, True)}, 10, rng)
@@ -63,10 +63,10 @@ def test_counts_are_those_of_the_explanations(explainer, table):
             e.rule and (e.outcome, tuple(c.name for c in e.rule.conditions), tuple(e.rule.covers(table[0])))
             for e in mine
         ]
-        assert found.n_rules[i] == len(set(rules))
-        assert found.n_sets[i] == len({e.best_set.variables for e in mine})
-        assert found.same_rule[i] == rules[1:].count(rules[0]) / 10
-        assert found.same_outcome[i] == np.mean([e.outcome == mine[0].outcome for e in mine[1:]])
+        assert stability.n_rules[i] == len(set(rules))
+        assert stability.n_sets[i] == len({e.best_set.variables for e in mine})
+        assert stability.same_rule[i] == rules[1:].count(rules[0]) / 10
+        assert stability.same_outcome[i] == np.mean([e.outcome == mine[0].outcome for e in mine[1:]])
 
 
 def test_rules_are_the_same_if_their_classes_columns_and_covered_rows_are(explainer, table):
@@ -102,15 +102,15 @@ def test_bounds_that_are_written_differently_make_the_same_rule():
 
 def test_copies_keep_the_outcomes_that_are_given(explainer, table):
     X, y = table
-    found = rule_stability(explainer, X[:4], y[:4], scale=2.0, n_copies=5, random_state=0)
-    assert found.same_outcome.tolist() == [1.0] * 4
+    stability = rule_stability(explainer, X[:4], y[:4], scale=2.0, n_copies=5, random_state=0)
+    assert stability.same_outcome.tolist() == [1.0] * 4
 
 
 def test_a_number_is_the_same_while_it_stays_in_the_interval_of_the_row(table):
     X, _ = table
     regression = SufficientExplainer(random_state=0, n_jobs=1).fit(X, 10.0 * X["hour"])
-    found = rule_stability(regression, X[:3], scale=0.0, n_copies=2)
-    assert found.same_outcome.tolist() == [1.0] * 3
+    stability = rule_stability(regression, X[:3], scale=0.0, n_copies=2)
+    assert stability.same_outcome.tolist() == [1.0] * 3
     assert rule_stability(regression, X[:3], scale=1.0, n_copies=20, random_state=0).same_outcome.max() < 1
 
 
@@ -118,9 +118,9 @@ def test_a_number_is_the_same_while_it_stays_in_the_interval_of_the_row(table):
 def test_noise_is_added_to_numbers_only(kind, table):
     X = table[0].iloc[18:24]
     noise = {0: (3.0, True), 2: (1.0, False), 3: (0.0, False)}
-    given = kind(X)
-    copies = _noisy_copies(given, tuple(X.columns), noise, 50, np.random.default_rng(0))
-    assert type(copies) is type(given)
+    frame = kind(X)
+    copies = _noisy_copies(frame, tuple(X.columns), noise, 50, np.random.default_rng(0))
+    assert type(copies) is type(frame)
     columns = np.asarray(copies, dtype=object).T
     repeated = X.loc[np.repeat(X.index, 50)]
     hour, temp = columns[0].astype(float), columns[2].astype(float)
@@ -136,8 +136,8 @@ def test_noise_is_added_to_numbers_only(kind, table):
 
 def test_arrays_and_lists_are_copied_too():
     rng = np.random.default_rng(0)
-    for given in (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]], pd.DataFrame([[1, 2], [3, 4]])):
-        copies = _noisy_copies(given, ("x0", "x1"), {1: (0.5, False)}, 3, rng)
+    for frame in (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]], pd.DataFrame([[1, 2], [3, 4]])):
+        copies = _noisy_copies(frame, ("x0", "x1"), {1: (0.5, False)}, 3, rng)
         assert copies[:, 0].tolist() == [1, 1, 1, 3, 3, 3]
         assert len(set(copies[:, 1])) == 6
     mixed = _noisy_copies([["a", 1.0]], ("x0", "x1"), {1: (0.5, False)}, 2, rng)
@@ -155,8 +155,8 @@ def test_a_seed_gives_the_same_numbers(explainer, table):
 
 def test_stability_tells_its_numbers():
     shares = np.array([1.0, 0.5])
-    found = Stability(np.array([1, 4]), np.array([1, 2]), shares, shares, shares, 0.1, 50)
-    assert str(found) == (
+    stability = Stability(np.array([1, 4]), np.array([1, 2]), shares, shares, shares, 0.1, 50)
+    assert str(stability) == (
         "2 rows with 50 noisy copies each (noise of 0.1 standard deviations): 2.50 different rules and 1.50 different "
         "best sets on average; 1 row has the same rule as all its copies."
     )

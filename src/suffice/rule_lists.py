@@ -255,7 +255,10 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         for i in np.flatnonzero(covers.any(axis=1)):
             precision[i] = 1 - self._losses(outputs[i], outcomes[covers[i]]).mean()
         coverage_of_first, precision_of_first = of_first_rules(first, losses, n_rules)
-        errors = np.abs(outputs[first[is_covered]] - outcomes[is_covered]) if self._task == "regression" else ()
+        mae = None
+        if self._task == "regression":
+            errors = np.abs(outputs[first[is_covered]] - outcomes[is_covered])
+            mae = float(errors.mean()) if len(errors) else math.nan
         return Evaluation(
             covers=covers,
             outcomes=outcomes,
@@ -264,7 +267,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             precision=precision,
             coverage_of_first=coverage_of_first,
             precision_of_first=precision_of_first,
-            mae=float(np.mean(errors)) if len(errors) else None,
+            mae=mae,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -118,7 +118,7 @@ class Evaluation:
     coverage_of_first, precision_of_first : ndarray
         The figures of the first rule that covers a row, of that and the next one together, and so on.
     mae : float or None
-        Regression: the mean absolute error on the rows covered; None for classes.
+        Regression: the mean absolute error on the rows covered, NaN if there are none; None for classes.
     """
 
     covers: Bools

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import math
 import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from drawn_rules import (
-    ROUND,
-)
+from drawn_rules import ROUND
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from suffice._engine.ends import round_end, round_whole_end
+from suffice._engine.ends import Bounds, Ends, round_end, round_whole_end
+from suffice._table.encoding import Column, Encoding
+from suffice._table.table import WEEKDAYS
+from suffice.conditions import Condition
 
 NAN, INF = math.nan, math.inf
 MAX32 = float(np.finfo(np.float32).max)
@@ -91,9 +94,9 @@ ONE, NEXT, SECOND = 1.0, next32(1.0), next32(next32(1.0))  # the mantissas of 1 
     ],
 )
 def test_an_end_is_rounded_like_this(below, above, threshold, end):
-    found = round_end(rounded(below), rounded(above), threshold)
-    assert repr(found) == repr(end)
-    assert parts(found, rounded(below), rounded(above))
+    rounded_end = round_end(rounded(below), rounded(above), threshold)
+    assert repr(rounded_end) == repr(end)
+    assert parts(rounded_end, rounded(below), rounded(above))
 
 
 FLOAT32 = st.one_of(
@@ -225,3 +228,131 @@ def test_ends_within_a_threshold_let_nothing_pass_that_it_stops(three):
             assert is_left if side == "high" and value <= end else True
             assert not is_left if side == "low" and value > end else True
         assert float(np.float32(below)) <= end < above
+
+
+# --- boxes -----------------------------------------------------------------------------------------------------------
+
+COLUMNS = (
+    Column("temp", 0),
+    Column("hour", 1, "whole"),
+    Column("city", 2, "category", labels=(("Oslo",), ("Lima",), ("Bern",))),
+    Column("fruit", 3, "category", labels=(("fig",), ("kiwi", "lime"), ("pear",)), rare=1),
+    Column("when.weekday", 4, "category", part="weekday", labels=tuple((day,) for day in WEEKDAYS)),
+)
+ENCODING = Encoding(COLUMNS, ("temp", "hour", "city", "fruit", "when"), True)
+TRAINING = np.array(
+    [
+        [1.0, 1.0, 0.0, 0.0, 0.0],
+        [12.5, 5.0, 1.0, 1.0, 1.0],
+        [17.75, 6.0, 2.0, 2.0, 5.0],
+        [30.0, 9.0, 0.0, NAN, 6.0],
+    ],
+    dtype=np.float32,
+)
+
+
+def bounds_of(column, low, high, *, x=None, missing=False, values=True, everywhere=False, training=TRAINING):
+    """The bounds of a box over one column, around a row that has the value `x` there, or that of the second row."""
+    row = training[1].copy()
+    row[column] = training[1, column] if x is None else x
+    box = {
+        "low": np.array([low], dtype=np.float32),
+        "high": np.array([high], dtype=np.float32),
+        "missing": np.array([missing]),
+        "has_values": np.array([values]),
+        "holds_everywhere": np.array(everywhere),
+    }
+    return Ends(ENCODING, training).bounds([column], box, row)
+
+
+@pytest.mark.parametrize(
+    ("column", "low", "high", "options", "expected"),
+    [
+        (0, -INF, 15.125, {}, Bounds("temp", high=15.0)),
+        (0, 6.75, INF, {}, Bounds("temp", low=7.0)),
+        (0, 6.75, 15.125, {}, Bounds("temp", low=7.0, high=15.0)),
+        (0, 6.75, 15.125, {"missing": True}, Bounds("temp", low=7.0, high=15.0, missing=True)),
+        (0, -INF, 15.125, {"x": 15.0625}, Bounds("temp", high=16.0)),  # the explained row stays within
+        (0, -INF, 15.125, {"everywhere": True}, Bounds("temp", high=15.0)),
+        (0, 6.75, INF, {"everywhere": True}, Bounds("temp", low=7.0)),
+        (0, -INF, INF, {"missing": True, "values": False, "x": NAN}, Bounds("temp", missing=True, values=False)),
+        (1, 3.0, INF, {}, Bounds("hour", low=4.0, low_closed=True)),
+        (1, -INF, 5.5, {}, Bounds("hour", high=5.0)),
+        (1, 3.0, 5.5, {}, Bounds("hour", low=4.0, high=5.0, low_closed=True)),
+        (1, -INF, 3.0, {"x": 1.0}, Bounds("hour", low=1.0, high=1.0, low_closed=True)),  # nothing is below
+        (1, 7.5, INF, {"x": 9.0}, Bounds("hour", low=9.0, high=9.0, low_closed=True)),
+        (2, 0.5, INF, {}, Bounds("city", labels=("Lima", "Bern"))),
+        (2, 0.5, 1.5, {"missing": True}, Bounds("city", labels=("Lima",), missing=True)),
+        (3, 0.5, 1.5, {}, Bounds("fruit", labels=("fig", "pear"), excluded=True)),  # all that is not named is rare
+        (3, -INF, 0.5, {"x": 0.0}, Bounds("fruit", labels=("fig",))),
+        (3, -INF, INF, {}, Bounds("fruit")),  # there are gaps, so that "is known" says something
+        (4, -INF, 1.5, {}, Bounds("when", labels=("Mon", "Tue"), part="weekday")),
+        (4, -INF, 4.5, {}, Bounds("when", labels=("Sat", "Sun"), excluded=True, part="weekday")),
+    ],
+)
+def test_the_bounds_of_a_box(column, low, high, options, expected):
+    assert bounds_of(column, low, high, **options) == (expected,)
+
+
+@pytest.mark.parametrize("column", [0, 1, 2, 3, 4])
+def test_sides_that_exclude_nothing_are_left_out(column):
+    assert bounds_of(column, -INF, INF, missing=True) == ()
+    if column != 3:  # without gaps in the training table, "is known" says nothing
+        assert bounds_of(column, -INF, INF) == ()
+
+
+def test_several_columns_come_in_their_order():
+    box = {
+        "low": np.array([6.75, -INF, 0.5], dtype=np.float32),
+        "high": np.array([INF, INF, INF], dtype=np.float32),
+        "missing": np.array([False, True, False]),
+        "has_values": np.array([True, True, True]),
+        "holds_everywhere": np.array(False),
+    }
+    expected = (Bounds("temp", low=7.0), Bounds("city", labels=("Lima", "Bern")))
+    assert Ends(ENCODING, TRAINING).bounds([0, 1, 2], box, TRAINING[1]) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(-40, 40).map(lambda i: i / 4), min_size=2, max_size=8, unique=True),
+    st.booleans(),
+    st.data(),
+)
+def test_the_bounds_of_numbers_cover_the_rows_of_the_box(values, is_whole, data):
+    """Every training row and the explained row are on the side of the box on which the thresholds have them."""
+    values = sorted({math.floor(v) if is_whole else v for v in values})
+    assume(len(values) > 1)
+    training = np.array(values, dtype=np.float32)[:, None]
+    middles = [(a + b) / 2 for a, b in itertools.pairwise(values)]
+    low, high = sorted(data.draw(st.lists(st.sampled_from([-INF, *middles, INF]), min_size=2, max_size=2, unique=True)))
+    inside = [v for v in values if low < v <= high]
+    x = data.draw(st.sampled_from(inside))
+    box = {
+        "low": np.array([low], dtype=np.float32),
+        "high": np.array([high], dtype=np.float32),
+        "missing": np.array([False]),
+        "has_values": np.array([True]),
+        "holds_everywhere": np.array(data.draw(st.booleans())),
+    }
+    encoding = Encoding((Column("a", 0, "whole" if is_whole else "number"),), ("a",), True)
+    bounds = Ends(encoding, training).bounds([0], box, np.array([x], dtype=np.float32))
+    conditions = [Condition(**dataclasses.asdict(b)) for b in bounds]
+    covered = [v for v in values if all(condition.covers([v])[0] for condition in conditions)]
+    assert covered == inside
+
+
+def test_the_values_of_a_column_are_sorted_once(monkeypatch):
+    ends = Ends(ENCODING, TRAINING)
+    n_sorted = []
+    unique = np.unique
+    monkeypatch.setattr(np, "unique", lambda *args, **options: n_sorted.append(1) or unique(*args, **options))
+    box = {
+        "low": np.array([6.75], dtype=np.float32),
+        "high": np.array([INF], dtype=np.float32),
+        "missing": np.array([False]),
+        "has_values": np.array([True]),
+        "holds_everywhere": np.array(False),
+    }
+    assert [ends.bounds([0], box, TRAINING[1]) for _ in range(3)] == [(Bounds("temp", low=7.0),)] * 3
+    assert len(n_sorted) == 1

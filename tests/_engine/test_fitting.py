@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 )
 
 from suffice import FidelityWarning, SufficientExplainer
-from suffice._engine.fitting import decide_task, default_forest
+from suffice._engine.fitting import consistent_leaf_size, decide_task, default_forest
 from suffice._table.checks import read_outcomes
 
 X, LABELS = make_classification(n_samples=200, n_features=5, random_state=0)
@@ -255,3 +255,19 @@ def test_a_forest_of_medians_refuses_other_outcomes():
     SufficientExplainer(forest).fit(X, NUMBERS)
     with pytest.raises(ValueError, match="on other outcomes"):
         SufficientExplainer(forest).fit(X, NUMBERS + 1)
+
+
+# --- leaves ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "size"), [(1, 0), (2, 0), (100, 0), (1000, 2), (2500, 4), (10_000, 11), (100_000, 49), (1_000_000, 205)]
+)
+def test_the_consistent_size_of_a_leaf_is_that_of_the_paper(n_rows, size):
+    assert consistent_leaf_size(n_rows) == size == math.floor(n_rows**0.5 * math.log(n_rows) ** 1.5 / 250)
+
+
+def test_the_default_forest_has_leaves_of_the_consistent_size_once_it_exceeds_five():
+    for n_rows in (10, 3000, 4000, 50_000):
+        leaf = default_forest("classification", n_rows, 1, 0).min_samples_leaf
+        assert leaf == max(5, consistent_leaf_size(n_rows))

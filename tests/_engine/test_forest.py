@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import make_classification, make_regression
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 from suffice import FidelityWarning, SufficientExplainer
 
@@ -108,3 +104,58 @@ def test_a_split_without_a_threshold_is_refused():
     forest.estimators_[1].tree_.threshold[0] = np.nan
     with pytest.raises(ValueError, match=r"split without a threshold.*scikit-learn 1.8 or later"):
         SufficientExplainer(forest).fit(X, NUMBERS)
+
+
+# --- predictions -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("at_once", [7, 20_000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_have_the_bits_of_scikit_learn(kind, at_once, n_threads, monkeypatch):
+    monkeypatch.setattr("suffice._engine.forest.N_AT_ONCE", at_once)
+    table = X.astype(np.float32)
+    forest = kind(n_estimators=7, random_state=1).fit(table, outcomes_for(kind))
+    fitted = SufficientExplainer(forest).fit(table, outcomes_for(kind)).fitted_.forest
+    expected = forest.predict_proba(table) if "Classifier" in kind.__name__ else forest.predict(table)[:, None]
+    np.testing.assert_array_equal(fitted.predict_leaves(table, n_threads), expected)
+    assert fitted.predict_leaves(table[:0], n_threads).shape == (0, expected.shape[1])
+
+
+@pytest.mark.parametrize("at_once", [7, 20_000])
+def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(at_once, monkeypatch):
+    monkeypatch.setattr("suffice._engine.forest.N_AT_ONCE", at_once)
+    forest = RandomForestRegressor(n_estimators=4, random_state=0).fit(X, NUMBERS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FidelityWarning)
+        fitted = SufficientExplainer(forest).fit(X, NUMBERS).fitted_.forest
+    predictions, is_known = fitted.predict_out_of_bag(2)
+    assert not is_known.all()
+    for i in range(len(X)):
+        votes = [
+            tree.predict(X[[i]])[0]
+            for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True)
+            if i not in rows
+        ]
+        assert is_known[i] == bool(votes)
+        if votes:
+            assert predictions[i, 0] == pytest.approx(np.mean(votes))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_splits_are_counted_by_column(kind):
+    forest = kind(n_estimators=5, max_depth=3, random_state=1).fit(X[:, :3], outcomes_for(kind))
+    fitted = SufficientExplainer(forest).fit(X[:, :3], outcomes_for(kind)).fitted_.forest
+    expected = np.zeros(3, dtype=int)
+    for tree in forest.estimators_:
+        for column in tree.tree_.feature[tree.tree_.children_left >= 0]:
+            expected[column] += 1
+    assert fitted.count_splits().tolist() == expected.tolist()
+
+
+def test_a_forest_comes_back_from_a_pickle_with_a_core_of_its_own():
+    fitted = SufficientExplainer(random_state=0).fit(X, LABELS).fitted_.forest
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.core is not fitted.core
+    table = X.astype(np.float32)
+    np.testing.assert_array_equal(again.predict_leaves(table, 1), fitted.predict_leaves(table, 1))

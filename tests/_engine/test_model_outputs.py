@@ -86,8 +86,8 @@ def test_any_model_is_explained_end_to_end(name):
     model = make()
     explainer = SufficientExplainer.for_model(model, X, random_state=0, n_jobs=1)
     explanations = explainer.explain(X[:20])
-    said = ask_model(model, X[:20], 20)
-    assert [e.outcome for e in explanations] == said.tolist()
+    outputs = ask_model(model, X[:20], 20)
+    assert [e.outcome for e in explanations] == outputs.tolist()
     assert sum(e.is_sufficient for e in explanations) >= 15
     assert explainer.fidelity_ > 0.8
     assert explainer.model_ is model
@@ -132,9 +132,9 @@ def test_fidelity_is_told_for_each_class():
 
 def test_rows_where_forest_and_model_disagree_are_marked():
     explainer = SufficientExplainer(RandomForestClassifier(**FOREST)).fit(TABLE, BUSY)
-    told = explainer.predict(TABLE[:5])
-    others = np.where(told == "busy", "calm", "busy")
-    for e, own, other in zip(explainer.explain(TABLE[:5], others), told, others, strict=True):
+    predictions = explainer.predict(TABLE[:5])
+    others = np.where(predictions == "busy", "calm", "busy")
+    for e, own, other in zip(explainer.explain(TABLE[:5], others), predictions, others, strict=True):
         assert (e.outcome, e.prediction, e.forest_agrees) == (other, own, False)
         assert f"The outcome is {other}. Read with care. The forest says {own} here." in str(e)
     assert all(e.forest_agrees for e in explainer.explain(TABLE[:5]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import functools
 from itertools import combinations
 from unittest import mock
@@ -15,6 +17,7 @@ from oracle import Oracle, trees_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer, _core
+from suffice._engine.projection import as_mask
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
 
@@ -170,3 +173,29 @@ def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_column
     # The same sets one by one, in an order that makes the kept projection change and return.
     for i in (3, 0, 3, 4, 0):
         assert explainer.sdp(X[i : i + 1], sets[i], y[i : i + 1])[0] == sdp[i]
+
+
+# --- what is kept ----------------------------------------------------------------------------------------------------
+
+
+def test_a_set_is_the_bits_of_a_number():
+    assert [as_mask(S) for S in ([], [0], [1, 3], [63])] == [0, 1, 10, 2**63]
+
+
+def test_the_cells_of_a_set_are_computed_once(explainer):
+    projected = copy.deepcopy(explainer).fitted_.projected
+    columns, cells = projected.cells_of((2, 0), n_threads=1)
+    assert columns == [0, 2]
+    assert projected.cells_of((2, 0), n_threads=2)[1] is cells
+    assert projected.cells_of((0,), n_threads=1)[1] is not cells
+    assert len(projected.cells) == 2
+    coarse = dataclasses.replace(projected, min_node_size=projected.min_node_size + 20)  # shares the cells
+    assert coarse.cells_of((2, 0), n_threads=1)[1] is not cells
+
+
+def test_other_candidates_have_a_projection_of_their_own(explainer):
+    projected = explainer.fitted_.projected
+    other = dataclasses.replace(projected, candidates=projected.candidates[::-1])
+    assert other.on_candidates is not projected.on_candidates
+    assert other.cells is projected.cells
+    assert other.projections is projected.projections

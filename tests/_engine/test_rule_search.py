@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from itertools import product
 
 import numpy as np
@@ -10,8 +11,11 @@ from forests import core_forest, core_rows, fitted_forests, mask, project, tree
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, largest_box, trees_of
+from small_explainers import ROWS
 
-from suffice import _core
+from suffice import SufficientExplainer, _core
+from suffice._engine.rule_search import ExplainOptions, find_boxes
+from suffice._engine.search import find_sufficient_sets
 
 
 def thresholds_of(trees, column):
@@ -244,3 +248,53 @@ def volume(box, X):
             ends = np.clip([low, high], values.min(), values.max())
             out *= (ends[1] - ends[0]) / np.ptp(values) if has_values else 0.0
     return out
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sets": "most"}, r"`sets` must be 'all' or 'minimal', got 'most'\."),
+        ({"rules": "some"}, r"`rules` must be 'minimal', 'all' or None, got 'some'\."),
+        ({"check": "row"}, r"`check` must be one of \['rows', 'everywhere'\], got 'row'\. Did you mean 'rows'\?"),
+        ({"volume": "area"}, r"`volume` must be one of \['rows', 'lebesgue'\], got 'area'\."),
+        ({"max_nodes": 0}, "`max_nodes` must be a whole number >= 1, got 0"),
+        ({"max_nodes": 2.5}, "`max_nodes` must be a whole number >= 1, got 2.5"),
+    ],
+)
+def test_unknown_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ExplainOptions(**options)
+
+
+def test_the_default_options_are_those_of_explain():
+    parameters = inspect.signature(SufficientExplainer.explain).parameters
+    options = ExplainOptions()
+    for name in ("sets", "rules", "check", "volume"):
+        assert getattr(options, name) == parameters[name].default
+    assert options.max_nodes == inspect.signature(SufficientExplainer.rule).parameters["max_nodes"].default
+
+
+# --- boxes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first_only", [True, False])
+def test_the_boxes_of_many_rows_are_those_of_each_alone(explainer, first_only):
+    """Rows are grouped by their set and sorted by their outcome; each box must come back to its own row."""
+    fitted, matrix = explainer.fitted_, explainer.encode(ROWS)
+    outcomes = explainer.outcomes(ROWS)
+    sets = find_sufficient_sets(fitted.projected, matrix, outcomes, fitted.settings, minimal_only=False, progress=None)
+    row_sets = [*sets.by_row(first_only=first_only), (0, (3,))]  # the last is not sufficient
+    n_done = []
+    boxes = find_boxes(fitted, matrix, outcomes, row_sets, ExplainOptions(), n_done.append)
+    alone = [find_boxes(fitted, matrix, outcomes, [pair], ExplainOptions())[0] for pair in row_sets]
+    assert boxes == alone
+    assert boxes[-1] is None
+    assert all(box is not None for box in boxes[:-1])
+    assert find_boxes(fitted, matrix, outcomes, [], ExplainOptions()) == []
+    assert sorted(n_done) == n_done
+    for box in boxes[:-1]:
+        assert box.coverage == box.support / len(fitted.forest.X)
+        assert (box.mae is None) == (fitted.classes is not None)

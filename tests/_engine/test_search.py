@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oracle import Oracle, trees_of
 
 from suffice import _core
+from suffice._engine.search import FoundSets
 
 NO_LIMIT = 2**64 - 1
 
@@ -289,3 +290,61 @@ def test_the_nearest_set_is_looked_for_among_the_sets_of_the_limit():
         assert not is_complete[0]
         answers.append((best_sdp[0], -best[0].bit_count()))
     assert answers[0] >= answers[1]
+
+
+# --- the sets that were found, as arrays -----------------------------------------------------------------------------
+
+
+def as_words(S):
+    return [sum(1 << i for i in S if i < 64), sum(1 << (i - 64) for i in S if i >= 64)]
+
+
+def found_sets(by_row, candidates, is_complete=None):
+    """The sets of rows, each a list of (positions of candidates, SDP)."""
+    sets = [pair for row in by_row for pair in row]
+    best = [row[0] if row else ((0,), 0.1) for row in by_row]
+    return FoundSets(
+        candidates=candidates,
+        offset=np.cumsum([0, *(len(row) for row in by_row)]),
+        masks=np.array([as_words(S) for S, _ in sets], dtype=np.uint64).reshape(len(sets), 2),
+        sdps=np.array([sdp for _, sdp in sets]),
+        best_masks=np.array([as_words(S) for S, _ in best], dtype=np.uint64).reshape(len(best), 2),
+        best_sdps=np.array([sdp for _, sdp in best]),
+        is_complete=np.array([True] * len(by_row) if is_complete is None else is_complete, dtype=bool),
+    )
+
+
+CANDIDATES = tuple((7 * i) % 97 for i in range(90))  # in no order
+ROWS_OF_SETS = [[((0,), 0.9), ((2, 1, 70), 1.0)], [], [((63, 64), 0.95)], [((89, 0), 0.91), ((5,), 0.92), ((6,), 0.93)]]
+
+
+def test_the_variables_of_a_set_are_listed_in_their_order():
+    sets = found_sets(ROWS_OF_SETS[:1] + ROWS_OF_SETS[2:], CANDIDATES)
+    expected = [tuple(sorted(CANDIDATES[i] for i in S)) for row in ROWS_OF_SETS for S, _ in row]
+    assert [sets.members(m) for m in sets.masks] == expected
+    assert sets.sizes().tolist() == [1, 3, 2, 2, 1, 1]
+    for i in (0, 1, 63, 64, 70, 89, 88):
+        assert sets.holds(i).tolist() == [CANDIDATES[i] in S for S in expected]
+
+
+def test_sets_are_counted_and_listed_by_row():
+    sets = found_sets([ROWS_OF_SETS[0], ROWS_OF_SETS[1], ROWS_OF_SETS[2]], CANDIDATES)
+    every = [(row, tuple(sorted(CANDIDATES[i] for i in S))) for row, S in [(0, (0,)), (0, (1, 2, 70)), (2, (63, 64))]]
+    assert sets.n_by_row().tolist() == [2, 0, 1]
+    assert sets.by_row(first_only=False) == every
+    assert sets.by_row(first_only=True) == [every[0], every[2]]
+    nothing = found_sets([[], []], CANDIDATES)
+    assert nothing.by_row(first_only=True) == nothing.by_row(first_only=False) == []
+    assert nothing.sizes().tolist() == []
+
+
+def test_joined_sets_are_those_of_all_rows():
+    rows = [[((0,), 0.9), ((1, 2), 1.0)], [], [((3,), 0.95)], [((4, 0), 0.91)]]
+    complete = [True, False, True, False]
+    whole = found_sets(rows, CANDIDATES, complete)
+    parts = [found_sets(rows[a:b], CANDIDATES, complete[a:b]) for a, b in ((0, 1), (1, 1), (1, 3), (3, 4))]
+    joined = FoundSets.joined(parts)
+    assert joined.candidates == whole.candidates
+    for name in ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"):
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+        assert getattr(joined, name).dtype == getattr(whole, name).dtype

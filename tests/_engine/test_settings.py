@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ from small_explainers import NUMBERS, classifier
 from small_explainers import X as TABLE
 
 from suffice import SufficientExplainer
+from suffice._engine.settings import CHANGEABLE, SETTINGS, Settings, check_radius, least_cell
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -89,3 +91,62 @@ def test_cells_are_as_large_as_leaves_unless_told_otherwise(leaf, least):
 def test_a_wrong_limit_of_sets_is_refused(max_sets):
     with pytest.raises((TypeError, ValueError), match="max_sets"):
         classifier(max_sets=max_sets).fit(X, CLASSES)
+
+
+# --- what follows from them ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_threads"), [(None, 4), (1, 1), (3, 3), (7, 7), (-1, 4), (-2, 3), (-4, 1), (-100, 1), (np.int64(2), 2)]
+)
+def test_threads_are_counted_as_scikit_learn_counts_them(n_jobs, n_threads, monkeypatch):
+    monkeypatch.setattr("suffice._engine.settings.cpu_count", lambda: 4)
+    settings = Settings.of(SufficientExplainer(n_jobs=n_jobs))
+    assert settings.n_threads == n_threads
+    assert type(settings.n_threads) is int
+
+
+def test_the_settings_are_all_parameters_but_the_forest():
+    assert sorted((*SETTINGS, "forest")) == sorted(SufficientExplainer().get_params(deep=False))
+    explainer = SufficientExplainer(pi=0.7, candidates=["a"], n_jobs=2)
+    settings = Settings.of(explainer)
+    for name in SETTINGS:
+        assert getattr(settings, name) is getattr(explainer, name)
+    assert set(CHANGEABLE) < set(SETTINGS)
+
+
+def test_settings_are_frozen_and_checked_anew_when_replaced():
+    settings = Settings.of(SufficientExplainer())
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'pi'"):
+        settings.pi = 0.5
+    assert dataclasses.replace(settings, n_jobs=3).n_threads == 3
+    with pytest.raises(ValueError, match=r"`pi` must be in \(0, 1\], got 2."):
+        dataclasses.replace(settings, pi=2)
+
+
+@pytest.mark.parametrize(
+    ("min_node_size", "leaf", "n_rows", "n_kept", "least"),
+    [
+        (None, 5, 100, 100, 5),
+        (None, 0.05, 150, 150, 8),  # a share is rounded up, as scikit-learn does
+        (None, 8, 400, 100, 2),
+        (None, 8, 400, 101, 3),
+        (None, 1, 400, 2, 1),
+        (None, 0.05, 150, 15, 1),
+        (7, 5, 100, 100, 7),
+        (7, 8, 400, 100, 7),
+        (np.int64(7), 0.5, 100, 100, 7),
+    ],
+)
+def test_the_least_cell_is_that_of_the_leaves_in_proportion_to_the_rows_kept(
+    min_node_size, leaf, n_rows, n_kept, least
+):
+    assert least_cell(min_node_size, leaf, n_rows, n_kept) == least
+
+
+def test_only_numbers_have_a_radius():
+    settings = Settings.of(SufficientExplainer(radius=1.0))
+    check_radius(settings, "regression")
+    check_radius(Settings.of(SufficientExplainer()), "classification")
+    with pytest.raises(ValueError, match="`radius` is for regression"):
+        check_radius(settings, "classification")

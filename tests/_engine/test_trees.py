@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
+from suffice._engine.trees import PlainForest, describe_forest, list_trees, takes_missing, thin_forest
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 6, size=(400, 4)).astype(np.float32)
@@ -35,3 +37,64 @@ def test_too_few_rows_are_told():
     forest = RandomForestClassifier(3, max_samples=2, random_state=0)
     with pytest.raises(ValueError, match="A tree has drawn none of the 2 `reference_rows`: keep more of them"):
         SufficientExplainer(forest, reference_rows=2, random_state=1).fit(X, CLASSES)
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_the_arrays_are_those_of_scikit_learn(kind):
+    forest = clone(FORESTS[kind]).fit(X, {"classes": CLASSES, "numbers": NUMBERS}[kind])
+    trees = list(list_trees(forest))
+    assert len(trees) == 6
+    for tree, estimator, drawn in zip(trees, forest.estimators_, forest.estimators_samples_, strict=True):
+        assert tree.rows.tolist() == sorted(drawn.tolist())
+        assert tree.left is estimator.tree_.children_left or (tree.left == estimator.tree_.children_left).all()
+        np.testing.assert_array_equal(tree.threshold, estimator.tree_.threshold)
+        assert tree.value.shape == (estimator.tree_.node_count, 2 if kind == "classes" else 1)
+        assert tree.n_rows[0] == len(drawn)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_a_thinned_forest_keeps_its_splits_and_some_of_its_rows(kind):
+    forest = clone(FORESTS[kind]).fit(X, {"classes": CLASSES, "numbers": NUMBERS}[kind])
+    kept = np.arange(0, 400, 3)
+    thin = thin_forest(forest, X, kept)
+    assert isinstance(thin, PlainForest)
+    assert len(thin) == 6
+    assert describe_forest(thin) == describe_forest(forest)
+    for tree, whole, estimator in zip(thin.trees, list_trees(forest), forest.estimators_, strict=True):
+        np.testing.assert_array_equal(tree.threshold, whole.threshold)
+        np.testing.assert_array_equal(tree.value, whole.value)
+        assert kept[tree.rows].tolist() == [row for row in whole.rows.tolist() if row in kept]
+        leaves = estimator.tree_.apply(X[kept][tree.rows])
+        assert tree.n_rows.tolist() == np.bincount(leaves, minlength=len(tree.left)).tolist()
+    assert list(list_trees(thin)) == list(thin.trees)
+
+
+def test_a_forest_is_described_by_its_parameters():
+    assert describe_forest(FORESTS["numbers"]) == {
+        "kind": "RandomForestRegressor",
+        "n_estimators": 6,
+        "min_samples_leaf": 8,
+        "max_depth": None,
+        "max_features": 1.0,
+    }
+    assert describe_forest(PlainForest("ExtraTreesRegressor", {"n_estimators": 3}, True, ())) == {
+        "kind": "ExtraTreesRegressor",
+        "n_estimators": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("forest", "is_taken"),
+    [
+        (None, True),
+        (RandomForestClassifier(), True),
+        (RandomForestClassifier(monotonic_cst=[1, 0, 0, 0]), False),
+        (PlainForest("RandomForestClassifier", {}, True, ()), True),
+        (PlainForest("RandomForestClassifier", {}, False, ()), False),
+    ],
+)
+def test_whether_a_forest_takes_missing_values(forest, is_taken):
+    assert takes_missing(forest) is is_taken

@@ -6,12 +6,7 @@ import math
 import re
 
 import pytest
-from drawn_rules import (
-    NAMES,
-    PLAIN,
-    rule,
-    rules,
-)
+from drawn_rules import NAMES, PLAIN, rule, rules
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
@@ -35,13 +30,13 @@ def test_the_conditions_of_a_rule_are_read_back_from_its_sentence(drawn):
 def test_a_sentence_is_read_back_whatever_the_names_unless_it_can_be_read_in_two_ways(drawn, other_names):
     names = [condition.column for condition in drawn.conditions]
     try:
-        found = parse_conditions(str(drawn), names + other_names)
+        conditions = parse_conditions(str(drawn), names + other_names)
     except ValueError as error:
         event("in two ways")
         if "be read in two ways" not in str(error):
             raise
     else:
-        assert found == drawn.conditions
+        assert conditions == drawn.conditions
 
 
 @settings(max_examples=200, deadline=None)
