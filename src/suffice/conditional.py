@@ -17,7 +17,7 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import task_of_forest
 from suffice._engine.model_outputs import ask_model
 from suffice._engine.outcomes import Floats, Outcomes
-from suffice._engine.settings import SETTINGS, Settings
+from suffice._engine.settings import CHANGEABLE
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.variables import VariableSet
 
@@ -40,11 +40,12 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
     # --- the fitted state -------------------------------------------------------------------------------------------
 
     def _state(self) -> Fitted:
-        """Return the fitted state with the settings of the moment: parameters may have been set since the fit."""
+        """Return the fitted state. Parameters that were set since the fit take effect if they need no other fit."""
         check_is_fitted(self)
         settings = self.fitted_.settings
-        if any(getattr(settings, name) is not getattr(self, name) for name in SETTINGS):
-            self.fitted_ = replace(self.fitted_, settings=Settings.of(self))
+        if any(getattr(settings, name) is not getattr(self, name) for name in CHANGEABLE):
+            changes = {name: getattr(self, name) for name in CHANGEABLE}
+            self.fitted_ = self.fitted_.with_settings(replace(settings, **changes))
         return self.fitted_
 
     def describe(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import importlib
 import math
 import operator
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._engine.ends import Bounds
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, read_columns
 from suffice.words import format_exactly, format_label
 
@@ -294,6 +296,39 @@ class Condition:
         for sign, end in self._comparisons:
             covered = covered & _OPERATORS[sign](numbers, end).fill_null(False)
         return covered | numbers.is_null() if self.missing else covered
+
+
+def conditions_of(box: Iterable[Bounds]) -> tuple[Condition, ...]:
+    """Make the conditions of a box that the search found.
+
+    Parameters
+    ----------
+    box : iterable of Bounds
+        What the box asks of each column.
+
+    Returns
+    -------
+    tuple of Condition
+        The conditions.
+    """
+    return tuple(Condition(**vars(bounds)) for bounds in box)
+
+
+def check_conditions(conditions: Sequence[Condition]) -> None:
+    """Refuse conditions that do not make a rule together.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+        The conditions.
+    """
+    names = set()
+    for condition in conditions:
+        if condition.is_trivial:
+            raise ValueError(f"The condition on {condition.name!r} excludes nothing: leave it out.")
+        if condition.name in names:
+            raise ValueError(f"A rule has one condition for a column, got two on {condition.name!r}.")
+        names.add(condition.name)
 
 
 def _is_nan(column: Any) -> Any:

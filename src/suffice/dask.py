@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from suffice._engine.rule_search import ExplainOptions
 from suffice._io.batches import (
     BatchRequest,
     HeldType,
-    digest_of,
     explain_batch,
     load_in_worker,
     read_explainer,
+    read_options,
 )
+from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import SetsKind
 
 
 def explain(
@@ -29,11 +28,8 @@ def explain(
     *,
     target: str | None = None,
     keep: str | Sequence[str] = (),
-    sets: SetsKind = "minimal",
-    rules: SetsKind | None = "minimal",
-    check: Literal["rows", "everywhere"] = "rows",
-    volume: Literal["rows", "lebesgue"] = "rows",
     n_jobs: int = 1,
+    **options: Any,
 ) -> Any:
     """Explain each row of a Dask table.
 
@@ -51,14 +47,11 @@ def explain(
         The column with the outcomes; None explains the predictions of the forest.
     keep : str or sequence of str, default=()
         The columns that go into the result. An error in a row names them, too.
-    sets : {"all", "minimal"}, default="minimal"
-        Which sets are searched.
-    rules : {"minimal", "all", None}, default="minimal"
-        Which sets get a rule; the result has that of the first.
-    check, volume : str
-        What a rule must fulfil and what it maximises.
     n_jobs : int, default=1
         The number of threads of each task: Dask runs one task for each of its threads.
+    **options : dict
+        `sets` ("minimal" by default), `rules`, `check` and `volume`, as for `SufficientExplainer.explain`. If `rules`
+        is "all", the result has the rule of the first set.
 
     Returns
     -------
@@ -81,7 +74,7 @@ def explain(
 
     known, content = read_explainer(explainer)
     empty = make_meta(frame)  # the columns and their types, without a row
-    request = BatchRequest.of(known, _held_types(empty), target, keep, ExplainOptions(sets, rules, check, volume))
+    request = BatchRequest.of(known, _held_types(empty), target, keep, read_options(options))
     needed = frame[list(request.needed)]
     # The explainer is a value of the graph and is not scattered, so that it outlives the workers that hold it.
     return needed.map_partitions(

@@ -17,7 +17,7 @@ from suffice._engine.fitting import fit, task_of_forest
 from suffice._engine.model_outputs import ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
-from suffice._engine.rule_search import ExplainOptions, FoundBox, find_boxes
+from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
 from suffice._table.checks import read_input, read_outcomes
@@ -193,6 +193,8 @@ class SufficientExplainer(ConditionalForest):
             name = next(iter(unsupported))
             hint = " Repeat rows instead of weighting them." if "weight" in name else ""
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
+        for name in ("model_", "probability_of_"):  # an earlier `for_model` left them
+            self.__dict__.pop(name, None)
         settings = Settings.of(self)
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
         table = read_input(self, X, reset=True, min_rows=2)
@@ -285,7 +287,7 @@ class SufficientExplainer(ConditionalForest):
         *,
         check: Literal["rows", "everywhere"] = "rows",
         volume: Literal["rows", "lebesgue"] = "rows",
-        max_nodes: int = 10_000,
+        max_nodes: int = MAX_NODES,
     ) -> list[Rule | None]:
         """Find the maximal sufficient rule of each row for sets of your choice.
 

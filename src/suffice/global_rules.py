@@ -52,6 +52,8 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         The fitted explainer; not there if the list was made of rules and needs none.
     fallback_ : estimator or None
         What decides rows that no rule covers.
+    fallback_name_ : str or None
+        What the text of the list calls it.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -196,6 +198,8 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         The fitted explainer; not there if the list was made of rules and needs none.
     fallback_ : estimator or None
         What decides rows that no rule covers.
+    fallback_name_ : str or None
+        What the text of the list calls it.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.rule_list import Bools, Floats, first_two, of_first_rules, shorten
 from suffice._table.checks import check_finite, check_number, read_input, read_outcomes
-from suffice._table.frames import as_frame
+from suffice._table.frames import as_frame, load_pandas
 from suffice._table.table import Table
 from suffice.conditions import to_sql_literal
 from suffice.errors import did_you_mean
@@ -126,20 +126,27 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             table, outcomes = self._take_training(rules)
         else:
             table, outcomes = self._check_training(X, y)
-        if self.explainer is not None and hasattr(self.explainer, "fitted_"):
+        self.__dict__.pop("explainer_", None)
+        if self._has_fitted_explainer():
             self.explainer_ = self.explainer
         elif isinstance(self.fallback, str) and self.fallback == "forest":
             self.explainer_ = self._fit_explainer(self._table_for_others(X, table), outcomes)
         return self._collect(local_rules, X, table, outcomes)
 
+    def _has_fitted_explainer(self) -> bool:
+        return self.explainer is not None and hasattr(self.explainer, "fitted_")
+
     def _take_training(self, rules: Any) -> tuple[Table, NDArray[Any]]:
         """Take the training table of explanations."""
         if not isinstance(rules, Explanations):
             raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
-        if not (self.fallback is None or self.fallback == self._constant):
+        by_forest = isinstance(self.fallback, str) and self.fallback == "forest" and self._has_fitted_explainer()
+        is_constant = isinstance(self.fallback, str) and self.fallback == self._constant
+        if not (self.fallback is None or is_constant or by_forest):
             raise ValueError(f"Give `X` and `y`, on which the fallback {self.fallback!r} is fitted.")
         table, y = rules.training
         self.n_features_in_ = len(table.names)
+        self.__dict__.pop("feature_names_in_", None)
         if table.has_names:
             self.feature_names_in_ = np.array(table.names, dtype=object)
         return table, self._read_outcomes(y)
@@ -312,10 +319,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             One line for each rule, in their order: what it asks, its output and its figures.
         """
         check_is_fitted(self, "rules_")
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("`to_frame` needs pandas: pip install pandas.") from None
+        pd = load_pandas()
         measures = ["frequencies"] if self._task == "classification" else ["std", "mse", "mae"]
         columns = ["text", "output", "support", "coverage", "precision", *measures]
         lines = [[getattr(line, column) for column in columns] for line in self.rules_]
@@ -337,16 +341,20 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         cases = "\n".join(f"  WHEN {line.rule.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
         return f"CASE\n{cases}\n  ELSE NULL\nEND"
 
+    @property
+    def heading(self) -> str:
+        """How many rules there are, and what they cover, in one sentence."""
+        n_rows = counted(len(self.training_outcomes_), "row")
+        covered = f"coverage {format_percent(self._training_coverage())} % of {n_rows}"
+        return f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
+
     def __str__(self) -> str:
         """Return the rules as numbered sentences."""
         if not hasattr(self, "rules_"):
             return str(self.__repr__())
-        n_rows = counted(len(self.training_outcomes_), "row")
-        covered = f"coverage {format_percent(self._training_coverage())} % of {n_rows}"
-        lines = [f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."]
-        lines += [f"{i}. {line}" for i, line in enumerate(self.rules_, start=1)]
-        if self.fallback is not None:
-            lines.append(f"ELSE {self.fallback if isinstance(self.fallback, str) else type(self.fallback).__name__}")
+        lines = [self.heading, *(f"{i}. {line}" for i, line in enumerate(self.rules_, start=1))]
+        if self.fallback_name_ is not None:
+            lines.append(f"ELSE {self.fallback_name_}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -413,6 +421,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.packed_covers_ = np.array([bits for _, bits in lines], dtype=np.uint8).reshape(len(lines), n_bytes)
         self.target_name_ = next((rule.target for rule in surest.values()), "y")
         self.fallback_ = self._fit_fallback(self._table_for_others(X, table), y)
+        name = self.fallback if isinstance(self.fallback, str) else type(self.fallback).__name__
+        self.fallback_name_ = None if self.fallback is None else name
         return self
 
     def _fit_explainer(self, X: Any, y: Any) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from suffice._engine.rule_search import FoundBox
 from suffice._table.table import read_columns
-from suffice.conditions import Condition, import_library, quote_for_pandas
+from suffice.conditions import Condition, check_conditions, conditions_of, import_library, quote_for_pandas
 from suffice.words import format_number, format_percent, format_probability
 
 __all__ = ["Condition", "Rule"]
@@ -86,13 +86,7 @@ class Rule:
         for name, value in list(vars(self).items()):
             if isinstance(value, np.generic):
                 object.__setattr__(self, name, value.item())
-        seen = set()
-        for condition in self.conditions:
-            if condition.is_trivial:
-                raise ValueError(f"The condition on {condition.name!r} excludes nothing: leave it out.")
-            if condition.name in seen:
-                raise ValueError(f"A rule has one condition for a column, got two on {condition.name!r}.")
-            seen.add(condition.name)
+        check_conditions(self.conditions)
         if self.interval is not None:
             low, high = (float(end) for end in self.interval)
             if not low <= high:
@@ -120,7 +114,7 @@ class Rule:
             The rule.
         """
         return cls(
-            conditions=tuple(Condition(**vars(bounds)) for bounds in box.bounds),
+            conditions=conditions_of(box.bounds),
             outcome=outcome,
             interval=None if interval is None else (interval[0], interval[1]),
             sdp=box.sdp,

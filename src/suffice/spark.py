@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from suffice._engine.rule_search import ExplainOptions
 from suffice._io.batches import (
     BatchRequest,
     HeldType,
     batch_types,
-    digest_of,
     load_in_worker,
     read_explainer,
+    read_options,
 )
 from suffice._io.result_table import spark_types
+from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import SetsKind
 
 
 def explain(
@@ -29,11 +28,8 @@ def explain(
     *,
     target: str | None = None,
     keep: str | Sequence[str] = (),
-    sets: SetsKind = "minimal",
-    rules: SetsKind | None = "minimal",
-    check: Literal["rows", "everywhere"] = "rows",
-    volume: Literal["rows", "lebesgue"] = "rows",
     n_jobs: int = 1,
+    **options: Any,
 ) -> Any:
     """Explain each row of a Spark table.
 
@@ -50,14 +46,11 @@ def explain(
         The column with the outcomes; None explains the predictions of the forest.
     keep : str or sequence of str, default=()
         The columns that go into the result. An error in a row names them, too.
-    sets : {"all", "minimal"}, default="minimal"
-        Which sets are searched.
-    rules : {"minimal", "all", None}, default="minimal"
-        Which sets get a rule; the result has that of the first.
-    check, volume : str
-        What a rule must fulfil and what it maximises.
     n_jobs : int, default=1
         The number of threads of each task: Spark runs one task for each of its cores.
+    **options : dict
+        `sets` ("minimal" by default), `rules`, `check` and `volume`, as for `SufficientExplainer.explain`. If `rules`
+        is "all", the result has the rule of the first set.
 
     Returns
     -------
@@ -80,7 +73,7 @@ def explain(
         )
     known, content = read_explainer(explainer)
     held_types = [(field.name, _held_type(field.dataType)) for field in frame.schema.fields]
-    request = BatchRequest.of(known, held_types, target, keep, ExplainOptions(sets, rules, check, volume))
+    request = BatchRequest.of(known, held_types, target, keep, read_options(options))
     digest, carried = digest_of(content), context.broadcast(content)
 
     def explain_partition(batches: Iterator[Any]) -> Iterator[Any]:

@@ -12,6 +12,14 @@ from typing import Any
 _PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
 _MISLEADING = re.compile(" (?:AND|THEN|or missing) ")
 
+# What people who write no Python call the arguments that messages name: patterns, and the words in their place.
+ARGUMENT_WORDS = (
+    (r"^`X`", "The table"),
+    (r"`X`", "the table"),
+    (r"^`y`", "The target"),
+    (r"`y`", "the target"),
+)
+
 
 def format_number(value: float) -> str:
     """Write a number with at most five significant digits, and a whole number without decimals.

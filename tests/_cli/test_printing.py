@@ -31,7 +31,7 @@ def test_results_and_notes_go_different_ways(capsys):
 
 def test_lines_are_not_wrapped_in_a_pipe(capsys):
     say_lines({"Label": "word " * 60})
-    say_numbered("Heading\n1. " + "word " * 60)
+    say_numbered("Heading", ["word " * 60])
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 

@@ -16,7 +16,14 @@ from sklearn.ensemble import RandomForestClassifier
 from suffice import SufficientExplainer
 from suffice._engine.rule_search import ExplainOptions
 from suffice._io import batches
-from suffice._io.batches import BatchRequest, batch_types, explain_batch, load_in_worker, read_explainer
+from suffice._io.batches import (
+    BatchRequest,
+    batch_types,
+    explain_batch,
+    load_in_worker,
+    read_explainer,
+    read_options,
+)
 from suffice._io.result_table import RESULT_COLUMNS
 from suffice._io.saved import from_bytes, to_bytes
 from suffice._table.cache import LastUsed
@@ -348,3 +355,12 @@ def test_threads_may_explain_at_the_same_time(labels, table):
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(explain, range(0, 120, 10)))
     assert sorted_lines(line for part in parts for line in part) == labels.lines
+
+
+def test_options_are_those_of_explain_and_minimal_sets_by_default():
+    assert read_options({}) == ExplainOptions(sets="minimal")
+    assert read_options({"sets": "all", "check": "everywhere"}) == ExplainOptions(check="everywhere")
+    with pytest.raises(TypeError, match=r"has no option 'chek': use sets, rules, check, volume\. Did you mean"):
+        read_options({"chek": "rows"})
+    with pytest.raises(ValueError, match="`rules` must be 'minimal', 'all' or None, got 'some'"):
+        read_options({"rules": "some"})

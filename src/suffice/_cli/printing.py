@@ -18,6 +18,8 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
+from suffice.words import ARGUMENT_WORDS
+
 N_LISTED = 10
 # The library has parameters, the command has options.
 _OPTIONS = (
@@ -34,10 +36,7 @@ _OPTIONS = (
     (r"`n_jobs`", "--jobs"),
     (r"`(pi|alpha|radius|task|dates|unseen)`", r"--\1"),
     (r"save one with explainer\.save\(path\)", "make one with `suffice fit`"),
-    (r"^`X`", "The table"),
-    (r"`X`", "the table"),
-    (r"^`y`", "The target"),
-    (r"`y`", "the target"),
+    *ARGUMENT_WORDS,
 )
 
 
@@ -211,26 +210,26 @@ def say_lines(lines: Mapping[str, str]) -> None:
     console.print(grid)
 
 
-def say_numbered(text: str) -> None:
-    """Print a heading and the numbered lines below it.
+def say_numbered(heading: str, sentences: Sequence[str]) -> None:
+    """Print a heading and the numbered sentences below it.
 
     Parameters
     ----------
-    text : str
-        The lines; the number of each is its first word.
+    heading : str
+        The heading.
+    sentences : sequence of str
+        The sentences, which are numbered from 1.
     """
     console = _console()
     if not console.is_terminal:
-        say(text)
+        say(heading, *(f"{i}. {sentence}" for i, sentence in enumerate(sentences, start=1)))
         return
-    first, *others = text.splitlines()
     grid = rich.table.Table.grid(padding=(0, 1))
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column()
-    for line in others:
-        number, _, sentence = line.partition(" ")
-        grid.add_row(Text(number), Text(sentence))
-    console.print(Text(first, style="bold"), grid)
+    for i, sentence in enumerate(sentences, start=1):
+        grid.add_row(Text(f"{i}."), Text(sentence))
+    console.print(Text(heading, style="bold"), grid)
 
 
 def note(text: str) -> None:

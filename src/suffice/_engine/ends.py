@@ -7,16 +7,16 @@ rounded such that every training row, and the explained row, stays on its side.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column, Encoding
 
 Side: TypeAlias = Literal["low", "high"]
@@ -87,13 +87,14 @@ class Ends:
         What the numbers of the matrix mean in the user's table.
     X : ndarray of shape (n_rows, n_columns), float32
         The training table.
-    sorted_values : LastUsed
-        The distinct values of columns, ascending.
     """
 
     encoding: Encoding
     X: NDArray[np.float32]
-    sorted_values: LastUsed = field(default_factory=lambda: LastUsed(math.inf), repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the sorted columns out of pickles."""
+        return type(self), (self.encoding, self.X)
 
     def bounds(
         self, columns: Sequence[int], core_box: Mapping[str, NDArray[Any]], x: NDArray[np.float32]
@@ -145,7 +146,7 @@ class Ends:
         return Bounds(name, **fields, **self._number_ends(side, x, is_whole, everywhere))
 
     def _number_ends(self, side: CodedSide, x: np.float32, is_whole: bool, everywhere: bool) -> dict[str, Any]:
-        values = self._sorted_values(side.column)
+        values = self._sorted_column(side.column)
         low, high = side.low, side.high
         neighbours = [_neighbours(values, threshold, x) for threshold in (low, high)]
         is_empty = neighbours[0] == neighbours[1]  # x is missing: both ends lie between the same training values
@@ -169,13 +170,16 @@ class Ends:
                 ends = {"low": float(last), "high": float(last), "low_closed": True, "high_closed": True}
         return ends
 
-    def _sorted_values(self, column: int) -> NDArray[np.float32]:
-        def sort() -> NDArray[np.float32]:
+    @cached_property
+    def _sorted_column(self) -> Callable[[int], NDArray[np.float32]]:
+        """A function that returns the distinct training values of a column, ascending, and sorts each column once."""
+
+        @cache
+        def sort(column: int) -> NDArray[np.float32]:
             values = self.X[:, column]
             return np.unique(values[~np.isnan(values)])
 
-        values: NDArray[np.float32] = self.sorted_values.get(column, sort)
-        return values
+        return sort
 
 
 def _neighbours(values: NDArray[np.float32], threshold: np.float32, x: np.float32) -> tuple[float, float]:

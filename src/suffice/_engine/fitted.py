@@ -57,6 +57,8 @@ class Fitted:
         The same with the training rows that are counted, and its projection.
     encoding : Encoding
         How the table becomes the matrix that the forest sees.
+    ends : Ends
+        How the ends of boxes are written in the user's own values.
     task : {"classification", "regression"}
         What the outcomes are.
     task_reason : str
@@ -78,6 +80,7 @@ class Fitted:
     estimator: Any
     projected: ProjectedForest
     encoding: Encoding
+    ends: Ends
     task: str
     task_reason: str
     classes: NDArray[Any] | None
@@ -120,11 +123,6 @@ class Fitted:
     def _takes_missing(self) -> bool:
         return takes_missing(self.estimator)
 
-    @cached_property
-    def ends(self) -> Ends:
-        """The ends of boxes in the user's own values."""
-        return Ends(self.encoding, self.forest.X)
-
     @property
     def training(self) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """The training table as the forest sees it, and its outcomes."""
@@ -145,9 +143,8 @@ class Fitted:
             The state.
         """
         check_radius(settings, self.task)
-        old = self.settings
         projected = self.projected
-        if settings.candidates is not old.candidates or settings.n_candidates != old.n_candidates:
+        if not _same_candidates(settings, self.settings):
             candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
             projected = replace(projected, candidates=candidates)
         return replace(self, projected=projected, settings=settings)
@@ -263,6 +260,15 @@ class Fitted:
             "settings": {**settings, "min_node_size": self.min_node_size},
             "versions": dict(_versions()),
         }
+
+
+def _same_candidates(settings: Settings, other: Settings) -> bool:
+    first, second = settings.candidates, other.candidates
+    if isinstance(first, str) != isinstance(second, str):
+        return False
+    if isinstance(first, str):
+        return first == second and settings.n_candidates == other.n_candidates
+    return list(first) == list(second)  # all variables of a list are candidates
 
 
 @cache

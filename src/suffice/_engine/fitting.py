@@ -17,6 +17,7 @@ from sklearn.ensemble import (
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from suffice._engine.candidates import choose_candidates
+from suffice._engine.ends import Ends
 from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
 from suffice._engine.outcomes import rank_classes
@@ -305,6 +306,7 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
         estimator=estimator,
         projected=ProjectedForest(counted, variables, candidates, min_node_size),
         encoding=encoding,
+        ends=Ends(encoding, counted.X),
         task=task,
         task_reason=reason,
         classes=classes,

@@ -39,6 +39,13 @@ class FittedForest:
         The position of each row's outcome in `y_values`.
     y_values : ndarray
         The distinct outcomes, ascending; 0, 1, ... for classes.
+
+    Attributes
+    ----------
+    core : Forest
+        The forest in the compiled core.
+    values : tuple of ndarray of shape (n_nodes, n_values)
+        What the nodes of each tree predict.
     """
 
     trees: Any

@@ -18,6 +18,7 @@ from suffice.errors import did_you_mean
 
 CHECKS = ("rows", "everywhere")
 VOLUMES = ("rows", "lebesgue")
+MAX_NODES = 10_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class ExplainOptions:
     rules: Literal["minimal", "all"] | None = "minimal"
     check: Literal["rows", "everywhere"] = "rows"
     volume: Literal["rows", "lebesgue"] = "rows"
-    max_nodes: int = 10_000
+    max_nodes: int = MAX_NODES
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ class PlainForest:
     kind: str
     params: dict[str, Any]
     takes_missing: bool
-    trees: tuple[TreeArrays, ...]
+    trees: tuple[TreeArrays, ...] = field(repr=False)
 
     def __len__(self) -> int:
         """Return the number of trees."""

@@ -41,7 +41,7 @@ from suffice.words import to_plain
 N_ROWS = 5000
 # Explainers that a worker keeps: two that take turns are not loaded again and again.
 N_LOADED = 2
-_N_DIGEST = 32
+_OPTIONS = ("sets", "rules", "check", "volume")
 
 HeldType: TypeAlias = Literal["number", "boolean", "text", "date", "other"] | None
 """What a column holds by its type in the engine; None if the type does not say."""
@@ -135,7 +135,7 @@ class BatchRequest:
         Parameters
         ----------
         explainer : SufficientExplainer
-            The explainer, used by this thread alone.
+            The explainer; threads may share it.
         frame : pandas.DataFrame or pyarrow.Table
             The rows, with the columns needed.
         where : str
@@ -289,7 +289,7 @@ def explain_batch(
     Parameters
     ----------
     explainer : SufficientExplainer
-        The explainer, used by this thread alone.
+        The explainer; threads may share it.
     frame : pandas.DataFrame
         The rows, with the columns needed.
     request : BatchRequest
@@ -312,6 +312,27 @@ def explain_batch(
     extension_types = {arrow_type: dtypes[name] for name, arrow_type in arrow_types().items() if name != "float"}
     lines = table.to_pandas(types_mapper=extension_types.get)
     return frame[list(request.keep)].assign(**{name: lines[name].array for name in lines})
+
+
+def read_options(options: Mapping[str, Any]) -> ExplainOptions:
+    """Read the options of `SufficientExplainer.explain` that an engine passes on.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+        Some of `sets`, `rules`, `check` and `volume`.
+
+    Returns
+    -------
+    ExplainOptions
+        The options, checked; the minimal sets by default.
+    """
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError(
+                f"`explain` has no option {name!r}: use {', '.join(_OPTIONS)}.{did_you_mean(name, _OPTIONS)}"
+            )
+    return ExplainOptions(**{"sets": "minimal", **options})
 
 
 # --- the explainer --------------------------------------------------------------------------------------------------
@@ -341,22 +362,6 @@ def read_explainer(explainer: SufficientExplainer | str | os.PathLike[str]) -> t
         )
     check_is_fitted(explainer)
     return explainer, to_bytes(explainer)
-
-
-def digest_of(content: bytes) -> bytes:
-    """Return the checksum of a saved explainer, which identifies it.
-
-    Parameters
-    ----------
-    content : bytes
-        The content of its file.
-
-    Returns
-    -------
-    bytes
-        The checksum.
-    """
-    return content[-_N_DIGEST:]
 
 
 _loaded = LastUsed(N_LOADED)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._engine.ends import Ends
 from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
 from suffice._engine.projection import MAX_CANDIDATES, ProjectedForest
@@ -137,6 +138,22 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         detail = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{shown!r} is no sound file of suffice: {detail}") from None
+
+
+def digest_of(content: bytes) -> bytes:
+    """Return the checksum of a saved explainer, which identifies it.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of its file.
+
+    Returns
+    -------
+    bytes
+        The checksum.
+    """
+    return content[-_N_DIGEST:]
 
 
 def read_origin(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -284,6 +301,7 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
         estimator=trees,
         projected=ProjectedForest(FittedForest(trees, X, y_rank, y_values), variables, candidates, min_node_size),
         encoding=encoding,
+        ends=Ends(encoding, X),
         task=header["task"],
         task_reason=str(header["task_reason"]),
         classes=classes,

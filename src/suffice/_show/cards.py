@@ -173,8 +173,8 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
         ]
     table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""
-    fallback = rule_list.fallback if isinstance(rule_list.fallback, str) else type(rule_list.fallback).__name__
-    otherwise = "No other row is decided." if rule_list.fallback is None else f"All other rows: {fallback}."
+    fallback = rule_list.fallback_name_
+    otherwise = "No other row is decided." if fallback is None else f"All other rows: {fallback}."
     return _card(
         _head(type(rule_list).__name__, [counted(len(lines), "rule")], element("div", "badge", covered)),
         element("div", "part", table),

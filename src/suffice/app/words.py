@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from suffice.words import ARGUMENT_WORDS
+
 # Errors that bad input raises in the library; the page shows their messages.
 ERRORS = (ValueError, TypeError, ImportError, OSError)
 
@@ -33,8 +35,5 @@ _WORDS = (
     (r"With unseen='missing' it counts as missing\.", "Let it count as missing under Settings."),
     (r"dates='parts'", "the option for dates"),
     (r"With extra_columns='ignore' they are left out\.", ""),
-    (r"^`X`", "The table"),
-    (r"`X`", "the table"),
-    (r"^`y`", "The target"),
-    (r"`y`", "the target"),
+    *ARGUMENT_WORDS,
 )

@@ -76,7 +76,7 @@ def rules(
         if simplify is not None:
             rule_list = rule_list.simplify(simplify)
     if format == "text" and output == "-":
-        say_numbered(str(rule_list))
+        say_numbered(rule_list.heading, [str(line) for line in rule_list.rules_])
     else:
         write_bytes(f"{_text(rule_list, format)}\n".encode(), output)
     n_rules = len(rule_list.rules_)
