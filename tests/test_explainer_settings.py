@@ -197,3 +197,47 @@ def test_threads_may_use_copies_at_once(task):
     with ThreadPoolExecutor(6) as pool:
         results = list(pool.map(answer, changes))
     assert results == expected
+
+
+# --- parameters that are set after the fit ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options", [{"n_candidates": 2}, {"candidates": ["x2", 0]}, {"pi": 0.6, "n_candidates": 3}], ids=str
+)
+def test_parameters_set_after_the_fit_take_effect_as_in_a_copy(options):
+    """The candidates stayed as they were, while `describe` showed the new number; a copy then kept the old ones."""
+    explainer = seeded("classes")
+    copy = explainer.with_settings(**options)
+    explainer.set_params(**options)
+    assert answers(explainer) == answers(copy)
+    assert explainer.describe() == copy.describe()
+    assert explainer.with_settings(**options).candidates_ == copy.candidates_
+
+
+def test_parameters_that_need_another_fit_take_no_effect_before_it():
+    explainer = seeded("numbers")
+    before, description = answers(explainer), explainer.describe()
+    explainer.set_params(reference_rows=20, min_node_size=50, task="classification")
+    assert answers(explainer) == before
+    assert explainer.describe() == description
+
+
+def test_a_radius_set_after_the_fit_is_refused_for_classes():
+    """`explain` accepted it without a word."""
+    with pytest.raises(ValueError, match="`radius` is for regression, but `y` holds classes"):
+        seeded("classes").set_params(radius=1.0).explain(ROWS)
+
+
+def test_fitting_again_forgets_the_model():
+    """Rows were explained by the outputs of the model of before."""
+    explainer = SufficientExplainer.for_model(lambda table: np.full(len(table), 1.0) * (table[:, 2] > 0), X)
+    explainer.fit(X, CLASSES)
+    assert not hasattr(explainer, "model_")
+    assert explainer.describe()["model"] is None
+    assert explainer.explain(ROWS).outcomes.tolist() == explainer.predict(ROWS).tolist()
+
+
+def test_a_forest_without_scikit_learn_has_a_short_text(tmp_path):
+    seeded("classes").save(tmp_path / "e.suffice")
+    assert len(repr(SufficientExplainer.load(tmp_path / "e.suffice").forest_)) < 300

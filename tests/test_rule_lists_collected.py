@@ -190,3 +190,31 @@ def test_explanations_of_which_one_row_has_a_rule_make_a_list_of_it(busy_table, 
     one = slice(row, row + 1)
     parts = [explainer.explain(frame, labels, rules=None), explainer.explain(frame[one], labels[one])]
     assert len(GlobalRulesClassifier.from_explanations(Explanations.joined(parts)).rules_) == 1
+
+
+def test_a_fitted_explainer_decides_where_no_rule_does_without_a_table(busy_table, busy_lists):
+    """The fallback was refused, though the explainer needs no table."""
+    frame = busy_table[0]
+    explainer = busy_lists[0].explainer_
+    explanations = explainer.explain(frame[:12], sets="minimal")
+    rule_list = GlobalRulesClassifier.from_explanations(explanations, explainer=explainer, fallback="forest")
+    is_covered = rule_list.covered(frame)
+    assert 0 < is_covered.sum() < len(frame)
+    assert rule_list.predict(frame)[~is_covered].tolist() == explainer.predict(frame)[~is_covered].tolist()
+
+
+def test_the_text_names_the_fallback_that_decides(busy_table, busy_lists):
+    """A parameter that was set after the fit was shown, but did not decide."""
+    explanations = busy_lists[0].explainer_.explain(busy_table[0][:1], sets="minimal")
+    rule_list = GlobalRulesClassifier.from_explanations(explanations, fallback="majority")
+    rule_list.set_params(fallback=None)
+    assert str(rule_list).endswith("ELSE majority")
+    assert "majority" in rule_list._repr_html_()
+
+
+def test_a_list_that_is_made_again_forgets_what_it_was_made_of(busy_table, busy_lists):
+    explanations = busy_lists[0].explainer_.explain(busy_table[0][:2], sets="minimal")
+    rule_list = GlobalRulesClassifier(explainer=busy_lists[0].explainer_).fit_rules(explanations)
+    assert rule_list.explainer_ is busy_lists[0].explainer_
+    rule_list.set_params(explainer=None).fit_rules(explanations)
+    assert not hasattr(rule_list, "explainer_")
