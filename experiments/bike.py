@@ -1,4 +1,4 @@
-"""Bike Sharing: the rules of all training rows as one model (Global-SR, section 5, second experiment)."""
+"""Bike Sharing: the rules of all training rows as one list of rules (Global-SR, section 5, second experiment)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_COVERAGE = 0.78  # the paper's
 
 
 def run(plan: Plan, seed: int) -> Outcome:
-    """Fit the forest and the rule model on three quarters, and measure both on the rest."""
+    """Fit the forest and the rule list on three quarters, and measure both on the rest."""
     outcome = Outcome()
     X, y = load_bike(plan.data)
     _printed_rules(outcome, X, y)
@@ -35,15 +35,15 @@ def run(plan: Plan, seed: int) -> Outcome:
         start = time.perf_counter()
         explainer = SufficientExplainer(forest).fit(X_train, y_train)
         explanations = explainer.explain(X_train, y_train, sets="minimal")
-        model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train)
+        rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train)
         outcome.seconds[f"suffice, global rules, leaves of {leaf}"] = (time.perf_counter() - start) / len(X_train)
         outcome.figures[f"{variant}none"] = float(np.mean([rule is None for rule in explanations.rules]))
-        _measure(outcome, variant, explainer, model, X_test, y_test)
+        _measure(outcome, variant, explainer, rule_list, X_test, y_test)
     chosen = _choose_thresholds(forest, X_train, y_train, seed)
-    model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, **chosen)
-    _measure(outcome, "chosen ", explainer, model, X_test, y_test)
+    rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, **chosen)
+    _measure(outcome, "chosen ", explainer, rule_list, X_test, y_test)
     outcome.figures |= {f"chosen {name}": value for name, value in chosen.items()}
-    outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
+    outcome.data["sentences"] = [str(line) for line in rule_list.rules_[:3]]
     return outcome
 
 
@@ -64,8 +64,8 @@ def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]
     return chosen
 
 
-def _measure(outcome: Outcome, variant: str, explainer: Any, model: Any, X: Any, y: Any) -> None:
-    of_forest, of_rules = explainer.predict(X), model.predict(X)
+def _measure(outcome: Outcome, variant: str, explainer: Any, rule_list: Any, X: Any, y: Any) -> None:
+    of_forest, of_rules = explainer.predict(X), rule_list.predict(X)
     is_covered = ~np.isnan(of_rules)
     truth = y.to_numpy()[is_covered]
     whole = np.where(is_covered, of_rules, of_forest)
@@ -77,8 +77,8 @@ def _measure(outcome: Outcome, variant: str, explainer: Any, model: Any, X: Any,
         "R2": r2_score(truth, of_rules[is_covered]),
         "RF MAE covered": mean_absolute_error(truth, of_forest[is_covered]),
         "RF R2 covered": r2_score(truth, of_forest[is_covered]),
-        "rules": len(model.rules_),
-        "size": float(np.mean([len(line.rule.conditions) for line in model.rules_])),
+        "rules": len(rule_list.rules_),
+        "size": float(np.mean([len(line.rule.conditions) for line in rule_list.rules_])),
         "MAE whole": mean_absolute_error(y, whole),
         "R2 whole": r2_score(y, whole),
     }

@@ -39,16 +39,16 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: 
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=test_size, random_state=seed)
     forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
     start = time.perf_counter()
-    model = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
+    rule_list = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
     outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
-    is_covered, predicted = model.covered(X_test), model.predict(X_test)
+    is_covered, predicted = rule_list.covered(X_test), rule_list.predict(X_test)
     is_right = np.array([a == b for a, b in zip(predicted, y_test, strict=True)])
-    of_forest = model.explainer_.predict(X_test) == y_test.to_numpy()
+    of_forest = rule_list.explainer_.predict(X_test) == y_test.to_numpy()
     outcome.figures |= {
         f"G-SR {name}": float(is_right[is_covered].mean()),
         f"G-SR {name} coverage": float(is_covered.mean()),
         f"G-SR {name} whole": float(np.where(is_covered, is_right, of_forest).mean()),
-        f"G-SR {name} rules": float(len(model.rules_)),
+        f"G-SR {name} rules": float(len(rule_list.rules_)),
     }
     peers: dict[str, Any] = {
         "DT": DecisionTreeClassifier(random_state=seed),
@@ -65,7 +65,7 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: 
         outcome.figures[f"{peer} {name}"] = float(right.mean())
         outcome.figures[f"{peer} {name} covered"] = float(right[is_covered].mean())
     if seed == 0 and name == "Breast Cancer":
-        outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
+        outcome.data["sentences"] = [str(line) for line in rule_list.rules_[:3]]
 
 
 def _load(name: str, plan: Plan) -> tuple[Any, Any]:

@@ -114,16 +114,16 @@ class Oracle:
 
     def sufficient_sets(self, x, outcome, candidates, pi, min_size=1, max_size=None):
         """All sets of candidates with SDP >= pi of which no proper part (of at least min_size) has it."""
-        found = {}
+        sdps = {}
         max_size = len(candidates) if max_size is None else max_size
         for size in range(min_size, max_size + 1):
             for S in combinations(sorted(candidates), size):
-                if any(set(T) < set(S) for T in found):
+                if any(set(T) < set(S) for T in sdps):
                     continue
                 sdp = self.sdp(x, S, outcome)
                 if sdp >= Fraction(str(pi)):
-                    found[S] = sdp
-        return found
+                    sdps[S] = sdp
+        return sdps
 
     def best_sdp(self, x, outcome, candidates, min_size=1, max_size=None):
         max_size = len(candidates) if max_size is None else max_size

@@ -10,13 +10,13 @@ from suffice.global_rules import GlobalRule
 
 
 def test_rules_are_measured_and_sorted_by_precision_then_support():
-    model = classifier(ALL_FOUR)
-    assert boxes(model) == [MIDDLE, LEFT, RIGHT, MIXED]
-    assert [line.output for line in model.rules_] == ["b", "a", "b", "a"]
-    assert [line.support for line in model.rules_] == [4, 3, 5, 4]
-    assert [line.coverage for line in model.rules_] == [0.4, 0.3, 0.5, 0.4]
-    assert [line.precision for line in model.rules_] == [1.0, 1.0, 0.8, 0.75]
-    assert model.rules_[3].frequencies == {"a": 0.75, "b": 0.25}
+    rule_list = classifier(ALL_FOUR)
+    assert boxes(rule_list) == [MIDDLE, LEFT, RIGHT, MIXED]
+    assert [line.output for line in rule_list.rules_] == ["b", "a", "b", "a"]
+    assert [line.support for line in rule_list.rules_] == [4, 3, 5, 4]
+    assert [line.coverage for line in rule_list.rules_] == [0.4, 0.3, 0.5, 0.4]
+    assert [line.precision for line in rule_list.rules_] == [1.0, 1.0, 0.8, 0.75]
+    assert rule_list.rules_[3].frequencies == {"a": 0.75, "b": 0.25}
 
 
 def test_numbers_are_measured_by_mean_mse_and_mae():

@@ -72,8 +72,8 @@ def as_lines(lines):
 
 def test_executors_give_the_answers_of_one_machine_in_types_known_before(session, table, case, tmp_path):
     rows = rows_of(session, table, case, 5)
-    case.explainer.save(tmp_path / "model.suffice")
-    explainer = case.explainer if case.target else str(tmp_path / "model.suffice")
+    case.explainer.save(tmp_path / "explainer.suffice")
+    explainer = case.explainer if case.target else str(tmp_path / "explainer.suffice")
     lines = suffice_spark.explain(explainer, rows, target=case.target, keep=["id", "when", "flag"])
     outcome = "double" if case.explainer.task_ == "regression" else "string"
     assert lines.schema.fields[:3] == [rows.schema[name] for name in ("id", "when", "flag")]

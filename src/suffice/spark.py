@@ -67,7 +67,7 @@ def explain(
     Examples
     --------
     >>> from suffice import spark
-    >>> lines = spark.explain("model.suffice", rows, keep="id")  # doctest: +SKIP
+    >>> lines = spark.explain("explainer.suffice", rows, keep="id")  # doctest: +SKIP
     >>> lines.where("not is_sufficient").count()  # doctest: +SKIP
     """
     from pyspark.sql import functions

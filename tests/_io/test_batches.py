@@ -284,11 +284,11 @@ def test_outcomes_that_only_the_model_knows_must_be_given(table):
 
 
 def test_bytes_are_what_a_file_holds(labels, tmp_path):
-    labels.explainer.save(tmp_path / "model.suffice")
-    content = (tmp_path / "model.suffice").read_bytes()
+    labels.explainer.save(tmp_path / "explainer.suffice")
+    content = (tmp_path / "explainer.suffice").read_bytes()
     assert to_bytes(labels.explainer) == content
     assert read_explainer(labels.explainer)[1] == content
-    read, same = read_explainer(str(tmp_path / "model.suffice"))
+    read, same = read_explainer(str(tmp_path / "explainer.suffice"))
     assert same == content
     assert to_bytes(read) == content
     with pytest.raises(ValueError, match=r"^'bytes' is damaged"):

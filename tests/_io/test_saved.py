@@ -63,7 +63,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    path = tmp_path_factory.mktemp("saved") / "model.suffice"
+    path = tmp_path_factory.mktemp("saved") / "explainer.suffice"
     make("text").save(path)
     return path
 
@@ -71,8 +71,8 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize("kind", [*list(CLASSES)[:3], "numbers of a regression", "array", "groups"])
 def test_a_saved_explainer_gives_the_same_answers(kind, tmp_path):
     explainer = make(kind)
-    explainer.save(tmp_path / "model.suffice")
-    loaded = SufficientExplainer.load(tmp_path / "model.suffice")
+    explainer.save(tmp_path / "explainer.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "explainer.suffice")
     X = TABLE[["hour", "temp"]].to_numpy() if kind == "array" else TABLE
     assert loaded.explain(X, rules="all").to_dict() == explainer.explain(X, rules="all").to_dict()
     assert [str(e) for e in loaded.explain(X[:20])] == [str(e) for e in explainer.explain(X[:20])]

@@ -44,7 +44,7 @@ class Read(HTMLParser):
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
-        self.tags, self.found, self.texts, self.open = [], [], [], []
+        self.tags, self.elements, self.texts, self.open = [], [], [], []
         self.feed(html)
         self.close()
         assert not self.open, "some element is not closed"
@@ -53,7 +53,7 @@ class Read(HTMLParser):
         named = dict(attributes)
         self.tags.append(tag)
         self.open.append(tag)
-        self.found.append((set((named.get("class") or "").split()), named, []))
+        self.elements.append((set((named.get("class") or "").split()), named, []))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -61,14 +61,14 @@ class Read(HTMLParser):
     def handle_data(self, data):
         if "style" not in self.open:
             self.texts.append(data)
-            self.found[-1][2].append(data)
+            self.elements[-1][2].append(data)
 
     @property
     def text(self):
         return re.sub(r"\s+", " ", " ".join(self.texts))
 
     def all(self, name):
-        return [(named, "".join(texts)) for classes, named, texts in self.found if name in classes]
+        return [(named, "".join(texts)) for classes, named, texts in self.elements if name in classes]
 
     def styles(self, name):
         return [named["style"] for named, _ in self.all(name)]
@@ -146,9 +146,9 @@ def test_the_importance_is_left_out_where_it_says_nothing():
 
 
 def test_a_number_shows_its_interval():
-    said = {"outcome": 20.123456789, "interval": (12.0, 31.00000001)}
+    outcome = {"outcome": 20.123456789, "interval": (12.0, 31.00000001)}
     shown = explanation(
-        outcome=20.123456789, interval=(12.0, 31.00000001), rules=(rule(Condition("temp", 1.0), **said),)
+        outcome=20.123456789, interval=(12.0, 31.00000001), rules=(rule(Condition("temp", 1.0), **outcome),)
     )
     text = read(shown).text
     assert "20.123 kept within [12, 31]" in text
@@ -212,7 +212,7 @@ def test_an_outcome_that_needs_no_variable_is_told():
     ],
 )
 def test_the_band_lies_where_the_condition_does(condition, band, sides):
-    [(classes, named, _)] = [found for found in read(explanation(condition)).found if "band" in found[0]]
+    [(classes, named, _)] = [element for element in read(explanation(condition)).elements if "band" in element[0]]
     assert named["style"] == band
     assert classes == {"band", *sides}
 
@@ -350,9 +350,9 @@ def test_the_card_of_all_explanations_says_how_many_searches_ended_early(fitted)
 
 def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):
     _, explanations = fitted_numbers
-    model = GlobalRulesRegressor.from_explanations(explanations, min_precision=-INF, min_support=1)
-    card = read(model)
-    n = len(model.rules_)
+    rule_list = GlobalRulesRegressor.from_explanations(explanations, min_precision=-INF, min_support=1)
+    card = read(rule_list)
+    n = len(rule_list.rules_)
     assert n > 10
     assert f"GlobalRulesRegressor {n} rules" in card.text
     assert f"And {n - 10} more. The first rule that covers a row decides. No other row is decided." in card.text
@@ -433,11 +433,11 @@ def test_nothing_of_a_table_becomes_markup(text):
     forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
     explainer = SufficientExplainer(forest, random_state=0).fit(X, y)
     explanations = explainer.explain(X[:20], progress=False)
-    i = next(i for i, found in enumerate(explanations.rules) if found and found.outcome == text)
-    model = GlobalRulesClassifier.from_explanations(explanations)
-    for shown in (explainer, explanations, explanations[i], explanations[i].rule, model):
+    i = next(i for i, rule in enumerate(explanations.rules) if rule and rule.outcome == text)
+    rule_list = GlobalRulesClassifier.from_explanations(explanations)
+    for shown in (explainer, explanations, explanations[i], explanations[i].rule, rule_list):
         card = Read(shown._repr_html_())
         assert set(card.tags) <= {"div", "span", "style", "b"}
         assert card.tags.count("style") == 1
-        assert all(not name.startswith("on") for _, named, _ in card.found for name in named)
+        assert all(not name.startswith("on") for _, named, _ in card.elements for name in named)
         assert re.sub(r"\s+", " ", text) in card.text

@@ -13,9 +13,9 @@ from suffice.errors import FidelityWarning, SearchSizeWarning
 
 
 def test_means_and_spreads_leave_missing_figures_out():
-    found = aggregate([{"a": 1.0, "b": 5.0}, {"a": 3.0, "b": None}, {"a": float("nan"), "c": 2.0}])
-    assert found["a"] == {"mean": 2.0, "median": 2.0, "spread": pytest.approx(np.sqrt(2)), "values": [1.0, 3.0]}
-    assert found["b"] == {"mean": 5.0, "median": 5.0, "spread": None, "values": [5.0]}
+    figures = aggregate([{"a": 1.0, "b": 5.0}, {"a": 3.0, "b": None}, {"a": float("nan"), "c": 2.0}])
+    assert figures["a"] == {"mean": 2.0, "median": 2.0, "spread": pytest.approx(np.sqrt(2)), "values": [1.0, 3.0]}
+    assert figures["b"] == {"mean": 5.0, "median": 5.0, "spread": None, "values": [5.0]}
     assert aggregate([{"d": None}]) == {"d": {"mean": None, "median": None, "spread": None, "values": []}}
 
 
