@@ -18,7 +18,7 @@ NUMBERS = np.array([1.0, 1, 1, 4, 6, 4, 6, 9, 1, 2])
 
 
 def box(low=-INF, high=INF, column="x0", sdp=0.9, **condition):
-    """A local rule; what it says of its own row does not matter here."""
+    """A local rule; its outcome does not matter here."""
     conditions = () if (low, high, condition) == (-INF, INF, {}) else (Condition(column, low, high, **condition),)
     return Rule(conditions, "?", None, sdp, 1, 0.1, 1.0, None, True, 1.0, False)
 

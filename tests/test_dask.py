@@ -129,7 +129,7 @@ def test_an_error_names_the_row(table, labels, client):
         client.compute(lines).result()
 
 
-def test_wrong_columns_are_told_before_anything_runs(table, labels):
+def test_wrong_columns_are_refused_before_anything_runs(table, labels):
     def unread(part):
         raise AssertionError("read")
 

@@ -44,7 +44,7 @@ def numbers(outcome, low, high, **changes):
         ((), 0.5, "nothing at all (SDP 0.50)"),
     ],
 )
-def test_a_set_tells_its_variables_and_probability(variables, sdp, text):
+def test_a_set_shows_its_variables_and_probability(variables, sdp, text):
     assert str(SufficientSet(variables, sdp)) == text
 
 

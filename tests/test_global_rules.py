@@ -1,4 +1,4 @@
-"""Lists of rules as classifiers and regressors: who decides a row, and who speaks where no rule does."""
+"""Lists of rules as classifiers and regressors: which rule decides a row, and the fallback where no rule does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_first_rule_that_covers_a_row_decides():
     assert rule_list.predict(X).tolist() == ["a", "a", "a", "a", None, "b", "b", "b", "b", "b"]
 
 
-def test_of_two_rules_that_disagree_the_more_precise_one_speaks():
+def test_the_more_precise_of_two_rules_that_disagree_decides():
     assert classifier([MIXED, MIDDLE]).predict([[3.0]]).tolist() == ["b"]
     assert regressor([MIXED, box(2.5, 3.5)]).predict([[3.0], [2.0]]).tolist() == [4.0, 1.75]
 
@@ -82,7 +82,7 @@ def test_a_rule_list_without_rules_abstains_everywhere():
     assert classifier([]).simplify().rules_ == ()
 
 
-def test_the_constant_fallback_speaks_where_no_rule_does():
+def test_the_constant_fallback_predicts_where_no_rule_does():
     rule_list = classifier([LEFT], fallback="majority")  # 4 a, 6 b
     assert rule_list.predict([[0.0], [5.0]]).tolist() == ["a", "b"]
     assert rule_list.predict_proba([[0.0], [5.0]]).tolist() == [[1.0, 0.0], [0.4, 0.6]]
@@ -101,7 +101,7 @@ def test_an_estimator_as_fallback_is_cloned_and_fitted():
     )
 
 
-def test_a_fallback_without_probabilities_is_told():
+def test_a_fallback_without_probabilities_is_refused():
     rule_list = classifier([LEFT], fallback=RidgeClassifier())
     assert rule_list.predict_proba([[0.0]]).tolist() == [[1.0, 0.0]]
     with pytest.raises(AttributeError, match="The fallback RidgeClassifier has no `predict_proba`"):
@@ -114,7 +114,7 @@ def of_two_rules(rule_list, X):
     return type(rule_list).from_explanations(boxes(rule_list)[:2], X, rule_list.training_outcomes_, **params)
 
 
-def test_the_forest_speaks_where_no_rule_does(busy_table, busy_lists):
+def test_the_forest_predicts_where_no_rule_does(busy_table, busy_lists):
     frame, _, _ = busy_table
     for rule_list in busy_lists:
         few = of_two_rules(rule_list, frame)
@@ -152,7 +152,7 @@ def test_frames_arrays_and_polars_give_the_same_answers(busy_table, busy_lists):
     assert clone(rule_list).fit(pl.from_pandas(frame), labels).rules_ == rule_list.rules_
 
 
-def test_a_pickled_model_is_the_same(busy_table, busy_lists):
+def test_a_pickled_rule_list_is_the_same(busy_table, busy_lists):
     for rule_list in busy_lists:
         again = pickle.loads(pickle.dumps(rule_list))
         assert again.rules_ == rule_list.rules_

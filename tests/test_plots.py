@@ -205,7 +205,7 @@ def test_no_text_runs_out_of_the_figure(drawings):
 
 
 @pytest.mark.parametrize("ax", [[1], "axes"])
-def test_what_is_no_axes_is_refused(ax):
+def test_a_value_that_is_not_axes_is_refused(ax):
     with pytest.raises(TypeError, match=r"`ax` must be a matplotlib Axes, got (list|str)\."):
         plots.importance(explanation(), ax=ax)
 
@@ -242,7 +242,7 @@ def test_variables_beyond_the_number_asked_for_share_a_bar_of_the_largest():
     assert [to_hex(bar.get_facecolor(), keep_alpha=False).upper() for bar in ax.patches] == [BLUE, GREY]
 
 
-def test_the_interval_of_a_number_is_told():
+def test_the_title_shows_the_interval_of_a_number():
     ax = plots.importance(explanation(outcome=20.0, interval=(12.0, 31.5)))
     assert ax.get_title(loc="left").replace("\u00a0", " ").startswith("Outcome: 20, kept within [12, 31.5]")
 
@@ -273,7 +273,7 @@ def test_without_a_sufficient_set_the_axes_say_so():
 
 
 @pytest.mark.parametrize("values", [[], [1], ["busy"]])
-def test_what_is_no_explanation_is_refused(values):
+def test_values_that_are_not_explanations_are_refused(values):
     with pytest.raises(TypeError, match=r"`explanations` must be what `explain` gave: Explanations, or some of them\."):
         plots.importance(values)
 
@@ -312,7 +312,7 @@ def test_similar_rows_stand_near_each_other():
     assert order.tolist() in ([0, 4, 2, 3, 1], [1, 3, 2, 0, 4])
 
 
-def test_of_many_rows_some_are_drawn(explanations):
+def test_a_heatmap_draws_a_sample_of_many_rows(explanations):
     ax = plots.importance_heatmap(explanations, max_rows=35, n_variables=2)
     assert ax.get_ylabel() == "35 of 40 rows, similar ones together"
     assert ax.images[0].get_array().shape == (35, 2)
@@ -475,7 +475,7 @@ def test_a_number_is_drawn_inside_or_outside_of_its_interval(regression, table, 
     inside, outside, *others = legend(ax)
     assert inside.startswith("count in\n[")
     assert [outside, *others] == ["outside", "the rule", "the row"]
-    is_covered = explanations[0].rule.covers(X)  # neither column is asked about
+    is_covered = explanations[0].rule.covers(X)  # the rule tests neither column
     assert len(points(ax)[inside]) == np.count_nonzero(counts[is_covered].between(low, high))
     assert len(points(ax)[outside]) == np.count_nonzero(~counts[is_covered].between(low, high))
 
@@ -503,7 +503,7 @@ def test_several_rules_are_several_boxes(explanations):
     assert extents(box)[2:] == pytest.approx((-1.0, 1.0))
 
 
-def test_of_many_rows_the_rare_class_keeps_its_points():
+def test_a_sample_of_many_rows_keeps_points_of_the_rare_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 2))
     y = np.where(np.arange(9000) < 100, "rare", "common")
@@ -515,7 +515,7 @@ def test_of_many_rows_the_rare_class_keeps_its_points():
     assert len(drawn["common"]) == round(5000 * 8900 / 9000)
 
 
-def test_a_rule_without_bounds_and_a_row_without_rules_are_told(explanations, explainer, table):
+def test_a_rule_without_bounds_and_a_row_without_rules_show_a_message(explanations, explainer, table):
     assert "no bounds" in texts(plots.rule(one_rule(explanations), 0))[0]
     strict = SufficientExplainer(pi=1.0, max_size=1, random_state=0, n_jobs=1).fit(*table).explain(table[0][:40])
     row = next(i for i, e in enumerate(strict) if not e.is_sufficient)
@@ -659,7 +659,7 @@ def test_the_precision_of_numbers_is_that_of_the_model(regression, table, counts
     assert points(again)["a rule"] == pytest.approx(points(ax)["a rule"])
 
 
-def test_a_model_without_rules_is_told_and_half_a_table_refused():
+def test_a_rule_list_without_rules_shows_a_message_and_x_without_y_is_refused():
     rule_list = global_rules()
     with pytest.raises(ValueError, match=r"Give `X` and `y` together, or neither for the training rows\."):
         plots.coverage_precision(rule_list, X=[[1.0]])
@@ -706,7 +706,7 @@ def test_plots_of_shap_work_on_it(explanations, plot):
     assert any("hour" in label for label in labels)
 
 
-def test_without_shap_its_name_is_told(monkeypatch):
+def test_without_shap_the_error_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     with pytest.raises(ImportError, match=r"`to_shap` needs shap: pip install shap\."):
         plots.to_shap(explanation())

@@ -39,7 +39,7 @@ def test_equal_precision_and_support_are_sorted_by_text():
     assert boxes(classifier(rules[::-1])) == boxes(classifier(rules))
 
 
-def test_a_box_is_listed_once_with_its_surest_rule():
+def test_a_box_is_listed_once_with_its_rule_of_highest_sdp():
     rule_list = classifier([box(high=2.5, sdp=0.91), box(high=2.5, sdp=0.97), box(high=2.5, sdp=0.93)])
     assert [line.rule.sdp for line in rule_list.rules_] == [0.97]
 
@@ -81,7 +81,7 @@ def test_fit_is_made_of_the_rules_of_the_training_rows(busy_table, busy_lists):
 
 
 def test_support_agrees_with_that_of_the_local_rules(busy_lists):
-    """The local rules count float32 rows, the global ones float64 rows: their ends part both alike."""
+    """The local rules count float32 rows, the global ones float64 rows: their ends separate both in the same way."""
     for rule_list in busy_lists:
         assert [line.support for line in rule_list.rules_] == [line.rule.support for line in rule_list.rules_]
 
@@ -97,7 +97,7 @@ def test_the_seed_is_that_of_the_model_unless_the_explainer_has_one(busy_table):
 
 def test_without_an_explainer_the_default_one_is_fitted(busy_table):
     frame, labels, numbers = busy_table
-    whole = (numbers > 5).astype(int)  # would be classes, were it not for the regressor
+    whole = (numbers > 5).astype(int)  # would be classes without the regressor
     assert GlobalRulesRegressor(random_state=0).fit(frame, whole).explainer_.task_ == "regression"
     rule_list = GlobalRulesClassifier(random_state=0).fit(frame, labels)
     assert (rule_list.explainer_.task_, rule_list.explainer_.random_state) == ("classification", 0)
@@ -127,7 +127,7 @@ def test_wrong_parameters_are_refused(params, error, message):
         classifier([LEFT], **params)
 
 
-def test_what_is_no_rule_is_refused(busy_table):
+def test_values_that_are_not_rules_are_refused(busy_table):
     with pytest.raises(TypeError, match="`rules` must hold Rule values or None, got 'x0 < 3'"):
         classifier(["x0 < 3"])
     with pytest.raises(ValueError, match=r"`X` has no column 'hours'. Did you mean 'hour'?"):
@@ -159,7 +159,7 @@ def test_a_rule_list_without_a_table_says_what_it_needs():
 
 @pytest.mark.parametrize("with_table", [True, False])
 def test_explanations_without_rules_are_refused(busy_table, busy_lists, with_table):
-    """They gave an empty list, which abstains everywhere."""
+    """They once gave an empty list, which abstains everywhere."""
     frame, *outcomes = busy_table
     for rule_list, y in zip(busy_lists, outcomes, strict=True):
         explanations = rule_list.explainer_.explain(frame, y, rules=None)

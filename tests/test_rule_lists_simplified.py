@@ -106,7 +106,7 @@ def test_simplify_keeps_its_promise(make, tolerance):
     assert simple.simplify(0).rules_ == simple.rules_  # what could go at no cost is gone
 
 
-def test_a_simplified_model_falls_back_as_before():
+def test_a_simplified_list_falls_back_as_before():
     simple = classifier(ALL_FOUR, fallback="majority").simplify(0.6)
     assert boxes(simple) == [MIDDLE]
     assert simple.predict([[4.0], [0.0]]).tolist() == ["b", "b"]

@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression
 from suffice.global_rules import GlobalRulesClassifier
 
 
-def test_the_model_reads_as_numbered_sentences():
+def test_a_rule_list_reads_as_numbered_sentences():
     assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
         "2 rules, coverage 80 % of 10 rows; the first that covers a row decides.",
         "1. IF x0 <= 2.5 THEN a  (support 3, coverage 30 %, precision 1.00)",

@@ -27,7 +27,7 @@ def test_numbers_are_measured_by_mean_mse_and_mae():
     assert [line.support for line in middle] == [4, 2]  # equal MSE: the larger support first
 
 
-def test_of_equally_frequent_labels_the_first_class_is_the_output():
+def test_the_output_is_the_first_of_equally_frequent_classes():
     line = classifier([box(6.5, 8.5)]).rules_[0]  # a b
     assert (line.output, line.precision) == ("a", 0.5)
 

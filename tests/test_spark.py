@@ -141,7 +141,7 @@ def test_a_task_uses_one_thread_unless_more_are_asked_for(session, table, labels
         lines.collect()
 
 
-def test_wrong_columns_are_told_before_anything_runs(session, table, labels):
+def test_wrong_columns_are_refused_before_anything_runs(session, table, labels):
     rows = session.createDataFrame(as_arrow(table))
     with pytest.raises(ValueError, match=r"unexpected \['number'\]"):
         suffice_spark.explain(labels.explainer, rows, target="label", keep="id")

@@ -117,7 +117,7 @@ def fitted_numbers():
 # --- an explanation --------------------------------------------------------------------------------------------------
 
 
-def test_a_card_tells_the_outcome_the_rule_and_its_figures():
+def test_a_card_shows_the_outcome_the_rule_and_its_figures():
     text = read(explanation(Condition("hour", 5.0, 9.0, True, True), Condition("temp", high=12.5))).text
     assert "Outcome: traffic busy" in text
     assert "IF 5 <= hour <= 9 AND temp <= 12.5 THEN busy" in text
@@ -187,7 +187,7 @@ def test_without_a_rule_the_values_of_the_first_set_are_shown():
     assert [text for _, text in card.all("name")] == ["hour"]
 
 
-def test_an_outcome_that_needs_no_variable_is_told():
+def test_the_card_of_an_outcome_that_needs_no_variable():
     nothing = SufficientSet((), 0.95)
     text = read(explanation(sufficient_sets=(nothing,), best_set=nothing, rules=(rule(),))).text
     assert "no variable is needed" in text
@@ -243,7 +243,7 @@ def test_a_column_with_one_value_is_drawn():
 
 
 @pytest.mark.parametrize("columns", [(), (HOUR, Column("temp", 1), TOWN)])
-def test_a_column_of_unknown_range_is_told_in_words(columns):
+def test_a_column_of_unknown_range_is_described_in_words(columns):
     card = read(explanation(Condition("temp", 1.0), columns=columns))
     assert card.all("track") == []
     assert "temp > 1 (here 10)" in card.text
@@ -267,7 +267,7 @@ def test_a_condition_that_excludes_labels_fills_the_others():
     ("town", "missing", "expected"),
     [(None, True, "chip own in"), (None, False, "chip own"), ("town B", True, "chip in"), ("town B", False, None)],
 )
-def test_a_missing_label_is_a_chip_of_its_own(town, missing, expected):
+def test_a_missing_label_is_a_separate_chip(town, missing, expected):
     shown = explanation(Condition("town", labels=("town B",), missing=missing), town=town)
     chips = {text: named["class"] for named, text in read(shown).all("chip")}
     assert chips.get("missing") == expected
@@ -348,7 +348,7 @@ def test_the_card_of_all_explanations_says_how_many_searches_ended_early(fitted)
     assert f"The search ended before all sets of {counted(n, 'row')} were looked at" in read(explanations).text
 
 
-def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):
+def test_the_card_of_a_rule_list_shows_its_first_rules(fitted_numbers):
     _, explanations = fitted_numbers
     rule_list = GlobalRulesRegressor.from_explanations(explanations, min_precision=-INF, min_support=1)
     card = read(rule_list)
@@ -360,14 +360,14 @@ def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):
     assert "THEN count = " in card.text
 
 
-def test_the_card_of_a_global_model_names_its_fallback(fitted):
+def test_the_card_of_a_rule_list_names_its_fallback(fitted):
     _, explanations = fitted
     text = read(GlobalRulesClassifier.from_explanations(explanations, fallback="majority")).text
     assert "All other rows: majority." in text
     assert re.search(r"coverage \d+ % of 300 rows", text)
 
 
-def test_the_card_of_a_model_without_rules(fitted):
+def test_the_card_of_a_rule_list_without_rules(fitted):
     _, explanations = fitted
     assert "There is no rule." in read(GlobalRulesClassifier.from_explanations(explanations, min_support=301)).text
 

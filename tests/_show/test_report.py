@@ -150,7 +150,7 @@ def test_the_page_says_what_was_explained_by_what(classes, numbers):
     assert "the forest's own 80 % interval" in html.unescape(make_report(numbers))
 
 
-def test_a_radius_is_told_as_a_distance():
+def test_a_radius_is_shown_as_a_distance():
     X = table(200)
     forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
     explainer = SufficientExplainer(forest, radius=400.0, random_state=0).fit(X, 10.0 * X["hour"])

@@ -58,7 +58,7 @@ def test_seeds_of_another_version_are_run_again(tmp_path):
     assert done["figures"]["share"]["values"] == [0.25]
 
 
-def test_notes_tell_which_table_a_warning_is_about(tmp_path):
+def test_notes_name_the_table_of_a_warning(tmp_path):
     def run(plan, seed):
         with naming("Iris"):
             warnings.warn("Poor.", FidelityWarning, stacklevel=1)
