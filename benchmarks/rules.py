@@ -103,7 +103,7 @@ def moons():
     explainer = SufficientExplainer(forest, pi=0.95).fit(train.X, train.y)
     explanations = explainer.explain(test.X, sets="minimal")
     sets = [set(e.best_set.variables) for e in explanations if e.is_sufficient]
-    # Z1 with one of the moon's two coordinates can be enough: what counts as found is Z1 and at least one of them.
+    # Z1 with one of the moon's two coordinates can be enough: a complete set has Z1 and at least one of them.
     tpr = np.mean([("Z1" in S) * 0.5 + bool(S & {"X1", "X2"}) * 0.5 for S in sets])
     fdr = np.mean([len(S - test.true_variables) / len(S) for S in sets])
     print(

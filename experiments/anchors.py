@@ -85,7 +85,7 @@ def _add_ours(outcome: Outcome, key: str, rules: Any, table: ModelOnTable) -> No
 def _measure_anchors(
     outcome: Outcome, plan: Plan, table: ModelOnTable, name: str, rows: Any, seed: int, variant: str, ours: Any
 ) -> None:
-    """Measure the anchors of as many rows as the time allows, and our rules of the same rows."""
+    """Measure the anchors of as many rows as time allows, and our rules for the same rows."""
     method = RIVALS[variant]
     rows = np.random.default_rng(seed).permutation(rows)[: plan.pick(60, 4, 1)]
     X_test, seconds = table.test.to_numpy(), plan.pick(40, 4, 2)
@@ -162,7 +162,7 @@ def _lines() -> list[Line]:
                     key = f"{method} {name} {what}"
                     printed_as = f"{round(paper, 2):g}"
                     lines.append(Line(f"{method}, {name}", WORDS[what], key, printed_as, goal, digits, needs))
-            rows = f"the rows of {variant}, {name}"  # a name of their own: a table of their own
+            rows = f"the rows of {variant}, {name}"  # another name, so that they get another table
             lines += [
                 Line(rows, "without a sufficient set", f"{variant} {name} none", needs=alone),
                 Line(rows, "of the rarer output", f"{variant} {name} rare", needs=alone),

@@ -47,7 +47,7 @@ def run(plan: Plan, seed: int) -> Outcome:
 
 
 def draw(summary: Mapping[str, Any]) -> Any:
-    """Draw the eight greatest values of each."""
+    """Draw the eight largest values of each."""
     from matplotlib.figure import Figure
 
     data = summary["data"]

@@ -1,4 +1,4 @@
-"""Bike Sharing: the rules of all training rows as one list of rules (Global-SR, section 5, second experiment)."""
+"""Bike Sharing: the rules of all training rows in one rule list (Global-SR, section 5, second experiment)."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _lines() -> list[Line]:
             Line(method, "variables per rule", f"{variant}size", "4.5", ("<=", 4.5), digits=2),
             Line(method, "rules", f"{variant}rules", digits=0),
         ]
-        if variant != "chosen ":  # its rules are some of those of t_n, found on the same rows
+        if variant != "chosen ":  # its rules are a part of those of t_n, from the same rows
             lines.append(Line(method, "training rows without a sufficient set", f"{variant}none", digits=2))
         lines += [
             Line(method, "MAE of the forest on these rows", f"{variant}RF MAE covered", digits=1),

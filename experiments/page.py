@@ -118,9 +118,8 @@ def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
     cells = {(line.method, line.label): _cell(line, figures) for line in lines}
     while shared:
         labels, connected_methods = _take_connected(shared)
-        methods = dict.fromkeys(
-            line.method for line in lines if line.method in connected_methods
-        )  # in the order of the lines
+        in_order = dict.fromkeys(line.method for line in lines)
+        methods = [method for method in in_order if method in connected_methods]
         by_method = [[method, *(cells.get((method, label), "") for label in labels)] for method in methods]
         table = [["", *labels], *by_method]
         # The longer side goes down the page.

@@ -41,7 +41,7 @@ def column_of(values, y=None, is_class=False):
 
 
 def slow_order(codes, outcomes):
-    """The categories by their mean outcome, of equal ones the first to appear; in fractions."""
+    """The categories in the order of their mean outcomes, as fractions; equal ones in the order of appearance."""
     outcomes_of, first_row = {}, {}
     for row, (code, outcome) in enumerate(zip(codes, outcomes, strict=True)):
         if code >= 0:
