@@ -1,7 +1,7 @@
 """Times of this checkout against another version of suffice: ``python -m benchmarks.against PYTHON``.
 
 PYTHON is the interpreter of an environment in which the other version is installed, such as that of an earlier commit
-in a checkout of its own. Both versions run the same calls on the same data, one thread each, in two processes that take
+in a separate checkout. Both versions run the same calls on the same data, one thread each, in two processes that take
 turns; the best CPU time of the rounds counts, since noise on a busy machine only ever adds.
 """
 

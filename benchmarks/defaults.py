@@ -120,7 +120,7 @@ def by_target(least: int = 1, smoothing: float = 0.0) -> Callable[[Any, Any], Ca
     return fit
 
 
-# From the third on: the order of mean outcomes, with more and more care for rare categories.
+# From the third on, categories are ordered by mean outcome, with increasing care for rare categories.
 ENCODINGS = {
     "alphabetical": alphabetical,
     "one-hot": one_hot,
@@ -257,7 +257,7 @@ class Forest:
         return {"n_estimators": self.trees, "min_samples_leaf": leaf, **features}
 
 
-# One thing at a time around the first, then around what was best.
+# One setting at a time is changed, first from the first forest, then from the best one.
 CHOICES = [
     Forest(),
     *[Forest(trees=n) for n in (20, 50, 200)],
@@ -286,7 +286,7 @@ def measure_forest(problem: Problem, choice: Forest, seed: int) -> tuple[float, 
         if rule is not None:
             low, high = rule.interval or (rule.outcome, rule.outcome)
             is_kept = (low <= y_test) & (y_test <= high)
-            # A rule that covers no training row claims no precision: nothing to compare.
+            # A rule that covers no training row has no precision to compare.
             held_out = is_kept[rule.covers(B)].mean() if rule.support else math.nan
             precision = rule.precision if rule.support else math.nan
             size = len(explanation.best_set.variables)
@@ -315,7 +315,7 @@ def forest(data: str | None, only: list[str], each: bool) -> None:
         print(f"{task} ({tables})\n  {'':46s} {' '.join(f'{name:>8s}' for name in MEASURES)}")
         for choice in CHOICES:
             if choice.max_features == ("sqrt" if is_class else 1.0):
-                continue  # scikit-learn's own, which None stands for
+                continue  # scikit-learn's default, for which None stands
             figures = [[measure_forest(p, choice, seed) for seed in range(N_SPLITS)] for p in chosen]
             by_problem = np.mean(figures, axis=1)
             print_figures(str(choice), mean_of_known(by_problem))

@@ -103,7 +103,7 @@ def moons():
     explainer = SufficientExplainer(forest, pi=0.95).fit(train.X, train.y)
     explanations = explainer.explain(test.X, sets="minimal")
     sets = [set(e.best_set.variables) for e in explanations if e.is_sufficient]
-    # Z1 with one of the moon's two coordinates can be enough: what counts as found is Z1 and at least one of them.
+    # Z1 with one of the moon's two coordinates can be enough: a complete set has Z1 and at least one of them.
     tpr = np.mean([("Z1" in S) * 0.5 + bool(S & {"X1", "X2"}) * 0.5 for S in sets])
     fdr = np.mean([len(S - test.true_variables) / len(S) for S in sets])
     print(
@@ -121,12 +121,14 @@ def global_rules():
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=seed)
         forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
         start = time.perf_counter()
-        model = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
+        rule_list = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
         seconds = time.perf_counter() - start
-        covered = model.covered(X_test)
-        accuracy = np.mean(model.predict(X_test)[covered] == y_test[covered])
-        in_forest = np.mean(model.explainer_.predict(X_test) == y_test)
-        figures.append((accuracy, covered.mean(), in_forest, len(model.rules_), len(model.simplify().rules_), seconds))
+        covered = rule_list.covered(X_test)
+        accuracy = np.mean(rule_list.predict(X_test)[covered] == y_test[covered])
+        in_forest = np.mean(rule_list.explainer_.predict(X_test) == y_test)
+        figures.append(
+            (accuracy, covered.mean(), in_forest, len(rule_list.rules_), len(rule_list.simplify().rules_), seconds)
+        )
     accuracy, coverage, in_forest, n_rules, n_simple, seconds = np.mean(figures, axis=0)
     print(
         f"Global rules on breast cancer, 10 splits 80/20: accuracy {accuracy:.3f} on {100 * coverage:.1f} % covered "

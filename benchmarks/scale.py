@@ -1,6 +1,6 @@
 """Figures of scale: ``make bench-scale``, or ``python -m benchmarks.scale PART ...``.
 
-Each measurement is a process of its own, so that peaks of memory do not mix; ratios are of processes of one run. The
+Each measurement is a separate process, so that peaks of memory do not mix; ratios compare processes of one run. The
 flights need the folder of data files in SUFFICE_DATA.
 """
 
@@ -40,7 +40,7 @@ N_EXPLAINED = 10_000
 
 
 def run_job(name, *arguments):
-    """Run a job in a process of its own, and return its figures."""
+    """Run a job in a separate process, and return its figures."""
     command = [sys.executable, "-m", "benchmarks.scale", "--job", name, *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
 
@@ -286,18 +286,18 @@ def growth():
 
 
 def stream_files(folder, n_rows):
-    """Write a model of 5 columns and 10 trees, and rows to explain."""
+    """Write an explainer of 5 columns and 10 trees, and rows to explain."""
     rng = np.random.default_rng(0)
     train = make_switch(2000, n_columns=5, random_state=rng)
     forest = RandomForestRegressor(10, min_samples_leaf=20, random_state=0)
-    SufficientExplainer(forest).fit(train.X, train.y).save(f"{folder}/model.suffice")
+    SufficientExplainer(forest).fit(train.X, train.y).save(f"{folder}/explainer.suffice")
     make_switch(int(n_rows), n_columns=5, random_state=rng).X.to_parquet(f"{folder}/rows.parquet")
     return {}
 
 
 def stream_peak(folder):
-    """Peak memory of the command. What this process holds would count too, so that it writes no files itself."""
-    command = [Path(sys.executable).with_name("suffice"), "explain", f"{folder}/model.suffice"]
+    """Peak memory of the command. The memory of this process would count too, so another process writes the files."""
+    command = [Path(sys.executable).with_name("suffice"), "explain", f"{folder}/explainer.suffice"]
     command += [f"{folder}/rows.parquet", "--sets", "minimal", "--rules", "none", "-o", f"{folder}/why.parquet"]
     took = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
     return {"peak": 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, "seconds": took}

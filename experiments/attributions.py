@@ -47,7 +47,7 @@ def run(plan: Plan, seed: int) -> Outcome:
 
 
 def draw(summary: Mapping[str, Any]) -> Any:
-    """Draw the eight greatest values of each."""
+    """Draw the eight largest values of each."""
     from matplotlib.figure import Figure
 
     data = summary["data"]
@@ -75,9 +75,8 @@ EXPERIMENT = Experiment(
     name="attributions",
     title="LXI and SHAP on the two moons",
     setting=(
-        "The forest of the experiment above, 1000 test rows, minimal sets; SHAP values of the second class, their "
-        "absolute values. The row has Z1 > 0 and lies at the top of the upper moon, where X2 decides the moon whatever "
-        "X1 is."
+        "The forest of the experiment above, 1000 test rows, minimal sets; absolute SHAP values of the second class. "
+        "The row has Z1 > 0 and lies at the top of the upper moon, where X2 determines the moon for any value of X1."
     ),
     lines=[
         Line("LXI", "row: X2", "LXI row X2", "above 0", digits=2),

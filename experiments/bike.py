@@ -1,4 +1,4 @@
-"""Bike Sharing: the rules of all training rows as one model (Global-SR, section 5, second experiment)."""
+"""Bike Sharing: the rules of all training rows in one rule list (Global-SR, section 5, second experiment)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_COVERAGE = 0.78  # the paper's
 
 
 def run(plan: Plan, seed: int) -> Outcome:
-    """Fit the forest and the rule model on three quarters, and measure both on the rest."""
+    """Fit the forest and the rule list on three quarters, and measure both on the rest."""
     outcome = Outcome()
     X, y = load_bike(plan.data)
     _printed_rules(outcome, X, y)
@@ -35,15 +35,15 @@ def run(plan: Plan, seed: int) -> Outcome:
         start = time.perf_counter()
         explainer = SufficientExplainer(forest).fit(X_train, y_train)
         explanations = explainer.explain(X_train, y_train, sets="minimal")
-        model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train)
+        rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train)
         outcome.seconds[f"suffice, global rules, leaves of {leaf}"] = (time.perf_counter() - start) / len(X_train)
         outcome.figures[f"{variant}none"] = float(np.mean([rule is None for rule in explanations.rules]))
-        _measure(outcome, variant, explainer, model, X_test, y_test)
+        _measure(outcome, variant, explainer, rule_list, X_test, y_test)
     chosen = _choose_thresholds(forest, X_train, y_train, seed)
-    model = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, **chosen)
-    _measure(outcome, "chosen ", explainer, model, X_test, y_test)
+    rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, **chosen)
+    _measure(outcome, "chosen ", explainer, rule_list, X_test, y_test)
     outcome.figures |= {f"chosen {name}": value for name, value in chosen.items()}
-    outcome.data["sentences"] = [str(line) for line in model.rules_[:3]]
+    outcome.data["sentences"] = [str(line) for line in rule_list.rules_[:3]]
     return outcome
 
 
@@ -64,8 +64,8 @@ def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]
     return chosen
 
 
-def _measure(outcome: Outcome, variant: str, explainer: Any, model: Any, X: Any, y: Any) -> None:
-    of_forest, of_rules = explainer.predict(X), model.predict(X)
+def _measure(outcome: Outcome, variant: str, explainer: Any, rule_list: Any, X: Any, y: Any) -> None:
+    of_forest, of_rules = explainer.predict(X), rule_list.predict(X)
     is_covered = ~np.isnan(of_rules)
     truth = y.to_numpy()[is_covered]
     whole = np.where(is_covered, of_rules, of_forest)
@@ -77,8 +77,8 @@ def _measure(outcome: Outcome, variant: str, explainer: Any, model: Any, X: Any,
         "R2": r2_score(truth, of_rules[is_covered]),
         "RF MAE covered": mean_absolute_error(truth, of_forest[is_covered]),
         "RF R2 covered": r2_score(truth, of_forest[is_covered]),
-        "rules": len(model.rules_),
-        "size": float(np.mean([len(line.rule.conditions) for line in model.rules_])),
+        "rules": len(rule_list.rules_),
+        "size": float(np.mean([len(line.rule.conditions) for line in rule_list.rules_])),
         "MAE whole": mean_absolute_error(y, whole),
         "R2 whole": r2_score(y, whole),
     }
@@ -113,10 +113,10 @@ def _lines() -> list[Line]:
             Line(method, "MAE on covered rows", f"{variant}MAE", "29", ("<=", 29), digits=1),
             Line(method, "R2 on covered rows", f"{variant}R2", "0.90", (">=", 0.90)),
             Line(method, "coverage", f"{variant}coverage", "0.78", (">=", 0.78)),
-            Line(method, "variables a rule", f"{variant}size", "4.5", ("<=", 4.5), digits=2),
+            Line(method, "variables per rule", f"{variant}size", "4.5", ("<=", 4.5), digits=2),
             Line(method, "rules", f"{variant}rules", digits=0),
         ]
-        if variant != "chosen ":  # its rules are some of those of t_n, found on the same rows
+        if variant != "chosen ":  # its rules are a part of those of t_n, from the same rows
             lines.append(Line(method, "training rows without a sufficient set", f"{variant}none", digits=2))
         lines += [
             Line(method, "MAE of the forest on these rows", f"{variant}RF MAE covered", digits=1),
@@ -135,8 +135,8 @@ def _lines() -> list[Line]:
         *lines,
         Line("the paper's R1, as printed", "mean", "R1 as printed mean", "20", digits=1),
         Line("the paper's R1, as printed", "MAE of the rule", "R1 as printed MAE", "12", digits=1),
-        Line("its R1 on days off work", "mean", "R1 on other days mean", "20", digits=1),
-        Line("its R1 on days off work", "MAE of the rule", "R1 on other days MAE", "12", digits=1),
+        Line("the paper's R1 on days off work", "mean", "R1 on other days mean", "20", digits=1),
+        Line("the paper's R1 on days off work", "MAE of the rule", "R1 on other days MAE", "12", digits=1),
         Line("the paper's R2", "mean", "R2 mean", "192", digits=1),
         Line("the paper's R2", "MAE of the rule", "R2 MAE", "30", digits=1),
     ]
@@ -146,30 +146,32 @@ EXPERIMENT = Experiment(
     name="bike",
     title="Global-SR on Bike Sharing",
     setting=(
-        "10 886 rows, 12 columns (time split into hour, weekday, month and year; the two parts of the count left "
-        "out), 75 % for training; forest of 20 trees of depth 14, all columns tried at each split. The paper does "
-        "not state the least leaf here: t_n rows, as in its other experiments, and one row. `GlobalRulesRegressor` "
-        "has its defaults or, first, a least support and a least precision of rules that are chosen on a tenth of "
-        "the training rows, by the rules of the others: those with the least MAE that cover 78 % there. MAE and R2 "
-        "of the rules are on the rows that they cover, as in the paper; the forest's on the same rows stand beside "
-        "them. The precision of a rule is here 1 - its mean squared error / the variance of all counts, on training "
-        "rows."
+        "10 886 rows and 12 columns (the time is split into hour, weekday, month and year; the two parts of the "
+        "count are left out); 75 % for training. The forest has 20 trees of depth 14 and tries all columns at each "
+        "split. The paper does not state the least leaf size here; both t_n rows, as in its other experiments, and "
+        "one row are shown. `GlobalRulesRegressor` runs with its defaults and, in the first column, with a least "
+        "support and a least precision that are chosen on a held-out tenth of the training rows: the thresholds with "
+        "the least MAE among those whose rules cover at least 78 % of the held-out rows. MAE and R2 of the rules are "
+        "over the rows that they cover, as in the paper; the forest's figures on the same rows are shown beside "
+        "them. The precision of a rule is 1 - its mean squared error / the variance of all counts, on training rows."
     ),
     lines=_lines(),
     run=run,
     reading=(
-        "R1 is printed with the wrong sign: at six o'clock on working days the mean is 103, on the other days 20. "
-        "The supports printed (134 and 133) fit neither all rows (145 and 152) nor three quarters of them.\n\n"
-        "With leaves of one row cells hold few rows, SDPs are rough, and smaller sets pass: rules have fewer "
-        "variables, and say a mean of unlike rows. With leaves of t_n rows and no choice among rules all rows are "
-        "covered, those of large counts by rules that hold for few others: leaving out a fifth, as the paper does, "
-        "brings the rest to its figures. A rule says one mean for all rows of its box, the forest a mean of 20 "
-        "trees for each row: that is the distance between the two.\n\n"
-        "Chosen after looking at test rows of seed 0: to look at leaves of t_n rows, and to leave out rules. Which "
-        "rules are left out is chosen without test rows. Before, a quarter of the training rows was held out for "
-        "that, with fewer thresholds to choose from: rules of three quarters cover less than those of all, so that "
-        "more was covered in the end than asked for, and MAE and R2 of these seeds were just missed. That a tenth "
-        "and more thresholds do better was then seen on seeds 10 and 11, which are not among those above."
+        "The paper prints R1 with the wrong sign: at six o'clock the mean is 103 on working days and 20 on other "
+        "days. The printed supports (134 and 133) match neither all rows (145 and 152) nor three quarters of them.\n\n"
+        "With leaves of one row, cells hold few rows, so SDPs are rough estimates and smaller sets reach pi. The "
+        "rules then have fewer variables and predict the mean of dissimilar rows. With leaves of t_n rows and all "
+        "rules kept, all rows are covered, but rows with large counts are covered by rules that hold for few other "
+        "rows. Leaving out a fifth of the rows, as the paper does, brings the others to the paper's figures. A rule "
+        "predicts one mean for all rows of its box, the forest a mean over 20 trees for each row; this is the "
+        "difference between the two.\n\n"
+        "Chosen after looking at test rows of seed 0: to try leaves of t_n rows, and to leave out rules. The choice "
+        "of which rules are left out uses no test rows. At first a quarter of the training rows was held out for "
+        "this choice, with fewer thresholds to choose from. Rules from three quarters of the rows cover less than "
+        "rules from all of them, so the final coverage was higher than required, and the goals for MAE and R2 were "
+        "narrowly missed on these seeds. Seeds 10 and 11, which are not among those above, then showed that a tenth "
+        "and more thresholds do better."
     ),
     version=2,
 )

@@ -156,7 +156,7 @@ def _lines() -> list[Line]:
         *lines,
         Line(exact, "share of sets of up to 3 with an SDP within 0.02 of pi", "near pi"),
         Line("SHAP", "columns above 0.01", "SHAP columns", "many", digits=1, needs=("peers",)),
-        Line("SHAP", "second greatest to greatest", "SHAP second to first", digits=2, needs=("peers",)),
+        Line("SHAP", "ratio of the second largest to the largest", "SHAP second to first", digits=2, needs=("peers",)),
     ]
 
 
@@ -164,21 +164,21 @@ EXPERIMENT = Experiment(
     name="lucas",
     title="LUCAS: sets, importances and exact probabilities",
     setting=(
-        "The published sample of 2000 rows (seed 0), and samples of that size drawn from the same network; beside "
-        "them samples of 20 000 rows. The library's defaults with all 11 columns as candidates, pi = 0.9; the row "
-        "of the paper (a coughing smoker without genetic risk or allergy). The exact SDP is a sum over all states "
-        "of the network; Born_an_Even_Day is independent of all else. Accuracy and coverage of the paper's rule are "
-        "counted in the sample: no method comes into them."
+        "The published sample of 2000 rows (seed 0), samples of the same size drawn from the same network (other "
+        "seeds), and samples of 20 000 rows. The library's defaults with all 11 columns as candidates, pi = 0.9. The "
+        "row is the paper's: a coughing smoker without genetic risk or allergy. The exact SDP is a sum over all "
+        "states of the network; Born_an_Even_Day is independent of all other variables. Accuracy and coverage of the "
+        "paper's rule are computed on the sample and do not depend on any method."
     ),
     lines=_lines(),
     run=run,
     draw=draw,
     reading=(
-        "The paper's 46 % is about 80 % of what the rule covers in the sample, so that its count was perhaps of a "
-        "training part of 80 % over all rows.\n\n"
-        "LXI is a share of sets, and whether a set counts is decided at pi. Many sets have an SDP next to pi here, "
-        "so that small errors of SDP move sets in and out, and variables that do not matter come in with them. With "
-        "ten times the rows the sets come nearer to the exact ones."
+        "The paper's coverage of 46 % is about 80 % of the rule's coverage in the sample. The paper may have counted "
+        "the covered rows of a training part of 80 % and divided by all rows.\n\n"
+        "LXI is a share of sufficient sets, and a set counts if its SDP reaches pi. Many sets have an SDP close to "
+        "pi here, so small errors of the SDP add and remove sets, and variables that do not matter come in with "
+        "them. With ten times as many rows the sets are closer to the exact ones."
     ),
     version=2,
 )

@@ -80,9 +80,9 @@ EXPERIMENT = Experiment(
     name="lxi",
     title="LXI and SHAP on rows of the switch model with X5 > 0",
     setting=(
-        "The forest of the experiment above; 1000 test rows with X5 > 0. The truth is 1 for X3, X4, X5 and 0 for "
-        "the others. LXI over minimal sets (M-SE) and over all sufficient sets (A-SE); the paper does not "
-        "state which it took."
+        "The forest of the experiment above; 1000 test rows with X5 > 0. The true importance is 1 for X3, X4 and X5 "
+        "and 0 for the others. LXI is computed over minimal sets (M-SE) and over all sufficient sets (A-SE); the "
+        "paper does not state which it uses."
     ),
     lines=[
         *[Line("LXI, minimal sets", n, f"LXI minimal {n}", str(t)) for n, t in zip(_names(), TRUE, strict=True)],
@@ -110,10 +110,10 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     reading=(
-        "The paper's SHAP row has X1 and X2 above X3 and X4, which is what SHAP gives where X5 <= 0; both are "
-        "shown. The noise is a sum over 95 columns; SHAP's is 40 times the paper's, which is nearer to a mean over "
-        "columns. LXI misses where X5 is near 0: the forest is unsure of the side there, and the sets hold X1 and "
-        "X2 as well.\n\n"
-        "Chosen after looking at test rows of seed 0: the lines of the default forest."
+        "In the paper's SHAP figures, X1 and X2 are above X3 and X4. That is what SHAP gives for rows with X5 <= 0; "
+        "both sides are shown. The noise figure is a sum over 95 columns. For SHAP it is 40 times the figure in the "
+        "paper, which is closer to a mean over columns. LXI misses its goal because of rows with X5 near 0: there "
+        "the forest is unsure of the side, and the sets contain X1 and X2 as well.\n\n"
+        "Chosen after looking at test rows of seed 0: the variant with the default forest."
     ),
 )

@@ -16,14 +16,15 @@ HEAD = """# The paper's experiments
 
 `make experiments` runs the experiments of the paper and the methods that it compares with, and writes this page;
 `make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. The
-data files are read from the folder named by `SUFFICE_DATA`; without it the small run leaves out what needs them.
+data files are read from the folder named by `SUFFICE_DATA`; without it the small run skips what needs them.
 `python -m experiments --help` lists the options. Each experiment is one file in `experiments/` and writes one JSON file
 and, where there is something to see, one figure into `build/experiments/`.
 
-Here: mean ± standard deviation over seeds (other samples, other splits, other forests). *Goal*: what was to be reached,
-and whether the mean does. A single seed has no spread, and a goal that it reaches may be luck. `suffice` has its
-defaults or the paper's settings. Where the paper is silent, the page states the choice; where a figure of the paper
-cannot be right, the page says so. Choices made after figures had been seen are listed under "Chosen after looking".
+Each figure is a mean ± standard deviation over seeds (different samples, splits and forests). *Goal* is the value to
+reach, and whether the mean reaches it. A single seed has no spread, and may reach a goal by luck. `suffice` uses its
+defaults or the paper's settings. Where the paper does not state a setting, the page states the choice; where a figure
+of the paper cannot be right, the page says so. Choices made after seeing figures are listed under "Chosen after
+looking".
 """
 
 
@@ -116,8 +117,9 @@ def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
     rows, left = [], [line for line in lines if line.label not in shared]
     cells = {(line.method, line.label): _cell(line, figures) for line in lines}
     while shared:
-        labels, taken = _take_connected(shared)
-        methods = dict.fromkeys(line.method for line in lines if line.method in taken)  # in the order of the lines
+        labels, connected_methods = _take_connected(shared)
+        in_order = dict.fromkeys(line.method for line in lines)
+        methods = [method for method in in_order if method in connected_methods]
         by_method = [[method, *(cells.get((method, label), "") for label in labels)] for method in methods]
         table = [["", *labels], *by_method]
         # The longer side goes down the page.
@@ -215,11 +217,12 @@ def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[s
 def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]]) -> str:
     rows = gather({e.name: summaries[e.name] for e in experiments})
     note = (
-        "Wall milliseconds for each explained row, medians over seeds, without fitting the forest (INVASE: with its "
-        "training; rule models: fitting, for each training row). `suffice` uses both cores; the models that LIME and "
-        "Anchors ask, and INVASE, use one. The machine had other work at times. The paper gives none.\n"
+        "Wall milliseconds for each explained row, medians over seeds, without fitting the forest (for INVASE with "
+        "its training; for rule models the time of fitting, for each training row). `suffice` uses both cores; "
+        "INVASE and the models that LIME and Anchors query use one. The machine had other work at times. The paper "
+        "gives no times.\n"
     )
-    lines = ["## Cost\n", note, "| experiment | method | ms a row |", "| --- | --- | --- |"]
+    lines = ["## Cost\n", note, "| experiment | method | ms per row |", "| --- | --- | --- |"]
     for row in rows:
         if row["median"]:
             rounded = float(f"{1000 * row['median']:.3g}")

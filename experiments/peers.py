@@ -1,6 +1,6 @@
 """The other methods, each called in its own way: SHAP, LIME, Anchors, RuleFit and SkopeRules. For INVASE see `invase`.
 
-Nothing of theirs is imported before it is called. Anchors runs in a process of its own, with a limit on its time and
+Nothing of theirs is imported before it is called. Anchors runs in a separate process, with a limit on its time and
 memory: on 100 columns it asks for more than 11 GB.
 """
 
@@ -125,7 +125,7 @@ def run_anchors(
     labels: Sequence[int] | None = None,
     settings: AnchorsSettings,
 ) -> AnchorsRun:
-    """Explain rows by anchor-exp in a process of its own, until the time is up.
+    """Explain rows by anchor-exp in a separate process, until the time is up.
 
     Columns of 0 and 1 are passed as categories, and rounded: cut at quartiles, most of them would have one bin. The
     others are cut at quartiles, anchor-exp's default.
@@ -137,7 +137,7 @@ def run_anchors(
     X_train, rows, unseen : ndarray of shape (n, n_columns)
         Rows to draw from, rows to explain, and rows to turn into bins.
     seed : int
-        The seed; each row starts with a state of its own.
+        The seed; each row starts with its own state.
     labels : sequence of int, default=None
         The outcome of each row that is explained; None for the model's predictions.
     settings : AnchorsSettings
@@ -155,7 +155,7 @@ def run_anchors(
     seconds: list[float] = []
     notes: list[str] = []
     bins = None
-    used = 0.0  # without the start of processes, which imports
+    used = 0.0  # without the start of the processes and their imports
     while len(anchors) < len(rows) and used < total_seconds:
         ours, theirs = context.Pipe()
         rest = slice(len(anchors), None)
@@ -261,7 +261,7 @@ def rule_models(seed: int) -> dict[str, Any]:
 def fit_and_score(model: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> Floats:
     """Fit a model on arrays, and return for each test row whether it is right."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(None):
-        warnings.simplefilter("ignore")  # theirs: deprecations of scikit-learn
+        warnings.simplefilter("ignore")  # the peers use deprecated functions of scikit-learn
         model.fit(np.asarray(X_train), np.asarray(y_train))
         return np.asarray(model.predict(np.asarray(X_test))) == np.asarray(y_test)
 

@@ -58,15 +58,15 @@ EXPERIMENT = Experiment(
     title="The Sufficient Rule of a row of the switch model",
     setting=(
         "The same forest. The row is the test row nearest to the paper's (X3 = -3.64, X4 = -4.41, X5 = 0.68) among "
-        "those whose minimal sufficient set is X3, X4, X5. The paper's rule: X5 > 0 AND -4.45 <= X4 <= -4.06 AND "
-        "-3.67 <= X3 <= -3.58. Below it, figures of all rows with that set."
+        "those whose minimal sufficient set is X3, X4, X5. The paper's rule is X5 > 0 AND -4.45 <= X4 <= -4.06 AND "
+        "-3.67 <= X3 <= -3.58. Figures over all rows with that set follow."
     ),
     lines=[
         Line("the row", "lower end on X5", "row X5 low", "0", digits=2),
         Line("the row", "share of seeds with two bounds on X3", "row bounded X3", "1", digits=1),
-        Line("the row", "their distance", "row width X3", "0.09", digits=2),
+        Line("the row", "distance of the bounds on X3", "row width X3", "0.09", digits=2),
         Line("the row", "share of seeds with two bounds on X4", "row bounded X4", "1", digits=1),
-        Line("the row", "their distance there", "row width X4", "0.39", digits=2),
+        Line("the row", "distance of the bounds on X4", "row width X4", "0.39", digits=2),
         Line("the row", "its rule is proven maximal", "row proven", "", ("==", 1.0), digits=2),
         Line("all rows", "share with the set X3, X4, X5", "true set"),
         Line("all rows", "lower end on X5 within 0.3 of 0", "near 0"),
@@ -76,10 +76,10 @@ EXPERIMENT = Experiment(
     ],
     run=run,
     reading=(
-        "The interval to be kept is that of the forest, from its 5 % to its 95 % quantile at the row: several units "
-        "of Y wide in this corner with few rows. The rule is the largest box that keeps it, and needs no narrow "
-        "bounds on X3 and X4; the paper's perhaps comes from a narrower interval: it does not state its own. The "
-        "lower end on X5 is found in both."
+        "The rule must keep the forest's interval at the row, from its 5 % to its 95 % quantile. This interval is "
+        "several units of Y wide, because there are few rows in this corner. The rule is the largest box that keeps "
+        "it, and needs no narrow bounds on X3 and X4. The paper does not state its interval; its rule may come from "
+        "a narrower one. Both rules have a lower end on X5."
     ),
     version=2,
 )

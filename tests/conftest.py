@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 from mixed_table import CASES, make_case, make_table
+from rentals import BUSY, as_pandas, explainer_for
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from small_explainers import CLASSES, NUMBERS, X, classifier, regressor
 
@@ -14,7 +15,7 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 # Doctests are collected from modules, and modules of one name cannot be imported twice.
 collect_ignore_glob = ["*conftest.py"]
 
-# Everywhere else each run draws new examples; in continuous integration a red run must be one that anybody can repeat.
+# Everywhere else each run draws new examples; in continuous integration a failure must be repeatable.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
@@ -58,7 +59,14 @@ def of_numbers():
 
 @pytest.fixture(scope="module", params=["of_classes", "of_numbers"])
 def explainer(request):
+    """The explainers of classes and of numbers; a module that overrides these gets its own."""
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def of_rentals():
+    """The explainer of whether many bicycles are rented."""
+    return explainer_for().fit(as_pandas(), BUSY)
 
 
 @pytest.fixture(scope="module")

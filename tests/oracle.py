@@ -77,7 +77,7 @@ def cell_rows(tree, X, x, columns, min_node_size):
 
 
 class Oracle:
-    """What a forest says of Y given X_S = x_S. `groups[v]` are the columns of variable v."""
+    """The estimates of a forest for Y given X_S = x_S. `groups[v]` are the columns of variable v."""
 
     def __init__(self, trees, X, y, min_node_size, groups=None):
         self.trees, self.X, self.y, self.min_node_size = trees, np.asarray(X), np.asarray(y), min_node_size
@@ -90,7 +90,7 @@ class Oracle:
         return [cell_rows(tree, self.X, x, columns, self.min_node_size) for tree in self.trees]
 
     def probability(self, x, S, event):
-        """P(event | X_S = x_S), where `event` tells which training rows have it."""
+        """P(event | X_S = x_S), where `event` marks the training rows that have it."""
         shares = [Fraction(int(event[rows].sum()), len(rows)) for rows in self.cells(x, S)]
         return sum(shares, Fraction(0)) / len(shares)
 
@@ -113,17 +113,17 @@ class Oracle:
         raise AssertionError("the CDF ends at 1")
 
     def sufficient_sets(self, x, outcome, candidates, pi, min_size=1, max_size=None):
-        """All sets of candidates with SDP >= pi of which no proper part (of at least min_size) has it."""
-        found = {}
+        """All sets of candidates with SDP >= pi that have no proper subset (of at least min_size) with SDP >= pi."""
+        sdps = {}
         max_size = len(candidates) if max_size is None else max_size
         for size in range(min_size, max_size + 1):
             for S in combinations(sorted(candidates), size):
-                if any(set(T) < set(S) for T in found):
+                if any(set(T) < set(S) for T in sdps):
                     continue
                 sdp = self.sdp(x, S, outcome)
                 if sdp >= Fraction(str(pi)):
-                    found[S] = sdp
-        return found
+                    sdps[S] = sdp
+        return sdps
 
     def best_sdp(self, x, outcome, candidates, min_size=1, max_size=None):
         max_size = len(candidates) if max_size is None else max_size

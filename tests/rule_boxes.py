@@ -18,7 +18,7 @@ NUMBERS = np.array([1.0, 1, 1, 4, 6, 4, 6, 9, 1, 2])
 
 
 def box(low=-INF, high=INF, column="x0", sdp=0.9, **condition):
-    """A local rule; what it says of its own row does not matter here."""
+    """A local rule; its outcome does not matter here."""
     conditions = () if (low, high, condition) == (-INF, INF, {}) else (Condition(column, low, high, **condition),)
     return Rule(conditions, "?", None, sdp, 1, 0.1, 1.0, None, True, 1.0, False)
 
@@ -38,15 +38,15 @@ def regressor(rules, X=X, y=NUMBERS, **params):
     return GlobalRulesRegressor.from_explanations(rules, X, y, **{"min_support": 1, **params})
 
 
-def boxes(model):
-    return [line.rule for line in model.rules_]
+def boxes(rule_list):
+    return [line.rule for line in rule_list.rules_]
 
 
-def quality(model, X, y):
+def quality(rule_list, X, y):
     """Coverage and precision on a table, by the definition."""
-    is_covered = model.covered(X)
-    predicted = model.predict(X)[is_covered]
-    if isinstance(model, GlobalRulesClassifier):
+    is_covered = rule_list.covered(X)
+    predicted = rule_list.predict(X)[is_covered]
+    if isinstance(rule_list, GlobalRulesClassifier):
         return is_covered.mean(), np.mean(predicted == y[is_covered])
     return is_covered.mean(), 1 - np.mean((predicted.astype(float) - y[is_covered]) ** 2) / y.var()
 

@@ -36,7 +36,7 @@ def regressor(**options):
 
 
 def answers(explainer, rows=ROWS):
-    """Everything that an explainer can be asked, as plain values."""
+    """All answers of an explainer, as plain values."""
     explanations = [explainer.explain(rows).to_dict(), explainer.explain(rows, sets="minimal").to_dict()]
     arrays = [explainer.sdp(rows, [0, 2]), explainer.predict(rows), explainer.predict(rows, [1])]
     if explainer.task_ == "classification":

@@ -1,4 +1,4 @@
-"""What the forest says when only some variables are known: probabilities, predictions, quantiles, intervals."""
+"""Estimates of the forest when only some variables are known: probabilities, predictions, quantiles, intervals."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def test_processes_give_the_answers_of_one_machine_in_types_known_before(table, 
 
 
 def test_a_saved_explainer_may_be_given_by_its_path(table, labels, tmp_path):
-    labels.explainer.save(tmp_path / "model.suffice")
-    lines = suffice_dask.explain(tmp_path / "model.suffice", rows_of(table, labels), target="label", keep="id")
+    labels.explainer.save(tmp_path / "explainer.suffice")
+    lines = suffice_dask.explain(tmp_path / "explainer.suffice", rows_of(table, labels), target="label", keep="id")
     assert as_lines(lines.compute(scheduler="threads")) == labels.lines
 
 
@@ -129,7 +129,7 @@ def test_an_error_names_the_row(table, labels, client):
         client.compute(lines).result()
 
 
-def test_wrong_columns_are_told_before_anything_runs(table, labels):
+def test_wrong_columns_are_refused_before_anything_runs(table, labels):
     def unread(part):
         raise AssertionError("read")
 

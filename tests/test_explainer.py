@@ -182,7 +182,7 @@ def test_missing_values_are_explained():
 # --- searches that end early ------------------------------------------------------------------------------------------
 
 
-def test_a_search_that_ends_early_is_told(explainer):
+def test_a_search_that_ends_early_warns(explainer):
     limited = copy.deepcopy(explainer).set_params(max_sets=4)
     message = r"The search ended after 4 of up to 15 sets of candidates in \d+ of 12 rows: they may have other"
     with pytest.warns(SearchSizeWarning, match=message) as caught:

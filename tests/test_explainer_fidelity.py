@@ -1,4 +1,4 @@
-"""What an explainer tells of itself: its task, its fidelity, and where its forest says otherwise."""
+"""What an explainer reports about itself: its task, its fidelity, and where its forest disagrees."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ from rentals import BUSY, COUNT, N_ROWS, ROWS, as_pandas, explainer_for
 from suffice import SufficientExplainer
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
-
-
-@pytest.fixture(scope="module")
-def of_classes():
-    return explainer_for().fit(as_pandas(), BUSY)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +24,7 @@ def of_classes():
         (np.arange(N_ROWS) % 5, {"task": "regression"}, "regression", "as given by `task`"),
     ],
 )
-def test_the_task_is_told_with_its_reason(y, options, task, reason):
+def test_the_task_is_reported_with_its_reason(y, options, task, reason):
     explainer = SufficientExplainer(random_state=0, **options).fit(as_pandas()[["temp", "hour"]], y)
     assert explainer.task_ == task
     assert explainer.task_reason_.startswith(f"{task}: {reason}")
@@ -37,12 +32,12 @@ def test_the_task_is_told_with_its_reason(y, options, task, reason):
     assert (f"(task='{other}' to change)" in explainer.task_reason_) == (not options)
 
 
-def test_a_forest_decides_the_task_and_that_is_told():
+def test_a_forest_decides_the_task_and_the_reason_says_so():
     explainer = explainer_for("regression").fit(as_pandas(), np.arange(N_ROWS) % 2)
     assert explainer.task_reason_ == "regression: that is what the forest is for"
 
 
-def test_fidelity_is_told_for_each_class():
+def test_fidelity_is_reported_for_each_class():
     X = as_pandas()
     explainer = explainer_for().fit(X, BUSY)
     assert list(explainer.fidelity_by_class_) == ["busy", "quiet"]
@@ -55,12 +50,12 @@ def test_fidelity_is_told_for_each_class():
     assert not hasattr(explainer_for("regression").fit(X, COUNT), "fidelity_by_class_")
 
 
-def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
+def test_an_explanation_shows_if_the_forest_disagrees(of_rentals):
     X = as_pandas().iloc[ROWS]
-    predictions = of_classes.predict(X)
+    predictions = of_rentals.predict(X)
     contradicted = np.where(predictions == "busy", "quiet", "busy")
     for explanation, label, prediction in zip(
-        of_classes.explain(X, contradicted), contradicted, predictions, strict=True
+        of_rentals.explain(X, contradicted), contradicted, predictions, strict=True
     ):
         assert not explanation.forest_agrees
         assert explanation.outcome == label
@@ -68,13 +63,13 @@ def test_an_explanation_tells_if_the_forest_says_otherwise(of_classes):
         first = f"The outcome is {label}. Read with care. The forest says {prediction} here."
         assert str(explanation).startswith(first)
         assert explanation.to_dict()["forest_agrees"] is False
-    for explanation in of_classes.explain(X):
+    for explanation in of_rentals.explain(X):
         assert explanation.forest_agrees
         assert "The forest says" not in str(explanation)
-    assert of_classes.explain(X, contradicted).to_frame()["forest_agrees"].tolist().count(True) == 0
+    assert of_rentals.explain(X, contradicted).to_frame()["forest_agrees"].tolist().count(True) == 0
 
 
-def test_an_explanation_of_a_number_tells_if_the_forest_says_otherwise():
+def test_an_explanation_of_a_number_shows_if_the_forest_disagrees():
     X = as_pandas().iloc[ROWS]
     explainer = explainer_for("regression", radius=25.0).fit(as_pandas(), COUNT)
     predictions = explainer.predict(X)

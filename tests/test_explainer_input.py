@@ -1,4 +1,4 @@
-"""What SufficientExplainer refuses, and what it says then."""
+"""What SufficientExplainer refuses, and its messages."""
 
 from __future__ import annotations
 
@@ -39,11 +39,6 @@ def of_numbers():
 @pytest.fixture(scope="module")
 def of_frame():
     return small().fit(FRAME, CLASSES)
-
-
-@pytest.fixture(scope="module", params=["of_classes", "of_numbers"])
-def explainer(request):
-    return request.getfixturevalue(request.param)
 
 
 CALLS = {
@@ -166,7 +161,7 @@ def test_a_frame_with_other_columns_is_refused(of_frame, frame, message):
         of_frame.explain(frame)
 
 
-def test_a_table_without_its_names_is_told(of_frame, of_classes):
+def test_a_table_without_column_names_warns(of_frame, of_classes):
     with pytest.warns(
         UserWarning, match="X does not have valid feature names, but SufficientExplainer was fitted with"
     ):

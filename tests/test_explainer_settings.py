@@ -94,7 +94,7 @@ def test_unseen_categories_and_extra_columns_can_be_allowed_afterwards(task, y):
 def test_a_copy_shares_the_forest_and_what_was_computed(explainer):
     copy = explainer.with_settings(pi=0.7, n_candidates=2)
     assert copy is not explainer
-    assert (copy.fitted_.settings.pi, explainer.fitted_.settings.pi) == (0.7, 0.9)  # before anything is asked of it
+    assert (copy.fitted_.settings.pi, explainer.fitted_.settings.pi) == (0.7, 0.9)  # before any other call
     assert copy.forest_ is explainer.forest_
     assert copy.fitted_.forest is explainer.fitted_.forest
     assert copy.fitted_.forest.core is explainer.fitted_.forest.core
@@ -137,7 +137,7 @@ def test_what_cannot_be_changed_is_refused(explainer, changes, message):
 
 
 def test_classes_have_no_radius():
-    """A fit refuses it; a copy took it, and ignored it."""
+    """`fit` refuses it; a copy accepted and ignored it."""
     with pytest.raises(ValueError, match="`radius` is for regression, but `y` holds classes; leave it None"):
         seeded("classes").with_settings(radius=1.0)
 

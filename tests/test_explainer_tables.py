@@ -45,11 +45,6 @@ def fitted(request):
     return request.param, explainer, explainer.explain(as_pandas().iloc[ROWS], rules="all")
 
 
-@pytest.fixture(scope="module")
-def of_classes():
-    return explainer_for().fit(as_pandas(), BUSY)
-
-
 def some_rules(explanations):
     return list(dict.fromkeys(rule for explanation in explanations for rule in explanation.rules))
 
@@ -138,9 +133,10 @@ def test_renamed_categories_are_renamed_in_the_explanations_and_no_more(task):
 @pytest.mark.parametrize("transform", [lambda x: 2 * x + 1, lambda x: x / 8 - 100, lambda x: 64 * x])
 @pytest.mark.parametrize("task", TARGETS)
 def test_a_rising_function_of_a_column_changes_nothing_but_its_ends(task, transform):
-    """All numbers, and the means of two, are exact in float32, so that a forest cuts where it did.
+    """All numbers and the means of two numbers are exact in float32, so the forest splits the rows as before.
 
-    Of a function that is not linear the law does not hold: a cut half-way between two rows of a tree parts others.
+    The functions are linear, because others move the midpoint between two values: a split there could separate other
+    rows than before.
     """
     frame = as_pandas()
     changed = frame.assign(temp=transform(frame["temp"] * 4))  # whole numbers
@@ -183,7 +179,7 @@ def test_the_rule_of_a_row_whose_value_is_missing_may_ask_for_just_that():
     assert str(rule).startswith("IF weather is known THEN known")
 
 
-def test_labels_of_rare_categories_are_all_that_are_not_named(of_classes):
+def test_labels_of_rare_categories_are_all_that_are_not_named(of_rentals):
     frame = as_pandas()
     hail = frame["weather"].isin(["hail", "fog"])
     explainer = explainer_for(leaf=1).fit(frame, np.where(hail, "rare", "frequent"))
@@ -252,8 +248,8 @@ def test_a_rule_covers_a_row_beyond_the_training_values():
             assert rule.covers(rows).all()
 
 
-def test_a_split_between_known_and_missing_categories_is_no_condition():
-    """The threshold of such a split may be the largest code; then a condition excluded nothing, and was an error."""
+def test_a_split_between_known_and_missing_categories_makes_no_condition():
+    """The threshold of such a split may be the largest code; its condition excluded nothing, which raised an error."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
         weather = rng.choice(["a", "b", "c", "r", "s", None], 70, p=[0.25, 0.25, 0.2, 0.1, 0.1, 0.1]).astype(object)
@@ -274,7 +270,7 @@ def test_a_split_between_known_and_missing_categories_is_no_condition():
     ids=["intervals", "dates"],
 )
 def test_categories_that_are_no_labels_are_explained(labels):
-    """They were taken at fit, and an error when the first rule was made."""
+    """Fitting accepted them, and the first rule raised an error."""
     X = pd.DataFrame({"a": labels, "b": np.random.default_rng(0).normal(size=200)})
     explainer = explainer_for().fit(X, np.where(X["a"].cat.codes > 0, "high", "low"))
     [rule] = explainer.rule(X.iloc[:1], ["a"])
@@ -300,13 +296,13 @@ def test_columns_that_were_not_there_are_refused_unless_they_are_to_be_ignored(m
     assert explainer.explain(take(more)).to_dict() == expected
 
 
-def test_a_column_that_is_not_there_is_missed(of_classes):
+def test_a_column_that_is_not_there_is_missed(of_rentals):
     message = "`X` has 5 columns, there were 6 at fit: missing ['temp'], unexpected []."
     with pytest.raises(ValueError, match=re.escape(message)):
-        of_classes.explain(as_pandas().drop(columns="temp"))
+        of_rentals.explain(as_pandas().drop(columns="temp"))
     message = "missing ['temp'], unexpected ['tmp']. Did you mean 'tmp'?"
     with pytest.raises(ValueError, match=re.escape(message)):
-        of_classes.explain(as_pandas().rename(columns={"temp": "tmp"}))
+        of_rentals.explain(as_pandas().rename(columns={"temp": "tmp"}))
 
 
 @pytest.mark.parametrize("make", [as_polars, as_pyarrow], ids=["polars", "pyarrow"])
@@ -324,9 +320,9 @@ def test_an_unseen_category_is_refused_or_missing(make):
     assert explainer.explain(take(new)).to_dict() == explainer.explain(take(gap)).to_dict()
 
 
-def test_a_level_that_was_declared_is_no_unseen_category(of_classes):
+def test_a_declared_level_is_not_an_unseen_category(of_rentals):
     stormy = as_pandas().iloc[:3].assign(wind=pd.Categorical(["storm"] * 3, LEVELS, ordered=True))
-    assert of_classes.explain(stormy)[0].to_dict()["values"]["wind"] == "storm"
+    assert of_rentals.explain(stormy)[0].to_dict()["values"]["wind"] == "storm"
 
 
 @pytest.mark.parametrize(("option", "value"), [("unseen", "ignore"), ("extra_columns", "drop"), ("dates", "hours")])
@@ -441,7 +437,9 @@ def test_a_frame_of_explanations_is_of_the_kind_of_the_table(make, kind, task):
     assert importance.shape == (len(ROWS), len(NAMES))
     n_sets = sum(max(1, len(e.sufficient_sets)) for e in explanations)
     assert sets.shape == (n_sets, 9 if task == "classification" else 11)
-    assert isinstance(explainer.explain(take(as_polars())).to_frame(), pl.DataFrame)  # of the rows, not of the training
+    assert isinstance(
+        explainer.explain(take(as_polars())).to_frame(), pl.DataFrame
+    )  # as the rows, not the training table
 
 
 def test_explanations_of_an_array_come_as_a_pandas_frame():

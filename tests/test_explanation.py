@@ -44,7 +44,7 @@ def numbers(outcome, low, high, **changes):
         ((), 0.5, "nothing at all (SDP 0.50)"),
     ],
 )
-def test_a_set_tells_its_variables_and_probability(variables, sdp, text):
+def test_a_set_shows_its_variables_and_probability(variables, sdp, text):
     assert str(SufficientSet(variables, sdp)) == text
 
 
@@ -140,7 +140,7 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
 
 
 @pytest.mark.parametrize(
-    ("told", "text"),
+    ("explanation", "text"),
     [
         (explanation(), SEVERAL),
         (explanation(sufficient_sets=(HOUR, TEMP)), FEW),
@@ -175,8 +175,8 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         ),
     ],
 )
-def test_an_explanation_reads_as_plain_words(told, text):
-    assert str(told) == text
+def test_an_explanation_reads_as_plain_words(explanation, text):
+    assert str(explanation) == text
 
 
 @pytest.mark.parametrize(("n_sets", "n_more"), [(5, []), (6, ["1"]), (7, ["1", "2"])])

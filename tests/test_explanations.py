@@ -23,7 +23,7 @@ from suffice.explanations import Answers
 
 
 def data():
-    """A table with outcomes 0, 1 and 2; for 0, the speed is enough, or the load and the hue together."""
+    """A table with outcomes 0, 1 and 2; the speed alone is enough for 0, and so are the load and the hue together."""
     X = np.random.default_rng(0).integers(0, 4, size=(400, 4)).astype(float)
     speed, load, hue, day = (X > 1).T
     return pd.DataFrame(X, columns=["speed", "load", "hue", "day"]), np.where(speed | (load & hue), 0, 1 + day)
@@ -36,26 +36,26 @@ def explain(y, forest, y_explained=None, **options):
 
 
 @pytest.fixture(scope="module")
-def of_classes():
+def class_explanations():
     return explain(np.array(["slow", "fast", "stop"])[data()[1]], RandomForestClassifier, pi=0.8)
 
 
 @pytest.fixture(scope="module")
-def of_numbers():
+def number_explanations():
     noise = np.random.default_rng(1).normal(size=400)
     return explain(data()[1] * 10 + noise, RandomForestRegressor, pi=0.95, radius=4.0)
 
 
-@pytest.fixture(scope="module", params=["of_classes", "of_numbers"])
+@pytest.fixture(scope="module", params=["class_explanations", "number_explanations"])
 def explanations(request):
     return request.getfixturevalue(request.param)
 
 
-def test_the_data_show_every_kind_of_explanation(of_classes, of_numbers):
-    assert {len(s.variables) for e in of_classes for s in e.sufficient_sets} == {1, 2, 3}
-    assert any(len(e.sufficient_sets) > len(e.minimal_sets) for e in of_classes)
-    assert any(len(e.sufficient_sets) > len(e.minimal_sets) for e in of_numbers)
-    assert {e.is_sufficient for e in of_numbers} == {True, False}
+def test_the_data_show_every_kind_of_explanation(class_explanations, number_explanations):
+    assert {len(s.variables) for e in class_explanations for s in e.sufficient_sets} == {1, 2, 3}
+    assert any(len(e.sufficient_sets) > len(e.minimal_sets) for e in class_explanations)
+    assert any(len(e.sufficient_sets) > len(e.minimal_sets) for e in number_explanations)
+    assert {e.is_sufficient for e in number_explanations} == {True, False}
 
 
 def test_explanations_are_a_sequence(explanations):
@@ -86,9 +86,9 @@ def test_an_explanation_holds_its_row(explanations):
         assert e.best_set == (e.sufficient_sets or (e.best_set,))[0]
 
 
-def test_an_explanation_holds_its_interval(of_numbers, of_classes):
-    assert [e.interval for e in of_numbers] == [(e.outcome - 2, e.outcome + 2) for e in of_numbers]
-    assert {e.interval for e in of_classes} == {None}
+def test_an_explanation_holds_its_interval(number_explanations, class_explanations):
+    assert [e.interval for e in number_explanations] == [(e.outcome - 2, e.outcome + 2) for e in number_explanations]
+    assert {e.interval for e in class_explanations} == {None}
 
 
 def by_hand():
@@ -152,8 +152,8 @@ def test_mean_importance_is_the_mean_over_rows_with_a_set(explanations, sets):
     assert explanations.mean_importance(sets) == pytest.approx({name: value / n for name, value in total.items()})
 
 
-def test_the_kinds_of_mean_importance_differ(of_classes):
-    assert of_classes.mean_importance("all") != of_classes.mean_importance("minimal")
+def test_the_kinds_of_mean_importance_differ(class_explanations):
+    assert class_explanations.mean_importance("all") != class_explanations.mean_importance("minimal")
 
 
 def test_mean_importance_is_zero_if_no_row_has_a_set():
@@ -209,16 +209,16 @@ def test_a_frame_without_pandas_names_the_fix(explanations, monkeypatch):
             explanations.to_frame(of)
 
 
-def test_a_dictionary_holds_settings_and_all_explanations(of_classes):
-    whole = of_classes.to_dict()
+def test_a_dictionary_holds_settings_and_all_explanations(class_explanations):
+    whole = class_explanations.to_dict()
     assert whole == {
         "pi": 0.8,
         "sets": "all",
         "variables": ["speed", "load", "hue", "day"],
-        "candidates": list(of_classes.candidates),
-        "explanations": [e.to_dict() for e in of_classes],
+        "candidates": list(class_explanations.candidates),
+        "explanations": [e.to_dict() for e in class_explanations],
     }
-    assert sorted(of_classes.candidates) == ["day", "hue", "load", "speed"]
+    assert sorted(class_explanations.candidates) == ["day", "hue", "load", "speed"]
 
 
 LABELS = [
@@ -241,17 +241,17 @@ def test_json_gives_back_the_dictionary(labels):
     assert [type(outcome) for outcome in outcomes] == [type(label) for label in y[:40].tolist()]
 
 
-def test_json_of_a_regression_gives_back_the_dictionary(of_numbers):
-    assert json.loads(of_numbers.to_json()) == of_numbers.to_dict()
+def test_json_of_a_regression_gives_back_the_dictionary(number_explanations):
+    assert json.loads(number_explanations.to_json()) == number_explanations.to_dict()
 
 
-def test_explanations_read_as_a_summary(of_classes):
-    importance = sorted(of_classes.mean_importance().items(), key=lambda item: -item[1])
+def test_explanations_read_as_a_summary(class_explanations):
+    importance = sorted(class_explanations.mean_importance().items(), key=lambda item: -item[1])
     listed = ", ".join(f"{name} {value:.2f}" for name, value in importance if value > 0)
-    n = sum(e.is_sufficient for e in of_classes)
+    n = sum(e.is_sufficient for e in class_explanations)
     summary = f"40 rows explained; {n} have a sufficient set (probability 0.8) among 4 candidate variables."
-    assert str(of_classes) == f"{summary}\nMean importance (LXI): {listed}."
-    assert repr(of_classes) == str(of_classes)
+    assert str(class_explanations) == f"{summary}\nMean importance (LXI): {listed}."
+    assert repr(class_explanations) == str(class_explanations)
 
 
 def test_explanations_survive_a_pickle(explanations):
@@ -262,7 +262,7 @@ def test_explanations_survive_a_pickle(explanations):
 
 
 def contradicted(task):
-    """Explanations of which some say what the forest does not, and whose searches ended early."""
+    """Explanations, some of which disagree with the forest, and whose searches ended early."""
     X, classes = data()
     if task == "classes":
         y, other = np.array(["slow", "fast", "stop"])[classes], np.roll(np.array(["slow", "fast", "stop"])[classes], 1)

@@ -1,4 +1,4 @@
-"""Lists of rules as classifiers and regressors: who decides a row, and who speaks where no rule does."""
+"""Lists of rules as classifiers and regressors: which rule decides a row, and the fallback where no rule does."""
 
 from __future__ import annotations
 
@@ -23,52 +23,52 @@ from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 
 
 def test_the_first_rule_that_covers_a_row_decides():
-    model = classifier([MIXED, RIGHT, LEFT])  # sorted: LEFT, RIGHT, MIXED; nothing covers row 4
-    assert model.decision_path(X).tolist() == [0, 0, 0, 2, -1, 1, 1, 1, 1, 1]
-    assert model.covered(X).tolist() == [True] * 4 + [False] + [True] * 5
-    assert model.coverage(X) == 0.9
-    assert model.predict(X).tolist() == ["a", "a", "a", "a", None, "b", "b", "b", "b", "b"]
+    rule_list = classifier([MIXED, RIGHT, LEFT])  # sorted: LEFT, RIGHT, MIXED; nothing covers row 4
+    assert rule_list.decision_path(X).tolist() == [0, 0, 0, 2, -1, 1, 1, 1, 1, 1]
+    assert rule_list.covered(X).tolist() == [True] * 4 + [False] + [True] * 5
+    assert rule_list.coverage(X) == 0.9
+    assert rule_list.predict(X).tolist() == ["a", "a", "a", "a", None, "b", "b", "b", "b", "b"]
 
 
-def test_of_two_rules_that_disagree_the_more_precise_one_speaks():
+def test_the_more_precise_of_two_rules_that_disagree_decides():
     assert classifier([MIXED, MIDDLE]).predict([[3.0]]).tolist() == ["b"]
     assert regressor([MIXED, box(2.5, 3.5)]).predict([[3.0], [2.0]]).tolist() == [4.0, 1.75]
 
 
 def test_no_rows_have_no_coverage():
-    model = classifier([LEFT])
-    assert math.isnan(model.coverage(np.empty((0, 1))))
-    assert model.predict(np.empty((0, 1))).shape == (0,)
+    rule_list = classifier([LEFT])
+    assert math.isnan(rule_list.coverage(np.empty((0, 1))))
+    assert rule_list.predict(np.empty((0, 1))).shape == (0,)
 
 
 def test_probabilities_are_the_shares_of_the_deciding_rule():
-    model = classifier([MIXED, RIGHT])
-    assert model.predict_proba([[0.0], [9.0]]).tolist() == [[0.75, 0.25], [0.2, 0.8]]
+    rule_list = classifier([MIXED, RIGHT])
+    assert rule_list.predict_proba([[0.0], [9.0]]).tolist() == [[0.75, 0.25], [0.2, 0.8]]
 
 
 def test_missing_values_are_covered_where_a_rule_allows_them():
-    model = classifier([box(high=2.5, missing=True), RIGHT])
-    assert model.decision_path([[math.nan], [9.0], [3.0]]).tolist() == [0, 1, -1]
+    rule_list = classifier([box(high=2.5, missing=True), RIGHT])
+    assert rule_list.decision_path([[math.nan], [9.0], [3.0]]).tolist() == [0, 1, -1]
 
 
 # --- rows that no rule covers -----------------------------------------------------------------------------------------
 
 
 def test_a_classifier_without_fallback_abstains():
-    model = classifier([LEFT])
-    predicted = model.predict([[0.0], [5.0]])
+    rule_list = classifier([LEFT])
+    predicted = rule_list.predict([[0.0], [5.0]])
     assert predicted.dtype == object
     assert predicted.tolist() == ["a", None]
-    assert np.isnan(model.predict_proba([[5.0]])).all()
-    assert model.predict([[0.0]]).dtype == model.classes_.dtype
+    assert np.isnan(rule_list.predict_proba([[5.0]])).all()
+    assert rule_list.predict([[0.0]]).dtype == rule_list.classes_.dtype
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [False, True], [1.0, 2.0]])
 def test_labels_keep_their_kind(labels):
     y = np.array(labels)[(Y == "b").astype(int)]
-    model = classifier(ALL_FOUR, y=y)
-    assert model.predict(X).dtype == y.dtype
-    assert model.predict(X).tolist() == [labels[0]] * 3 + [labels[1]] * 7
+    rule_list = classifier(ALL_FOUR, y=y)
+    assert rule_list.predict(X).dtype == y.dtype
+    assert rule_list.predict(X).tolist() == [labels[0]] * 3 + [labels[1]] * 7
     assert [type(value) for value in classifier([LEFT], y=y).predict(X)] == [type(labels[0])] * 3 + [type(None)] * 7
 
 
@@ -76,24 +76,24 @@ def test_a_regressor_without_fallback_abstains():
     assert np.array_equal(regressor([LEFT]).predict([[0.0], [5.0]]), [1.0, np.nan], equal_nan=True)
 
 
-def test_a_model_without_rules_abstains_everywhere():
+def test_a_rule_list_without_rules_abstains_everywhere():
     assert classifier([]).predict(X).tolist() == [None] * 10
     assert np.isnan(regressor([None]).predict(X)).all()
     assert classifier([]).simplify().rules_ == ()
 
 
-def test_the_constant_fallback_speaks_where_no_rule_does():
-    model = classifier([LEFT], fallback="majority")  # 4 a, 6 b
-    assert model.predict([[0.0], [5.0]]).tolist() == ["a", "b"]
-    assert model.predict_proba([[0.0], [5.0]]).tolist() == [[1.0, 0.0], [0.4, 0.6]]
+def test_the_constant_fallback_predicts_where_no_rule_does():
+    rule_list = classifier([LEFT], fallback="majority")  # 4 a, 6 b
+    assert rule_list.predict([[0.0], [5.0]]).tolist() == ["a", "b"]
+    assert rule_list.predict_proba([[0.0], [5.0]]).tolist() == [[1.0, 0.0], [0.4, 0.6]]
     assert regressor([LEFT], fallback="mean").predict([[0.0], [5.0]]).tolist() == [1.0, 3.5]
 
 
 def test_an_estimator_as_fallback_is_cloned_and_fitted():
     tree = DecisionTreeClassifier(random_state=0)
-    model = classifier([box(high=7.5)], fallback=tree)  # a a a b b b b a: a tie, so a
-    assert model.predict(X).tolist() == ["a"] * 8 + ["b"] * 2
-    assert model.predict_proba(X).tolist() == [[0.5, 0.5]] * 8 + [[0.0, 1.0]] * 2
+    rule_list = classifier([box(high=7.5)], fallback=tree)  # a a a b b b b a: a tie, so a
+    assert rule_list.predict(X).tolist() == ["a"] * 8 + ["b"] * 2
+    assert rule_list.predict_proba(X).tolist() == [[0.5, 0.5]] * 8 + [[0.0, 1.0]] * 2
     assert not hasattr(tree, "tree_")
     line = LinearRegression().fit(X, NUMBERS)
     assert regressor([LEFT], fallback=LinearRegression()).predict([[0.0], [5.0]]) == pytest.approx(
@@ -101,27 +101,27 @@ def test_an_estimator_as_fallback_is_cloned_and_fitted():
     )
 
 
-def test_a_fallback_without_probabilities_is_told():
-    model = classifier([LEFT], fallback=RidgeClassifier())
-    assert model.predict_proba([[0.0]]).tolist() == [[1.0, 0.0]]
+def test_a_fallback_without_probabilities_is_refused():
+    rule_list = classifier([LEFT], fallback=RidgeClassifier())
+    assert rule_list.predict_proba([[0.0]]).tolist() == [[1.0, 0.0]]
     with pytest.raises(AttributeError, match="The fallback RidgeClassifier has no `predict_proba`"):
-        model.predict_proba(X)
+        rule_list.predict_proba(X)
 
 
-def of_two_rules(model, X):
-    """A model of two of the rules, so that some rows are not covered."""
-    params = {"explainer": model.explainer_, "fallback": "forest"}
-    return type(model).from_explanations(boxes(model)[:2], X, model.training_outcomes_, **params)
+def of_two_rules(rule_list, X):
+    """A list of two of the rules, so that some rows are not covered."""
+    params = {"explainer": rule_list.explainer_, "fallback": "forest"}
+    return type(rule_list).from_explanations(boxes(rule_list)[:2], X, rule_list.training_outcomes_, **params)
 
 
-def test_the_forest_speaks_where_no_rule_does(busy_table, busy_lists):
+def test_the_forest_predicts_where_no_rule_does(busy_table, busy_lists):
     frame, _, _ = busy_table
-    for model in busy_lists:
-        few = of_two_rules(model, frame)
+    for rule_list in busy_lists:
+        few = of_two_rules(rule_list, frame)
         is_covered = few.covered(frame)
         assert 0 < is_covered.sum() < len(frame)
-        assert few.explainer_ is model.explainer_  # fitted: not fitted again
-        forest = model.explainer_.predict(frame)
+        assert few.explainer_ is rule_list.explainer_  # fitted: not fitted again
+        forest = rule_list.explainer_.predict(frame)
         assert few.predict(frame)[~is_covered].tolist() == forest[~is_covered].tolist()
     few = of_two_rules(busy_lists[0], frame)
     shares = busy_lists[0].explainer_.predict_proba(frame)
@@ -131,8 +131,8 @@ def test_the_forest_speaks_where_no_rule_does(busy_table, busy_lists):
 def test_the_forest_is_fitted_for_the_fallback_if_it_is_not(busy_table):
     frame, labels, _ = busy_table
     explainer = SufficientExplainer(RandomForestClassifier(**SMALL))
-    model = classifier([], X=frame, y=labels, explainer=explainer, fallback="forest")
-    assert model.predict(frame).tolist() == clone(explainer).fit(frame, labels).predict(frame).tolist()
+    rule_list = classifier([], X=frame, y=labels, explainer=explainer, fallback="forest")
+    assert rule_list.predict(frame).tolist() == clone(explainer).fit(frame, labels).predict(frame).tolist()
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------
@@ -144,20 +144,20 @@ def test_the_name_of_the_outcome_is_kept(busy_lists):
 
 def test_frames_arrays_and_polars_give_the_same_answers(busy_table, busy_lists):
     frame, labels, _ = busy_table
-    model = busy_lists[0]
-    assert model.predict(pl.from_pandas(frame)).tolist() == model.predict(frame).tolist()
-    array = clone(model).fit(frame.to_numpy(), labels)
-    assert array.predict(frame.to_numpy()).tolist() == model.predict(frame).tolist()
+    rule_list = busy_lists[0]
+    assert rule_list.predict(pl.from_pandas(frame)).tolist() == rule_list.predict(frame).tolist()
+    array = clone(rule_list).fit(frame.to_numpy(), labels)
+    assert array.predict(frame.to_numpy()).tolist() == rule_list.predict(frame).tolist()
     assert "x0" in array.rules_[0].text or "x1" in array.rules_[0].text
-    assert clone(model).fit(pl.from_pandas(frame), labels).rules_ == model.rules_
+    assert clone(rule_list).fit(pl.from_pandas(frame), labels).rules_ == rule_list.rules_
 
 
-def test_a_pickled_model_is_the_same(busy_table, busy_lists):
-    for model in busy_lists:
-        again = pickle.loads(pickle.dumps(model))
-        assert again.rules_ == model.rules_
-        assert again.predict(busy_table[0]).tolist() == model.predict(busy_table[0]).tolist()
-        assert str(again.simplify()) == str(model.simplify())
+def test_a_pickled_rule_list_is_the_same(busy_table, busy_lists):
+    for rule_list in busy_lists:
+        again = pickle.loads(pickle.dumps(rule_list))
+        assert again.rules_ == rule_list.rules_
+        assert again.predict(busy_table[0]).tolist() == rule_list.predict(busy_table[0]).tolist()
+        assert str(again.simplify()) == str(rule_list.simplify())
 
 
 # --- wrong input ------------------------------------------------------------------------------------------------------
@@ -184,11 +184,11 @@ def test_other_columns_than_at_fit_are_refused(busy_table, busy_lists):
         busy_lists[0].predict(busy_table[0].assign(temp="warm"))
 
 
-@pytest.mark.parametrize("model", [GlobalRulesClassifier(), GlobalRulesRegressor()])
+@pytest.mark.parametrize("rule_list", [GlobalRulesClassifier(), GlobalRulesRegressor()])
 @pytest.mark.parametrize("method", ["simplify", "to_frame", "to_sql"])
-def test_a_model_that_is_not_fitted_says_so(model, method):
+def test_a_rule_list_that_is_not_fitted_raises(rule_list, method):
     with pytest.raises(NotFittedError, match="is not fitted yet"):
-        getattr(model, method)()
+        getattr(rule_list, method)()
 
 
 # --- scikit-learn: all checks pass, so none is listed as an expected failure -----------------------------------------

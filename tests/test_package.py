@@ -10,7 +10,7 @@ import pytest
 
 import suffice
 
-# Take long to load, or are not always there.
+# These take long to load, or may not be installed.
 HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "pyarrow", "pyspark", "dask"]
 
 

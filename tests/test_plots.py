@@ -149,7 +149,7 @@ def one_rule(explanations, *conditions, row=0, **changes):
 @pytest.fixture
 def drawings(explanations, regression, table):
     X, _ = table
-    model = GlobalRulesClassifier.from_explanations(explanations)
+    rule_list = GlobalRulesClassifier.from_explanations(explanations)
     stability = Stability(*(np.array([1, 2]),) * 2, *(np.array([1.0, 0.5]),) * 3, 0.1, 5)
     return {
         "importance of a row": lambda ax: plots.importance(explanations[0], ax=ax),
@@ -160,7 +160,7 @@ def drawings(explanations, regression, table):
         "rule on one column": lambda ax: plots.rule(explanations, 0, "hour", ax=ax),
         "cdf": lambda ax: plots.cdf(regression, X[:1], ["hour"], ax=ax),
         "stability": lambda ax: plots.stability(stability, ax=ax),
-        "coverage and precision": lambda ax: plots.coverage_precision(model, ax=ax),
+        "coverage and precision": lambda ax: plots.coverage_precision(rule_list, ax=ax),
         "nothing sufficient": lambda ax: plots.importance(insufficient(), ax=ax),
     }
 
@@ -205,7 +205,7 @@ def test_no_text_runs_out_of_the_figure(drawings):
 
 
 @pytest.mark.parametrize("ax", [[1], "axes"])
-def test_what_is_no_axes_is_refused(ax):
+def test_a_value_that_is_not_axes_is_refused(ax):
     with pytest.raises(TypeError, match=r"`ax` must be a matplotlib Axes, got (list|str)\."):
         plots.importance(explanation(), ax=ax)
 
@@ -242,7 +242,7 @@ def test_variables_beyond_the_number_asked_for_share_a_bar_of_the_largest():
     assert [to_hex(bar.get_facecolor(), keep_alpha=False).upper() for bar in ax.patches] == [BLUE, GREY]
 
 
-def test_the_interval_of_a_number_is_told():
+def test_the_title_shows_the_interval_of_a_number():
     ax = plots.importance(explanation(outcome=20.0, interval=(12.0, 31.5)))
     assert ax.get_title(loc="left").replace("\u00a0", " ").startswith("Outcome: 20, kept within [12, 31.5]")
 
@@ -272,10 +272,10 @@ def test_without_a_sufficient_set_the_axes_say_so():
     assert texts(plots.importance_heatmap([insufficient()])) == ["No row has a sufficient set."]
 
 
-@pytest.mark.parametrize("given", [[], [1], ["busy"]])
-def test_what_is_no_explanation_is_refused(given):
+@pytest.mark.parametrize("values", [[], [1], ["busy"]])
+def test_values_that_are_not_explanations_are_refused(values):
     with pytest.raises(TypeError, match=r"`explanations` must be what `explain` gave: Explanations, or some of them\."):
-        plots.importance(given)
+        plots.importance(values)
 
 
 def test_an_unknown_kind_of_sets_and_a_wrong_number_are_refused():
@@ -312,7 +312,7 @@ def test_similar_rows_stand_near_each_other():
     assert order.tolist() in ([0, 4, 2, 3, 1], [1, 3, 2, 0, 4])
 
 
-def test_of_many_rows_some_are_drawn(explanations):
+def test_a_heatmap_draws_a_sample_of_many_rows(explanations):
     ax = plots.importance_heatmap(explanations, max_rows=35, n_variables=2)
     assert ax.get_ylabel() == "35 of 40 rows, similar ones together"
     assert ax.images[0].get_array().shape == (35, 2)
@@ -475,9 +475,9 @@ def test_a_number_is_drawn_inside_or_outside_of_its_interval(regression, table, 
     inside, outside, *others = legend(ax)
     assert inside.startswith("count in\n[")
     assert [outside, *others] == ["outside", "the rule", "the row"]
-    asked = explanations[0].rule.covers(X)  # neither column is asked about
-    assert len(points(ax)[inside]) == np.count_nonzero(counts[asked].between(low, high))
-    assert len(points(ax)[outside]) == np.count_nonzero(~counts[asked].between(low, high))
+    is_covered = explanations[0].rule.covers(X)  # the rule tests neither column
+    assert len(points(ax)[inside]) == np.count_nonzero(counts[is_covered].between(low, high))
+    assert len(points(ax)[outside]) == np.count_nonzero(~counts[is_covered].between(low, high))
 
 
 def test_the_columns_that_keep_out_other_outcomes_are_chosen(explanations):
@@ -503,7 +503,7 @@ def test_several_rules_are_several_boxes(explanations):
     assert extents(box)[2:] == pytest.approx((-1.0, 1.0))
 
 
-def test_of_many_rows_the_rare_class_keeps_its_points():
+def test_a_sample_of_many_rows_keeps_points_of_the_rare_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 2))
     y = np.where(np.arange(9000) < 100, "rare", "common")
@@ -515,7 +515,7 @@ def test_of_many_rows_the_rare_class_keeps_its_points():
     assert len(drawn["common"]) == round(5000 * 8900 / 9000)
 
 
-def test_a_rule_without_bounds_and_a_row_without_rules_are_told(explanations, explainer, table):
+def test_a_rule_without_bounds_and_a_row_without_rules_show_a_message(explanations, explainer, table):
     assert "no bounds" in texts(plots.rule(one_rule(explanations), 0))[0]
     strict = SufficientExplainer(pi=1.0, max_size=1, random_state=0, n_jobs=1).fit(*table).explain(table[0][:40])
     row = next(i for i, e in enumerate(strict) if not e.is_sufficient)
@@ -599,8 +599,8 @@ def test_cdf_refuses_classes_several_rows_and_a_bare_name(explainer, regression,
 
 def test_stability_is_drawn_as_shares_of_the_rows():
     shares = np.array([1.0, 0.5, 0.5, 0.2])
-    found = Stability(np.array([1, 1, 2, 4]), np.array([1, 1, 1, 2]), shares, shares, shares, 0.1, 50)
-    ax = plots.stability(found)
+    result = Stability(np.array([1, 1, 2, 4]), np.array([1, 1, 1, 2]), shares, shares, shares, 0.1, 50)
+    ax = plots.stability(result)
     rules, sets = ax.containers
     assert [bar.get_height() for bar in rules] == [50, 25, 0, 25]
     assert [bar.get_height() for bar in sets] == [75, 25, 0, 0]
@@ -628,8 +628,8 @@ def global_rules():
 
 
 def test_rules_are_drawn_by_coverage_and_precision():
-    model = global_rules()  # x0 <= 2.5 is calm (2 of 2), x0 <= 3.5 calm (2 of 3), x0 > 2.5 busy (1 of 2)
-    ax = plots.coverage_precision(model)
+    rule_list = global_rules()  # x0 <= 2.5 is calm (2 of 2), x0 <= 3.5 calm (2 of 3), x0 > 2.5 busy (1 of 2)
+    ax = plots.coverage_precision(rule_list)
     drawn = points(ax)
     assert sorted(map(tuple, drawn["a rule for calm"])) == [(50.0, 1.0), (75.0, pytest.approx(2 / 3))]
     assert drawn["a rule for busy"].tolist() == [[50.0, 0.5]]
@@ -650,22 +650,22 @@ def test_rules_are_measured_on_the_rows_given():
 
 def test_the_precision_of_numbers_is_that_of_the_model(regression, table, counts):
     X, _ = table
-    model = GlobalRulesRegressor.from_explanations(regression.explain(X[:10], counts[:10]))
-    ax = plots.coverage_precision(model)
-    expected = sorted((100 * line.coverage, line.precision) for line in model.rules_)
+    rule_list = GlobalRulesRegressor.from_explanations(regression.explain(X[:10], counts[:10]))
+    ax = plots.coverage_precision(rule_list)
+    expected = sorted((100 * line.coverage, line.precision) for line in rule_list.rules_)
     assert np.sort(points(ax)["a rule"], axis=0) == pytest.approx(np.sort(expected, axis=0))
     assert ax.get_ylabel() == "precision: 1 - MSE / variance"
-    again = plots.coverage_precision(model, X=X, y=counts)
+    again = plots.coverage_precision(rule_list, X=X, y=counts)
     assert points(again)["a rule"] == pytest.approx(points(ax)["a rule"])
 
 
-def test_a_model_without_rules_is_told_and_half_a_table_refused():
-    model = global_rules()
+def test_a_rule_list_without_rules_shows_a_message_and_x_without_y_is_refused():
+    rule_list = global_rules()
     with pytest.raises(ValueError, match=r"Give `X` and `y` together, or neither for the training rows\."):
-        plots.coverage_precision(model, X=[[1.0]])
+        plots.coverage_precision(rule_list, X=[[1.0]])
     strict = GlobalRulesClassifier.from_explanations([], [[1.0]], ["calm"])
     assert texts(plots.coverage_precision(strict)) == ["The list has no rules."]
-    narrow = GlobalRulesClassifier.from_explanations([model.rules_[0].rule], [[1.0], [4.0]], ["calm", "busy"])
+    narrow = GlobalRulesClassifier.from_explanations([rule_list.rules_[0].rule], [[1.0], [4.0]], ["calm", "busy"])
     assert texts(plots.coverage_precision(narrow, X=[[9.0]], y=["busy"])) == ["No rule covers any of these rows."]
 
 
@@ -674,23 +674,23 @@ def test_a_model_without_rules_is_told_and_half_a_table_refused():
 
 def test_shap_gets_the_importances_and_the_values_of_the_user(explanations, table):
     X, _ = table
-    given = plots.to_shap(explanations)
-    assert given.values == pytest.approx(np.array([list(e.importance.values()) for e in explanations]))
-    assert given.feature_names == list(X.columns)
-    assert given.data[0].tolist() == [e[0][1] for _, e in explanations[0].values]
-    assert given.data[0][2] == X["weather"][0]
-    assert given.base_values.tolist() == [0.0] * 40
+    shap_values = plots.to_shap(explanations)
+    assert shap_values.values == pytest.approx(np.array([list(e.importance.values()) for e in explanations]))
+    assert shap_values.feature_names == list(X.columns)
+    assert shap_values.data[0].tolist() == [e[0][1] for _, e in explanations[0].values]
+    assert shap_values.data[0][2] == X["weather"][0]
+    assert shap_values.base_values.tolist() == [0.0] * 40
     minimal = plots.to_shap(explanations, sets="minimal")
     assert minimal.values[0].tolist() == list(explanations[0].importance_in("minimal").values())
 
 
 def test_shap_gets_numbers_as_numbers_and_one_row_as_one():
     numbers = explanation(values=row_values(1, 2, 3, None, 5))
-    given = plots.to_shap(numbers)
-    assert given.values.tolist() == list(numbers.importance.values())
-    assert given.data.dtype == np.float64
-    assert given.data[:3].tolist() == [1, 2, 3]
-    assert np.isnan(given.data[3])
+    shap_values = plots.to_shap(numbers)
+    assert shap_values.values.tolist() == list(numbers.importance.values())
+    assert shap_values.data.dtype == np.float64
+    assert shap_values.data[:3].tolist() == [1, 2, 3]
+    assert np.isnan(shap_values.data[3])
     group = explanation(values=(("a", (("a_x", 1), ("a_y", 0))), *explanation().values[1:]))
     assert plots.to_shap(group).data[0] == "a_x = 1, a_y = 0"
 
@@ -698,15 +698,15 @@ def test_shap_gets_numbers_as_numbers_and_one_row_as_one():
 @pytest.mark.filterwarnings("default")  # of shap's own
 @pytest.mark.parametrize("plot", ["bar", "beeswarm", "heatmap", "waterfall"])
 def test_plots_of_shap_work_on_it(explanations, plot):
-    given = plots.to_shap(explanations)
-    drawn = getattr(shap.plots, plot)(given[0] if plot == "waterfall" else given, show=False)
+    shap_values = plots.to_shap(explanations)
+    drawn = getattr(shap.plots, plot)(shap_values[0] if plot == "waterfall" else shap_values, show=False)
     labels = [
         tick.get_text() for tick in (drawn.get_yticklabels() if drawn is not None else plt.gca().get_yticklabels())
     ]
     assert any("hour" in label for label in labels)
 
 
-def test_without_shap_its_name_is_told(monkeypatch):
+def test_without_shap_the_error_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     with pytest.raises(ImportError, match=r"`to_shap` needs shap: pip install shap\."):
         plots.to_shap(explanation())

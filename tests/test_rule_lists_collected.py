@@ -39,9 +39,9 @@ def test_equal_precision_and_support_are_sorted_by_text():
     assert boxes(classifier(rules[::-1])) == boxes(classifier(rules))
 
 
-def test_a_box_is_listed_once_with_its_surest_rule():
-    model = classifier([box(high=2.5, sdp=0.91), box(high=2.5, sdp=0.97), box(high=2.5, sdp=0.93)])
-    assert [line.rule.sdp for line in model.rules_] == [0.97]
+def test_a_box_is_listed_once_with_its_rule_of_highest_sdp():
+    rule_list = classifier([box(high=2.5, sdp=0.91), box(high=2.5, sdp=0.97), box(high=2.5, sdp=0.93)])
+    assert [line.rule.sdp for line in rule_list.rules_] == [0.97]
 
 
 def test_the_order_of_conditions_does_not_make_another_box():
@@ -67,23 +67,23 @@ def test_a_rule_that_covers_no_row_is_left_out():
 
 def test_fit_is_made_of_the_rules_of_the_training_rows(busy_table, busy_lists):
     frame, *outcomes = busy_table
-    for model, y in zip(busy_lists, outcomes, strict=True):
-        explanations = model.explainer_.explain(frame, y, sets="minimal")
-        made = type(model).from_explanations(explanations, frame, y)
-        assert made.rules_ == model.rules_
-        assert made.rules_ == type(model).from_explanations(iter(explanations.rules), frame, y).rules_
+    for rule_list, y in zip(busy_lists, outcomes, strict=True):
+        explanations = rule_list.explainer_.explain(frame, y, sets="minimal")
+        made = type(rule_list).from_explanations(explanations, frame, y)
+        assert made.rules_ == rule_list.rules_
+        assert made.rules_ == type(rule_list).from_explanations(iter(explanations.rules), frame, y).rules_
         has_rule = np.array([rule is not None for rule in explanations.rules])
-        assert len(model.rules_) > 2
-        assert model.covered(frame)[has_rule].all()  # a rule covers its own row
-        coverage, precision = quality(model, frame, np.asarray(y))
+        assert len(rule_list.rules_) > 2
+        assert rule_list.covered(frame)[has_rule].all()  # a rule covers its own row
+        coverage, precision = quality(rule_list, frame, np.asarray(y))
         assert coverage > 0.5
         assert precision > 0.7
 
 
 def test_support_agrees_with_that_of_the_local_rules(busy_lists):
-    """The local rules count float32 rows, the global ones float64 rows: their ends part both alike."""
-    for model in busy_lists:
-        assert [line.support for line in model.rules_] == [line.rule.support for line in model.rules_]
+    """The local rules count float32 rows, the global ones float64 rows: their ends separate both in the same way."""
+    for rule_list in busy_lists:
+        assert [line.support for line in rule_list.rules_] == [line.rule.support for line in rule_list.rules_]
 
 
 def test_the_seed_is_that_of_the_model_unless_the_explainer_has_one(busy_table):
@@ -97,10 +97,10 @@ def test_the_seed_is_that_of_the_model_unless_the_explainer_has_one(busy_table):
 
 def test_without_an_explainer_the_default_one_is_fitted(busy_table):
     frame, labels, numbers = busy_table
-    whole = (numbers > 5).astype(int)  # would be classes, were it not for the regressor
+    whole = (numbers > 5).astype(int)  # would be classes without the regressor
     assert GlobalRulesRegressor(random_state=0).fit(frame, whole).explainer_.task_ == "regression"
-    model = GlobalRulesClassifier(random_state=0).fit(frame, labels)
-    assert (model.explainer_.task_, model.explainer_.random_state) == ("classification", 0)
+    rule_list = GlobalRulesClassifier(random_state=0).fit(frame, labels)
+    assert (rule_list.explainer_.task_, rule_list.explainer_.random_state) == ("classification", 0)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_wrong_parameters_are_refused(params, error, message):
         classifier([LEFT], **params)
 
 
-def test_what_is_no_rule_is_refused(busy_table):
+def test_values_that_are_not_rules_are_refused(busy_table):
     with pytest.raises(TypeError, match="`rules` must hold Rule values or None, got 'x0 < 3'"):
         classifier(["x0 < 3"])
     with pytest.raises(ValueError, match=r"`X` has no column 'hours'. Did you mean 'hour'?"):
@@ -145,7 +145,7 @@ def test_explanations_bring_their_own_table(as_frame):
     np.testing.assert_array_equal(alone.predict(X), with_table.predict(X))
 
 
-def test_a_model_without_a_table_tells_what_it_needs():
+def test_a_rule_list_without_a_table_says_what_it_needs():
     X, y = load_breast_cancer(return_X_y=True)
     explanations = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, y).explain(X[:5])
     with pytest.raises(ValueError, match="Give `X` and `y`: only explanations know"):
@@ -159,17 +159,17 @@ def test_a_model_without_a_table_tells_what_it_needs():
 
 @pytest.mark.parametrize("with_table", [True, False])
 def test_explanations_without_rules_are_refused(busy_table, busy_lists, with_table):
-    """They gave an empty list, which abstains everywhere."""
+    """They once gave an empty list, which abstains everywhere."""
     frame, *outcomes = busy_table
-    for model, y in zip(busy_lists, outcomes, strict=True):
-        explanations = model.explainer_.explain(frame, y, rules=None)
+    for rule_list, y in zip(busy_lists, outcomes, strict=True):
+        explanations = rule_list.explainer_.explain(frame, y, rules=None)
         assert explanations.has_set.any()
         table = (frame, y) if with_table else ()
         message = r"These explanations hold no rules: explain\(X, y, rules='minimal'\) finds them."
         with pytest.raises(ValueError, match=message):
-            type(model).from_explanations(explanations, *table)
+            type(rule_list).from_explanations(explanations, *table)
         with pytest.raises(ValueError, match=message):
-            type(model)().fit_rules(explanations, *table)
+            type(rule_list)().fit_rules(explanations, *table)
 
 
 @pytest.mark.parametrize("rules", ["minimal", "all", None])

@@ -15,9 +15,9 @@ from suffice.global_rules import GlobalRulesClassifier
 NAN = math.nan
 
 
-def evaluate_slowly(model, table, y, training):
+def evaluate_slowly(rule_list, table, y, training):
     """Row by row and rule by rule. The training outcomes give the variance by which squared errors are divided."""
-    lines = model.rules_
+    lines = rule_list.rules_
     covers = [[bool(line.rule.covers(table[[i]])[0]) for i in range(len(table))] for line in lines]
 
     def loss(line, i):
@@ -37,9 +37,9 @@ def evaluate_slowly(model, table, y, training):
     return covers, first, alone, together, sum(errors) / len(errors) if errors else None
 
 
-def assert_evaluated(model, evaluation, table, y, training):
-    covers, first, alone, together, mae = evaluate_slowly(model, table, y, training)
-    n_rules = len(model.rules_)
+def assert_evaluated(rule_list, evaluation, table, y, training):
+    covers, first, alone, together, mae = evaluate_slowly(rule_list, table, y, training)
+    n_rules = len(rule_list.rules_)
     assert evaluation.covers.shape == (n_rules, len(table))
     assert evaluation.covers.dtype == np.bool_
     assert evaluation.covers.tolist() == covers
@@ -68,12 +68,12 @@ def test_rules_are_evaluated_as_a_loop_does(make, seed):
     signal = [np.nan_to_num(table[:, 0]) + rng.normal(size=len(table)) for table in tables]
     y, other_y = (np.round(s).astype(int) % 3 for s in signal) if make is classifier else signal
     params = {} if make is classifier else {"min_precision": -INF}
-    model = make(random_rules(rng, 12, tables[0], missing=True), X=tables[0], y=y, **params)
-    assert len(model.rules_) > 3
-    assert_evaluated(model, model.evaluate(), tables[0], y.tolist(), y)
-    assert_evaluated(model, model.evaluate(tables[0], y), tables[0], y.tolist(), y)
-    assert_evaluated(model, model.evaluate(tables[1], other_y), tables[1], other_y.tolist(), y)
-    assert_evaluated(model, model.evaluate(tables[1][:0], other_y[:0]), tables[1][:0], [], y)
+    rule_list = make(random_rules(rng, 12, tables[0], missing=True), X=tables[0], y=y, **params)
+    assert len(rule_list.rules_) > 3
+    assert_evaluated(rule_list, rule_list.evaluate(), tables[0], y.tolist(), y)
+    assert_evaluated(rule_list, rule_list.evaluate(tables[0], y), tables[0], y.tolist(), y)
+    assert_evaluated(rule_list, rule_list.evaluate(tables[1], other_y), tables[1], other_y.tolist(), y)
+    assert_evaluated(rule_list, rule_list.evaluate(tables[1][:0], other_y[:0]), tables[1][:0], [], y)
 
 
 def test_a_list_worked_out_by_hand():
@@ -90,12 +90,12 @@ def test_a_list_worked_out_by_hand():
 
 
 def test_numbers_worked_out_by_hand():
-    model = regressor([MIDDLE])  # 4 6 4 6
-    evaluation = model.evaluate()
-    assert model.outputs_.tolist() == [5.0]
+    rule_list = regressor([MIDDLE])  # 4 6 4 6
+    evaluation = rule_list.evaluate()
+    assert rule_list.outputs_.tolist() == [5.0]
     assert evaluation.mae == 1.0
     assert evaluation.precision.tolist() == [1 - 1 / NUMBERS.var()]
-    other = model.evaluate([[3.0], [4.0], [0.0]], [5.0, 8.0, 100.0])
+    other = rule_list.evaluate([[3.0], [4.0], [0.0]], [5.0, 8.0, 100.0])
     assert other.mae == 1.5
     assert other.precision.tolist() == pytest.approx([1 - 4.5 / NUMBERS.var()])
     assert other.coverage.tolist() == pytest.approx([2 / 3])
@@ -131,14 +131,14 @@ def test_classes_have_no_mean_error_and_numbers_without_a_covered_row_an_unknown
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_the_figures_on_the_training_rows_are_those_of_the_lines(make):
     params = {} if make is classifier else {"min_precision": -INF}
-    model = make([*ALL_FOUR, box()], **params)
-    evaluation = model.evaluate()
-    assert evaluation.coverage.tolist() == pytest.approx([line.coverage for line in model.rules_])
-    assert evaluation.precision.tolist() == pytest.approx([line.precision for line in model.rules_])
-    assert evaluation.covers.sum(axis=1).tolist() == [line.support for line in model.rules_]
-    assert model.outputs_.tolist() == [line.output for line in model.rules_]
-    assert evaluation.first.tolist() == model.decision_path(X).tolist()
-    assert evaluation.total_coverage == model.coverage(X)
+    rule_list = make([*ALL_FOUR, box()], **params)
+    evaluation = rule_list.evaluate()
+    assert evaluation.coverage.tolist() == pytest.approx([line.coverage for line in rule_list.rules_])
+    assert evaluation.precision.tolist() == pytest.approx([line.precision for line in rule_list.rules_])
+    assert evaluation.covers.sum(axis=1).tolist() == [line.support for line in rule_list.rules_]
+    assert rule_list.outputs_.tolist() == [line.output for line in rule_list.rules_]
+    assert evaluation.first.tolist() == rule_list.decision_path(X).tolist()
+    assert evaluation.total_coverage == rule_list.coverage(X)
 
 
 def test_a_simplified_list_is_evaluated_by_its_own_rules():
@@ -153,11 +153,11 @@ def test_an_evaluation_is_frozen():
 
 
 def test_what_cannot_be_evaluated_is_refused():
-    model = regressor([LEFT])
+    rule_list = regressor([LEFT])
     for arguments in ({"X": X}, {"y": NUMBERS}):
         with pytest.raises(ValueError, match="Give `X` and `y` together, or neither for the training rows"):
-            model.evaluate(**arguments)
+            rule_list.evaluate(**arguments)
     with pytest.raises(ValueError, match="`y` has 3 entries, `X` has 10 rows"):
-        model.evaluate(X, NUMBERS[:3])
+        rule_list.evaluate(X, NUMBERS[:3])
     with pytest.raises(NotFittedError, match="not fitted"):
         GlobalRulesClassifier().evaluate()

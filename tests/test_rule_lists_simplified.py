@@ -24,27 +24,27 @@ from rule_boxes import (
 
 
 def test_rules_that_decide_nothing_go_at_no_cost():
-    model = classifier(ALL_FOUR)
-    simple = model.simplify(tolerance=0)
+    rule_list = classifier(ALL_FOUR)
+    simple = rule_list.simplify(tolerance=0)
     assert boxes(simple) == [MIDDLE, LEFT, RIGHT]
-    assert simple.predict(X).tolist() == model.predict(X).tolist()
-    assert len(model.rules_) == 4
+    assert simple.predict(X).tolist() == rule_list.predict(X).tolist()
+    assert len(rule_list.rules_) == 4
 
 
 def test_the_cheapest_rule_goes_first():
     # Full: coverage 1, accuracy 0.9. Without MIDDLE rows 5 and 6 go to RIGHT, rows 3 and 4 are lost: 0.8 and 7 / 8.
     # Without LEFT: 0.7 and 6 / 7. Without RIGHT: 0.7 and 1. The sums: 1.675, 1.557 and 1.7.
-    model = classifier([LEFT, MIDDLE, RIGHT])
-    assert boxes(model.simplify(0.19)) == [MIDDLE, LEFT, RIGHT]
-    assert boxes(model.simplify(0.2)) == [LEFT, RIGHT]
-    assert boxes(model.simplify(0.3)) == [MIDDLE, LEFT]
-    assert boxes(model.simplify(0.6)) == [MIDDLE]
+    rule_list = classifier([LEFT, MIDDLE, RIGHT])
+    assert boxes(rule_list.simplify(0.19)) == [MIDDLE, LEFT, RIGHT]
+    assert boxes(rule_list.simplify(0.2)) == [LEFT, RIGHT]
+    assert boxes(rule_list.simplify(0.3)) == [MIDDLE, LEFT]
+    assert boxes(rule_list.simplify(0.6)) == [MIDDLE]
 
 
 def test_a_rule_that_another_replaces_goes_though_it_decides():
     # LEFT decides rows 0 to 2, and MIXED row 3; without LEFT, MIXED says the same of all four.
-    model = classifier([LEFT, MIXED])
-    assert boxes(model.simplify(0)) == [MIXED]
+    rule_list = classifier([LEFT, MIXED])
+    assert boxes(rule_list.simplify(0)) == [MIXED]
 
 
 def test_equal_numbers_need_one_rule():
@@ -80,12 +80,12 @@ def test_simplify_agrees_with_a_search_that_tries_each_list(seed):
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 6, size=(30, 3)).astype(float) + rng.normal(size=(30, 3)) / 100
     y = rng.integers(0, 3, size=30)
-    model = classifier(random_rules(rng, 15, table), X=table, y=y)
-    covers = np.array([line.rule.covers(table) for line in model.rules_])
-    is_right = np.array([line.output == y for line in model.rules_])
+    rule_list = classifier(random_rules(rng, 15, table), X=table, y=y)
+    covers = np.array([line.rule.covers(table) for line in rule_list.rules_])
+    is_right = np.array([line.output == y for line in rule_list.rules_])
     tolerance = [0.0, 0.02, 0.1, 0.4][seed % 4]
-    expected = [model.rules_[r] for r in drop_naively(covers, is_right, tolerance)]
-    assert list(model.simplify(tolerance).rules_) == expected
+    expected = [rule_list.rules_[r] for r in drop_naively(covers, is_right, tolerance)]
+    assert list(rule_list.simplify(tolerance).rules_) == expected
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.01, 0.05, 0.3])
@@ -96,17 +96,17 @@ def test_simplify_keeps_its_promise(make, tolerance):
     table[rng.random(table.shape) < 0.1] = np.nan
     y = np.nan_to_num(table[:, 0]) + rng.normal(size=200)
     y = np.round(y).astype(int) if make is classifier else y
-    model = make(random_rules(rng, 80, table, missing=True), X=table, y=y)
-    simple = model.simplify(tolerance)
-    full, left = quality(model, table, y), quality(simple, table, y)
+    rule_list = make(random_rules(rng, 80, table, missing=True), X=table, y=y)
+    simple = rule_list.simplify(tolerance)
+    full, left = quality(rule_list, table, y), quality(simple, table, y)
     assert min(left[0] - full[0], left[1] - full[1]) >= -tolerance - 1e-9
-    places = [model.rules_.index(line) for line in simple.rules_]
+    places = [rule_list.rules_.index(line) for line in simple.rules_]
     assert places == sorted(places)
-    assert len(places) < len(model.rules_)
+    assert len(places) < len(rule_list.rules_)
     assert simple.simplify(0).rules_ == simple.rules_  # what could go at no cost is gone
 
 
-def test_a_simplified_model_falls_back_as_before():
+def test_a_simplified_list_falls_back_as_before():
     simple = classifier(ALL_FOUR, fallback="majority").simplify(0.6)
     assert boxes(simple) == [MIDDLE]
     assert simple.predict([[4.0], [0.0]]).tolist() == ["b", "b"]
@@ -118,10 +118,10 @@ def test_a_thousand_rules_of_ten_thousand_rows_take_seconds():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(10_000, 5))
     y = (table[:, 0] + table[:, 1] > 0).astype(int)
-    model = classifier(random_rules(rng, 1000, table), X=table, y=y)
-    assert len(model.rules_) > 990
+    rule_list = classifier(random_rules(rng, 1000, table), X=table, y=y)
+    assert len(rule_list.rules_) > 990
     start = time.perf_counter()
-    simple = model.simplify(0.05)
+    simple = rule_list.simplify(0.05)
     assert time.perf_counter() - start < 20  # 1 s on two cores
     assert len(simple.rules_) < 500
 

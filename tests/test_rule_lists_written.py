@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression
 from suffice.global_rules import GlobalRulesClassifier
 
 
-def test_the_model_reads_as_numbered_sentences():
+def test_a_rule_list_reads_as_numbered_sentences():
     assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
         "2 rules, coverage 80 % of 10 rows; the first that covers a row decides.",
         "1. IF x0 <= 2.5 THEN a  (support 3, coverage 30 %, precision 1.00)",
@@ -40,13 +40,13 @@ def test_the_frame_has_a_line_for_each_rule():
     assert len(regressor([]).to_frame()) == 0
 
 
-def run_sql(model, table):
+def run_sql(rule_list, table):
     connection = sqlite3.connect(":memory:")
     columns = ", ".join(f'"x{i}" REAL' for i in range(table.shape[1]))
     connection.execute(f"CREATE TABLE t (i INTEGER, {columns})")
     rows = [(i, *(None if math.isnan(v) else v for v in row)) for i, row in enumerate(table.tolist())]
     connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * (table.shape[1] + 1))})", rows)
-    values = connection.execute(f"SELECT {model.to_sql()} FROM t ORDER BY i").fetchall()
+    values = connection.execute(f"SELECT {rule_list.to_sql()} FROM t ORDER BY i").fetchall()
     connection.close()
     return [value for (value,) in values]
 
@@ -65,19 +65,19 @@ def test_the_sql_says_what_predict_says(labels):
     table = np.round(rng.normal(size=(60, 3)), 2)
     table[rng.random(table.shape) < 0.2] = np.nan
     y = np.array(labels)[rng.integers(0, 2, size=60)]
-    model = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
-    expected = model.predict(table).tolist()
-    assert {None, *model.classes_.tolist()} == set(expected)
-    assert run_sql(model, table) == expected
+    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    expected = rule_list.predict(table).tolist()
+    assert {None, *rule_list.classes_.tolist()} == set(expected)
+    assert run_sql(rule_list, table) == expected
 
 
 def test_the_sql_of_numbers_says_what_predict_says():
     rng = np.random.default_rng(3)
     table = np.round(rng.normal(size=(60, 3)), 2)
     y = 1e-6 * rng.normal(size=60)
-    model = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
-    expected = model.predict(table)
-    numbers = np.array(run_sql(model, table), dtype=float)
+    rule_list = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
+    expected = rule_list.predict(table)
+    numbers = np.array(run_sql(rule_list, table), dtype=float)
     assert 0 < np.isnan(expected).sum() < 60
     assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
 
@@ -123,21 +123,21 @@ def test_json_gives_back_the_dictionary(labels):
     table = np.round(rng.normal(size=(60, 3)), 2)
     table[rng.random(table.shape) < 0.2] = np.nan
     y = np.array(labels)[rng.integers(0, 2, size=60)]
-    model = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
-    back = json.loads(model.to_json(indent=1))
-    assert back == model.to_dict()
-    assert [line["output"] for line in back["rules"]] == [line.output for line in model.rules_]
-    assert model.to_json(indent=1).startswith('{\n "task": "classification"')
-    assert len(back["rules"]) == len(model.rules_) > 1
-    for line, rule in zip(back["rules"], model.rules_, strict=True):
+    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    back = json.loads(rule_list.to_json(indent=1))
+    assert back == rule_list.to_dict()
+    assert [line["output"] for line in back["rules"]] == [line.output for line in rule_list.rules_]
+    assert rule_list.to_json(indent=1).startswith('{\n "task": "classification"')
+    assert len(back["rules"]) == len(rule_list.rules_) > 1
+    for line, rule in zip(back["rules"], rule_list.rules_, strict=True):
         assert {c["column"] for c in line["conditions"]} == {c.column for c in rule.rule.conditions}
 
 
 @pytest.mark.parametrize("rules", [[LEFT, MIDDLE, RIGHT], [box()], []])
 def test_json_of_numbers_gives_back_the_dictionary(rules):
-    model = regressor(rules, min_precision=-INF)
-    back = json.loads(model.to_json(allow_nan=False))
-    assert back == model.to_dict()
+    rule_list = regressor(rules, min_precision=-INF)
+    back = json.loads(rule_list.to_json(allow_nan=False))
+    assert back == rule_list.to_dict()
     assert back["task"] == "regression"
-    assert len(back["rules"]) == len(model.rules_) == len(rules)
-    assert back["coverage"] == (np.mean(model.covered(X)) if rules else 0.0)
+    assert len(back["rules"]) == len(rule_list.rules_) == len(rules)
+    assert back["coverage"] == (np.mean(rule_list.covered(X)) if rules else 0.0)

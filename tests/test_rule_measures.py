@@ -10,13 +10,13 @@ from suffice.global_rules import GlobalRule
 
 
 def test_rules_are_measured_and_sorted_by_precision_then_support():
-    model = classifier(ALL_FOUR)
-    assert boxes(model) == [MIDDLE, LEFT, RIGHT, MIXED]
-    assert [line.output for line in model.rules_] == ["b", "a", "b", "a"]
-    assert [line.support for line in model.rules_] == [4, 3, 5, 4]
-    assert [line.coverage for line in model.rules_] == [0.4, 0.3, 0.5, 0.4]
-    assert [line.precision for line in model.rules_] == [1.0, 1.0, 0.8, 0.75]
-    assert model.rules_[3].frequencies == {"a": 0.75, "b": 0.25}
+    rule_list = classifier(ALL_FOUR)
+    assert boxes(rule_list) == [MIDDLE, LEFT, RIGHT, MIXED]
+    assert [line.output for line in rule_list.rules_] == ["b", "a", "b", "a"]
+    assert [line.support for line in rule_list.rules_] == [4, 3, 5, 4]
+    assert [line.coverage for line in rule_list.rules_] == [0.4, 0.3, 0.5, 0.4]
+    assert [line.precision for line in rule_list.rules_] == [1.0, 1.0, 0.8, 0.75]
+    assert rule_list.rules_[3].frequencies == {"a": 0.75, "b": 0.25}
 
 
 def test_numbers_are_measured_by_mean_mse_and_mae():
@@ -27,7 +27,7 @@ def test_numbers_are_measured_by_mean_mse_and_mae():
     assert [line.support for line in middle] == [4, 2]  # equal MSE: the larger support first
 
 
-def test_of_equally_frequent_labels_the_first_class_is_the_output():
+def test_the_output_is_the_first_of_equally_frequent_classes():
     line = classifier([box(6.5, 8.5)]).rules_[0]  # a b
     assert (line.output, line.precision) == ("a", 0.5)
 

@@ -72,8 +72,8 @@ def as_lines(lines):
 
 def test_executors_give_the_answers_of_one_machine_in_types_known_before(session, table, case, tmp_path):
     rows = rows_of(session, table, case, 5)
-    case.explainer.save(tmp_path / "model.suffice")
-    explainer = case.explainer if case.target else str(tmp_path / "model.suffice")
+    case.explainer.save(tmp_path / "explainer.suffice")
+    explainer = case.explainer if case.target else str(tmp_path / "explainer.suffice")
     lines = suffice_spark.explain(explainer, rows, target=case.target, keep=["id", "when", "flag"])
     outcome = "double" if case.explainer.task_ == "regression" else "string"
     assert lines.schema.fields[:3] == [rows.schema[name] for name in ("id", "when", "flag")]
@@ -141,7 +141,7 @@ def test_a_task_uses_one_thread_unless_more_are_asked_for(session, table, labels
         lines.collect()
 
 
-def test_wrong_columns_are_told_before_anything_runs(session, table, labels):
+def test_wrong_columns_are_refused_before_anything_runs(session, table, labels):
     rows = session.createDataFrame(as_arrow(table))
     with pytest.raises(ValueError, match=r"unexpected \['number'\]"):
         suffice_spark.explain(labels.explainer, rows, target="label", keep="id")

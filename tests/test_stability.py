@@ -153,7 +153,7 @@ def test_a_seed_gives_the_same_numbers(explainer, table):
     assert first.same_rule.tolist() == again.same_rule.tolist()
 
 
-def test_stability_tells_its_numbers():
+def test_stability_prints_its_numbers():
     shares = np.array([1.0, 0.5])
     stability = Stability(np.array([1, 4]), np.array([1, 2]), shares, shares, shares, 0.1, 50)
     assert str(stability) == (

@@ -42,7 +42,7 @@ def explain(
     explainer : SufficientExplainer or path
         A fitted explainer, or the file of a saved one. The workers need ``suffice[dask]``.
     frame : dask.dataframe.DataFrame
-        The rows. Columns of `keep` and `target` that the explainer does not know are no extra columns.
+        The rows. The columns of `keep` and `target` do not count as extra columns.
     target : str, default=None
         The column with the outcomes; None explains the predictions of the forest.
     keep : str or sequence of str, default=()

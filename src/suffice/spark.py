@@ -41,7 +41,7 @@ def explain(
     explainer : SufficientExplainer or path
         A fitted explainer, or the file of a saved one. The workers need ``suffice[spark]``.
     frame : pyspark.sql.DataFrame
-        The rows. Columns of `keep` and `target` that the explainer does not know are no extra columns.
+        The rows. The columns of `keep` and `target` do not count as extra columns.
     target : str, default=None
         The column with the outcomes; None explains the predictions of the forest.
     keep : str or sequence of str, default=()
@@ -60,7 +60,7 @@ def explain(
     Examples
     --------
     >>> from suffice import spark
-    >>> lines = spark.explain("model.suffice", rows, keep="id")  # doctest: +SKIP
+    >>> lines = spark.explain("explainer.suffice", rows, keep="id")  # doctest: +SKIP
     >>> lines.where("not is_sufficient").count()  # doctest: +SKIP
     """
     from pyspark.sql import functions

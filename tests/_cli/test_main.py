@@ -73,7 +73,7 @@ def test_an_interrupted_command_is_quiet_and_leaves_nothing(here):
     before = set(os.listdir())
     with open("slow.csv", "wb", buffering=0) as pipe:  # waits until the command opens it
         pipe.write(b"a,b,buys\n1,2,3\n")
-        for _ in range(10):  # a signal just before a read begins is heeded only after it: as for a person, press again
+        for _ in range(10):  # a signal just before a read is handled only after it, so it is sent again
             process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=5)
@@ -87,7 +87,7 @@ def test_an_interrupted_command_is_quiet_and_leaves_nothing(here):
 @pytest.mark.parametrize(
     ("is_buffered", "kind", "start"), [(1, "jsonl", b'{"row": '), (0, "jsonl", b'{"row": '), (1, "text", b"\nRow 0\n")]
 )
-def test_a_reader_that_goes_away_is_no_error(is_buffered, kind, start, here):
+def test_a_closed_pipe_is_not_an_error(is_buffered, kind, start, here):
     pl.concat([make_shop()] * 10).write_parquet("many.parquet")
     args = f"explain buys.suffice many.parquet --ignore-extra --sets minimal --rules none --rows 3000 --format {kind}"
     env = {**os.environ, "PYTHONUNBUFFERED": "" if is_buffered else "1"}

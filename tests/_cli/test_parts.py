@@ -1,4 +1,4 @@
-"""Parts of a file: runs that are stopped and continued, other questions, and two runs at once."""
+"""Parts of a file: runs that are stopped and continued, runs that differ, and two runs at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from shop import COMMAND
 from streamed import N_ROWS, crash_after, expect_same, explain, make_table, parts, stop_after
 
@@ -70,7 +70,7 @@ def test_a_run_killed_while_it_joined_the_parts(rows_here, monkeypatch, n_explai
     assert not Path(".out.parquet.parts").exists()
 
 
-def test_a_run_killed_before_its_first_part_is_in_nobodys_way(rows_here, n_explained, capsys):
+def test_a_run_killed_before_its_first_part_does_not_block_the_next_run(rows_here, n_explained, capsys):
     os.mkdir(".out.parquet.parts")
     Path(".out.parquet.parts", FINGERPRINT).write_text('{"batch": 7}')
     assert explain("-o out.parquet --batch 20") == 0
@@ -94,7 +94,7 @@ def test_a_damaged_part_is_done_again(damage, rows_here, monkeypatch, n_explaine
     expect_same("out.parquet", "whole.parquet")
 
 
-def test_a_part_damaged_in_the_meantime_is_not_left_out(rows_here, monkeypatch, capsys):
+def test_a_part_damaged_during_the_run_is_an_error(rows_here, monkeypatch, capsys):
     write = Parts.write
 
     def harm(self, part, pieces):
@@ -195,7 +195,7 @@ def test_an_interruption_in_the_first_part_leaves_nothing(rows_here, monkeypatch
         ("version", "the version of suffice"),
     ],
 )
-def test_parts_of_another_question_are_not_taken(changed, named, rows_here, monkeypatch, n_explained, capsys):
+def test_parts_of_a_different_run_are_refused(changed, named, rows_here, monkeypatch, n_explained, capsys):
     crash_after(2, "-o out.parquet --batch 20", monkeypatch)
     before, n_before = parts(), len(n_explained)
     of = {}
@@ -224,7 +224,7 @@ def test_parts_of_another_question_are_not_taken(changed, named, rows_here, monk
     assert not Path(".out.parquet.parts").exists()
 
 
-def test_restart_discards_parts_of_the_same_question_too(rows_here, monkeypatch, n_explained, capsys):
+def test_restart_discards_parts_of_the_same_run_too(rows_here, monkeypatch, n_explained, capsys):
     crash_after(2, "-o out.parquet --batch 20", monkeypatch)
     del n_explained[:]
     assert explain("-o out.parquet --batch 20 --restart") == 0
@@ -232,8 +232,8 @@ def test_restart_discards_parts_of_the_same_question_too(rows_here, monkeypatch,
     assert "Continuing" not in capsys.readouterr().err
 
 
-def test_a_change_that_matters_to_no_finished_part_goes_on(rows_here, monkeypatch, n_explained, capsys):
-    """An unseen category stops a run of hours; that it counts as missing changes nothing where there was none."""
+def test_a_change_that_affects_no_finished_part_continues_the_run(rows_here, monkeypatch, n_explained, capsys):
+    """Finished parts have no unseen categories, so counting these as missing does not change the parts."""
     place = pl.int_range(pl.len())
     table = make_table(N_ROWS).with_columns(city=pl.when(place == 47).then(pl.lit("Bergen")).otherwise(pl.col("city")))
     table.write_parquet("far.parquet")
@@ -269,27 +269,42 @@ def test_a_second_run_is_refused(rows_here, n_explained, capsys):
     messages = "Error: Another run is writing 'out.parquet': wait until it has ended, or name another file with -o."
     assert capsys.readouterr().err.splitlines().count(messages) == 2
     assert n_explained == []
-    assert explain("-o out.parquet --batch 20") == 0  # a lock that nobody holds is none
+    assert explain("-o out.parquet --batch 20") == 0  # the lock file is still there, but not held
 
 
-def test_a_run_that_comes_when_another_ends_is_refused(rows_here, monkeypatch, capsys):
-    """The lock that it gets is that of a file which is there no more."""
+@pytest.mark.parametrize("error", [Timeout, FileNotFoundError])
+def test_a_run_that_cannot_acquire_the_lock_is_refused(error, rows_here, monkeypatch, capsys):
+    def fail(lock, *args, **options):
+        raise error(lock.lock_file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileLock, "acquire", fail)
+        assert explain("-o out.parquet --batch 20") == 2
+    assert "Another run is writing" in capsys.readouterr().err
+    assert not Path("out.parquet").exists()
+
+
+def test_a_run_is_refused_when_another_run_has_just_removed_the_lock(rows_here, monkeypatch, capsys):
+    """The other run removes the lock file while this one acquires the lock. On Windows an open file stays."""
+    pytest.importorskip("fcntl")
     with monkeypatch.context() as patch:
         patch.setattr("fcntl.flock", lambda *args: os.unlink(Path(".out.parquet.parts", LOCK)))
         assert explain("-o out.parquet --batch 20") == 2
     assert "Another run is writing" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("patched", ["filelock.FileLock.acquire", "fcntl.flock"])
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOLCK, 0), (errno.ENOSYS, 0), (errno.EIO, 2)])
-def test_a_file_system_without_locks_is_no_error(number, code, rows_here, monkeypatch, capsys):
-    """A file in place of a lock would be one that a killed run leaves behind, for everyone to wait for."""
+def test_a_file_system_without_locks_is_accepted(number, code, patched, rows_here, monkeypatch, capsys):
+    """No file serves as a lock in its place, because such a file would outlive a killed run and block all others."""
+    pytest.importorskip(patched.split(".")[0])  # Windows has no fcntl
     os.mkdir(".out.parquet.parts")
     Path(".out.parquet.parts", LOCK).write_text("1\nanother-machine\n")
 
-    def fail(*args):
+    def fail(*args, **options):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("fcntl.flock", fail)
+    monkeypatch.setattr(patched, fail)
     assert explain("-o out.parquet --batch 20") == code
     assert Path("out.parquet").exists() == (code == 0)
     assert not Path(".out.parquet.parts", FINGERPRINT).exists()

@@ -16,7 +16,7 @@ from suffice._io.files import read_table
 
 
 def test_a_column_that_was_text_at_fit_is_text_in_every_file(here, capsys):
-    """Without "x" and "y" the column `code` looks like numbers; 1 is none of the categories "1", "2", "x" and "y"."""
+    """Without "x" and "y" the column `code` looks like numbers; 1 is not among the categories "1", "2", "x" and "y"."""
     frame = pl.read_parquet("shop.parquet").filter(pl.col("code").is_in(["1", "2"])).head(5)
     frame.write_csv("digits.csv")
     assert read_table("digits.csv")["code"].dtype == pl.Int64
@@ -65,7 +65,7 @@ def test_only_the_rows_that_are_needed_are_read(rows_here, monkeypatch, capsys):
 @pytest.mark.parametrize("target", ["", "--target buys"])
 @pytest.mark.parametrize("batch", [7, 1000])
 def test_an_error_names_the_row_of_the_file(batch, target, rows_here, capsys):
-    """With a target it named the row among those that have an outcome."""
+    """With a target, the error counted only the rows that have an outcome."""
     place = pl.int_range(pl.len())
     table = make_table(N_ROWS)
     table.with_columns(city=pl.when(place == 47).then(pl.lit("Bergen")).otherwise(pl.col("city"))).write_parquet("a")

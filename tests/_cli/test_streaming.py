@@ -1,4 +1,4 @@
-"""Large files part by part: the same answers as at once, whatever happens on the way."""
+"""Large files part by part: the same answers as for the whole table, also after errors and interruptions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_any_size_of_parts_gives_the_same_table(batch, target, rows_here, n_expl
 @pytest.mark.parametrize("target", [False, True])
 @pytest.mark.parametrize("explainer", OUTCOMES)
 def test_the_types_of_the_columns_are_those_of_the_explainer(explainer, target, rows_here, capsys):
-    """Also where a part has no outcome, and where the file has its labels in another type."""
+    """This also holds if a part has no outcome, or if the labels in the file have another type."""
     line = "--sets minimal --rules none" + f" --target {explainer}" * target
     assert explain(f"{line} -o whole.parquet", explainer=explainer) == 0
     assert explain(f"{line} -o out.parquet --batch 7", explainer=explainer) == 0
@@ -131,7 +131,7 @@ def test_the_output_may_be_a_link_or_the_table_itself(rows_here, monkeypatch, ca
 
 
 def test_a_pipe_is_written_at_once(rows_here, capsys):
-    """A pipe of the test's own: where this fails, what it writes to is replaced by a file."""
+    """The test makes its own pipe, because a failure would replace the output by a file."""
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:

@@ -1,4 +1,4 @@
-"""The ends of boxes in the user's own values: the roundest that part the rows as the forest does."""
+"""The ends of boxes in the user's own values: the roundest that separate the rows as the forest does."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def next32(value, to=INF):
 def parts(end, below, above):
     """Whether float64 <= end is float32 <= below, and float64 > end is float32 >= above, for these float32 values.
 
-    Rounding is monotone, so that the end and the next float64 speak for all.
+    Rounding is monotone, so it is enough to check the end and the next float64.
     """
     is_low_enough = above == INF or rounded(end) < above
     return is_low_enough and (below == -INF or rounded(math.nextafter(end, INF)) > below)
@@ -146,7 +146,7 @@ FEW_DIGITS = {
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.floats(-50, 50, width=32), min_size=2, max_size=2, unique=True).map(sorted), st.floats(0.01, 0.99))
-def test_no_end_with_fewer_digits_or_nearer_to_the_threshold_would_do(ends, where):
+def test_no_shorter_or_nearer_end_is_correct(ends, where):
     below, above = ends
     threshold = below + where * (above - below)
     assume(below <= threshold < above and parts(threshold, below, above))

@@ -19,7 +19,7 @@ from suffice._engine.search import find_sufficient_sets
 
 
 def answers(fitted, matrix):
-    """Everything that the engine answers from the fitted state alone, as plain values."""
+    """All answers that the engine computes from the fitted state alone, as plain values."""
     outcomes = fitted.outcomes(matrix, fitted.predict(matrix))
     sets = find_sufficient_sets(fitted.projected, matrix, outcomes, fitted.settings, minimal_only=False, progress=None)
     boxes = find_boxes(fitted, matrix, outcomes, sets.by_row(first_only=False), ExplainOptions())
@@ -28,7 +28,7 @@ def answers(fitted, matrix):
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Fitted)])
-def test_nothing_of_it_can_be_changed(explainer, name):
+def test_the_fitted_state_cannot_be_changed(explainer, name):
     with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot assign to field '{name}'"):
         setattr(explainer.fitted_, name, None)
     with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot delete field '{name}'"):
@@ -36,7 +36,7 @@ def test_nothing_of_it_can_be_changed(explainer, name):
 
 
 @pytest.mark.parametrize("part", ["settings", "projected", "forest"])
-def test_nor_can_its_parts(explainer, part):
+def test_parts_of_the_fitted_state_cannot_be_changed(explainer, part):
     frozen = getattr(explainer.fitted_, part)
     for field in dataclasses.fields(frozen):
         with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign"):

@@ -243,7 +243,7 @@ NOISE = np.random.default_rng(1)
         (NOISE.normal(size=200), "R2 -?0\\.[0-3]"),
     ],
 )
-def test_poor_fidelity_is_told(y, measure):
+def test_poor_fidelity_warns(y, measure):
     message = f"The forest follows the outcomes poorly: out-of-bag {measure}., hardly better than a constant prediction"
     with pytest.warns(FidelityWarning, match=message) as caught:
         SufficientExplainer(random_state=0).fit(X, y)

@@ -58,7 +58,7 @@ def test_a_forest_trained_with_weights_is_refused(kind):
 
 
 def test_a_forest_that_would_weight_its_rows_is_refused():
-    """The message told users of an unfitted forest that it was fitted already."""
+    """The message said that an unfitted forest was already fitted."""
     forest = RandomForestClassifier(n_estimators=3, class_weight="balanced_subsample", random_state=0)
     y = np.where(np.arange(200) < 20, 0, LABELS)
     with pytest.raises(

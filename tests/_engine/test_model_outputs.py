@@ -118,8 +118,8 @@ def test_the_probability_of_a_class_is_explained_as_a_number():
     assert of_function.task_ == "regression"
 
 
-def test_fidelity_is_told_for_each_class():
-    y = np.where(np.arange(N) % 10 == 0, "rare", BUSY)  # cannot be told from the table
+def test_fidelity_is_reported_for_each_class():
+    y = np.where(np.arange(N) % 10 == 0, "rare", BUSY)  # cannot be predicted from the table
     explainer = SufficientExplainer(RandomForestClassifier(**FOREST)).fit(TABLE, y)
     by_class = explainer.fidelity_by_class_
     assert list(by_class) == ["busy", "calm", "rare"]

@@ -33,7 +33,7 @@ def test_a_bar_is_written_to_stderr_on_request(explain, capsys):
 
 
 @pytest.mark.parametrize("progress", [None, False])
-def test_nothing_is_written_where_nobody_looks(explain, capsys, monkeypatch, progress):
+def test_nothing_is_written_without_a_terminal(explain, capsys, monkeypatch, progress):
     as_terminal(monkeypatch, is_terminal=False)
     explain(progress)
     assert capsys.readouterr() == ("", "")

@@ -32,14 +32,14 @@ def fit(kind, **params):
 
 
 def kept_of(explainer):
-    """Which rows were kept: the table of the explainer, found again by the seed."""
+    """The rows that were kept, drawn again with the same seed."""
     kept = np.sort(np.random.RandomState(1).choice(len(X), explainer.reference_rows, replace=False))
     np.testing.assert_array_equal(explainer.fitted_.training[0], X[kept])
     return kept
 
 
 def oracle_of(explainer, kind):
-    """The definition itself, on the bootstrap rows that were kept."""
+    """The definition, on the bootstrap rows that were kept."""
     kept = kept_of(explainer)
     place = {int(row): i for i, row in enumerate(kept)}
     trees = []

@@ -38,7 +38,7 @@ def test_the_first_rules_together_are_measured_as_a_loop_does(n_rules, data):
     assert precision.tolist() == pytest.approx([share for _, share in expected])
 
 
-def test_of_two_rules_that_say_the_same_the_last_goes():
+def test_the_last_of_two_rules_with_the_same_output_is_dropped():
     covers = np.array([[True, True, True], [True, True, False], [False, True, True]])
     kept = shorten(covers, lambda rules, rows: np.zeros(len(rows)), 0.0)
     assert kept.tolist() == [1]

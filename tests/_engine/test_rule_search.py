@@ -190,7 +190,7 @@ def test_a_budget_that_ends_early_is_reported():
 
 @pytest.mark.parametrize("n_columns", [2, 3, 4])
 def test_a_rule_among_many_bad_rows_is_the_largest_box(n_columns):
-    """Large enough that most boxes are ruled out by what is known of the best so far, and not by counting alone."""
+    """The forest is so large that most boxes are excluded by the best box so far, not by counting alone."""
     rng = np.random.default_rng(n_columns)
     n_rules = 0
     for _ in range(6):

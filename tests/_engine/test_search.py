@@ -18,30 +18,25 @@ from suffice._engine.search import FoundSets
 NO_LIMIT = 2**64 - 1
 
 
-def search(
-    projection,
-    X,
-    lo,
-    hi,
-    *,
-    pi=0.9,
-    min_node_size=1,
-    min_size=1,
-    max_size=64,
-    minimal=False,
-    n_threads=1,
-    max_sets=NO_LIMIT,
-):
-    options = _core.SearchOptions(
-        pi=pi,
-        min_node_size=min_node_size,
-        min_size=min_size,
-        max_size=max_size,
-        minimal_only=minimal,
-        max_sets=max_sets,
-    )
+OPTIONS = {
+    "pi": 0.9,
+    "min_node_size": 1,
+    "min_size": 1,
+    "max_size": 64,
+    "minimal_only": False,
+    "max_sets": NO_LIMIT,
+}
+
+
+def search(projection, X, lo, hi, n_threads=1, **options):
+    """Search with `OPTIONS`, some of them changed. The last value, `is_complete`, is left out without a limit."""
+    options = {**OPTIONS, **options}
     result = _core.search(
-        projection=projection, rows=core_rows(X, lo, hi), options=options, n_threads=n_threads, progress=None
+        projection=projection,
+        rows=core_rows(X, lo, hi),
+        options=_core.SearchOptions(**options),
+        n_threads=n_threads,
+        progress=None,
     )
     assert list(result) == ["offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"]
     assert result["is_complete"].dtype == np.bool_
@@ -50,7 +45,7 @@ def search(
     sufficient = [
         list(zip(sets[a:b], sdps[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(result["offset"])
     ]
-    if max_sets == NO_LIMIT:
+    if options["max_sets"] == NO_LIMIT:
         assert is_complete.all()
         return sufficient, best, best_sdp
     return sufficient, best, best_sdp, is_complete
@@ -84,7 +79,7 @@ def test_all_and_minimal_sets_equal_brute_force(drawn, pi, min_node_size, min_si
         projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size
     )
     minimal, _, _ = search(
-        projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size, minimal=True
+        projection, queries, lo, hi, pi=pi, min_node_size=min_node_size, min_size=min_size, minimal_only=True
     )
     for i, x in enumerate(queries):
         outcome = (values[lo[i]], values[hi[i]])
@@ -186,7 +181,7 @@ def test_threads_and_the_order_of_rows_change_no_bit(kernels, minimal, layout):
     trees, X, y = switch_forest(n_trees=5)
     projection = project(core_forest(trees, X, y), 6, layout=layout)
     ranks = np.searchsorted(np.unique(y), y)
-    options = {"pi": 0.8, "min_node_size": 5, "minimal": minimal}
+    options = {"pi": 0.8, "min_node_size": 5, "minimal_only": minimal}
     sufficient, best, best_sdp = search(projection, X, ranks, ranks, **options)
     order = np.random.default_rng(0).permutation(len(X))
     for n_threads in (2, 3, 8):
@@ -252,7 +247,7 @@ def test_a_search_ends_when_every_larger_set_holds_a_sufficient_one():
 
 @pytest.mark.parametrize("n", [6, 17, 70])
 def test_a_search_with_a_limit_finds_what_is_among_the_first_sets(n):
-    """Sets go by size and then by their masks, so that the limit cuts the list of all sets at a known place."""
+    """Sets are ordered by size and then by mask, so the limit cuts the list of all sets at a known place."""
     trees, X, y = switch_forest(n_columns=n, n_trees=4)
     projection = project(core_forest(trees, X, y), n)
     ranks = np.searchsorted(np.unique(y), y[:6])

@@ -81,7 +81,7 @@ def test_a_wrong_parameter_is_refused_at_fit(options, error, message):
 
 
 @pytest.mark.parametrize(("leaf", "least"), [(1, 1), (4, 4), (0.05, 8)])
-def test_cells_are_as_large_as_leaves_unless_told_otherwise(leaf, least):
+def test_cells_are_as_large_as_leaves_by_default(leaf, least):
     forest = RandomForestRegressor(n_estimators=5, min_samples_leaf=leaf, random_state=0)
     assert SufficientExplainer(forest).fit(TABLE, NUMBERS).min_node_size_ == least
     assert SufficientExplainer(forest, min_node_size=30).fit(TABLE, NUMBERS).min_node_size_ == 30
@@ -115,7 +115,7 @@ def test_the_settings_are_all_parameters_but_the_forest():
     assert set(CHANGEABLE) < set(SETTINGS)
 
 
-def test_settings_are_frozen_and_checked_anew_when_replaced():
+def test_settings_are_frozen_and_checked_again_when_replaced():
     settings = Settings.of(SufficientExplainer())
     with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'pi'"):
         settings.pi = 0.5

@@ -30,7 +30,7 @@ def test_a_fitted_forest_of_another_table_is_still_refused():
         SufficientExplainer(forest, reference_rows=50).fit(X, np.where(CLASSES == "high", "low", "high"))
 
 
-def test_too_few_rows_are_told():
+def test_too_few_reference_rows_are_refused():
     y = np.array(["rare"] * 2 + ["often"] * 398)
     with pytest.raises(ValueError, match="All 5 `reference_rows` have the same outcome: keep more of them"):
         SufficientExplainer(FORESTS["classes"], reference_rows=5, random_state=1).fit(X, y)

@@ -195,13 +195,13 @@ def test_a_fault_of_a_whole_column_names_the_rows(labels, table):
     assert caught.value.column == "when"
 
 
-def test_a_row_without_a_name_is_told_by_its_place(labels, table):
+def test_an_error_names_an_unnamed_row_by_its_position(labels, table):
     rows = as_arrow(table.assign(amount=[0.0] * 60 + [-np.inf] * 60))
     with pytest.raises(ValueError, match=r"^Row 60 of partition 0: Column 'amount' of `X` holds infinity"):
         list(request_of(labels.explainer, "label", keep=()).explain(labels.explainer, rows, "partition 0"))
 
 
-def test_a_fault_that_is_not_in_the_rows_is_told_with_them(labels, table, monkeypatch):
+def test_an_error_that_no_single_row_causes_names_all_rows_of_the_batch(labels, table, monkeypatch):
     def refuse(*_, **__):
         raise ValueError("no")
 
@@ -213,7 +213,7 @@ def test_a_fault_that_is_not_in_the_rows_is_told_with_them(labels, table, monkey
 # --- requests -------------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_tells_which_columns_are_read(labels):
+def test_a_request_lists_the_columns_that_are_read(labels):
     held_types = [(name, kind) for name, kind in HELD_TYPES.items() if name != "number"]
     request = BatchRequest.of(labels.explainer, held_types, "label", ["id", "city", "id"], OPTIONS)
     assert request.keep == ("id", "city")
@@ -291,11 +291,11 @@ def test_outcomes_that_only_the_model_knows_must_be_given(table):
 
 
 def test_bytes_are_what_a_file_holds(labels, tmp_path):
-    labels.explainer.save(tmp_path / "model.suffice")
-    content = (tmp_path / "model.suffice").read_bytes()
+    labels.explainer.save(tmp_path / "explainer.suffice")
+    content = (tmp_path / "explainer.suffice").read_bytes()
     assert to_bytes(labels.explainer) == content
     assert read_explainer(labels.explainer)[1] == content
-    read, same = read_explainer(str(tmp_path / "model.suffice"))
+    read, same = read_explainer(str(tmp_path / "explainer.suffice"))
     assert same == content
     assert to_bytes(read) == content
     with pytest.raises(ValueError, match=r"^'bytes' is damaged"):

@@ -61,7 +61,7 @@ def zipped():
         ("a.json", b"[1, 2", "a.json cannot be read as JSON: "),
     ],
 )
-def test_a_file_that_is_no_table_is_refused_in_one_sentence(name, data, message, tmp_path, monkeypatch):
+def test_a_file_that_is_not_a_table_is_refused_in_one_sentence(name, data, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(data)
     with pytest.raises(ValueError) as error:  # noqa: PT011 (compared below)
@@ -72,7 +72,7 @@ def test_a_file_that_is_no_table_is_refused_in_one_sentence(name, data, message,
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "stream", "jsonl", "json", "csv"])
 @pytest.mark.parametrize("name", ["table", "table.data"])
-def test_the_content_tells_the_format(kind, name, tmp_path):
+def test_the_content_determines_the_format(kind, name, tmp_path):
     assert_frame_equal(read(tmp_path, as_bytes(PEOPLE, kind), name), PEOPLE)
 
 

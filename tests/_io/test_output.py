@@ -63,7 +63,7 @@ def test_lists_are_joined_in_a_csv_file_and_stay_in_others(tmp_path):
     assert_frame_equal(read_table(str(tmp_path / "a.parquet")), frame)
 
 
-def test_the_suffix_tells_the_format(tmp_path):
+def test_the_suffix_determines_the_format(tmp_path):
     known = ("csv", "parquet", "html")
     assert format_of_output(str(tmp_path / "a.PARQUET"), known) == "parquet"
     with pytest.raises(ValueError, match=r"the suffix '\.xlsx' is unknown: use one of \.csv, \.parquet, \.pq, \.html"):

@@ -1,4 +1,4 @@
-"""Explainers in files: the same answers afterwards, and nothing but a clear error from a file that is not sound."""
+"""Explainers in files: the same answers afterwards, and a clear error for every file that is not valid."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    path = tmp_path_factory.mktemp("saved") / "model.suffice"
+    path = tmp_path_factory.mktemp("saved") / "explainer.suffice"
     make("text").save(path)
     return path
 
@@ -71,8 +71,8 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize("kind", [*list(CLASSES)[:3], "numbers of a regression", "array", "groups"])
 def test_a_saved_explainer_gives_the_same_answers(kind, tmp_path):
     explainer = make(kind)
-    explainer.save(tmp_path / "model.suffice")
-    loaded = SufficientExplainer.load(tmp_path / "model.suffice")
+    explainer.save(tmp_path / "explainer.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "explainer.suffice")
     X = TABLE[["hour", "temp"]].to_numpy() if kind == "array" else TABLE
     assert loaded.explain(X, rules="all").to_dict() == explainer.explain(X, rules="all").to_dict()
     assert [str(e) for e in loaded.explain(X[:20])] == [str(e) for e in explainer.explain(X[:20])]
@@ -117,7 +117,7 @@ def test_a_forest_that_cannot_take_missing_values_remembers_that(tmp_path):
         loaded.explain(pd.DataFrame({"hour": [np.nan], "workingday": [True]}))
 
 
-def test_of_a_model_only_what_was_learnt_is_saved(tmp_path):
+def test_only_the_fitted_explainer_of_a_model_is_saved(tmp_path):
     explainer = SufficientExplainer.for_model(lambda X: X["hour"] > 12, TABLE[["hour", "temp"]], random_state=0)
     explainer.save(tmp_path / "m")
     loaded = load_explainer(tmp_path / "m")
@@ -140,7 +140,7 @@ def test_a_file_of_the_first_format_is_still_read():
     assert loaded.predict_proba(rows).tolist() == expected["probabilities"]
 
 
-# --- files that are not sound ----------------------------------------------------------------------------------------
+# --- files that are not valid ----------------------------------------------------------------------------------------
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
@@ -187,7 +187,7 @@ def damaged(content, rng):
     return bytes(content)
 
 
-def test_any_damage_is_told(saved, tmp_path):
+def test_any_damage_raises_an_error(saved, tmp_path):
     content, rng = saved.read_bytes(), np.random.default_rng(0)
     path = tmp_path / "m"
     for _ in range(1000):
@@ -195,7 +195,9 @@ def test_any_damage_is_told(saved, tmp_path):
         if changed == content:
             continue
         path.write_bytes(changed)
-        with pytest.raises(ValueError, match=r"is (damaged|not a file of suffice|no sound file)|a later version"):
+        with pytest.raises(
+            ValueError, match=r"is (damaged|not a file of suffice|not a valid suffice file)|a later version"
+        ):
             load_explainer(path)
 
 
@@ -237,7 +239,7 @@ def forged(content, rng):
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
 def test_a_forged_file_raises_an_error_or_gives_answers(saved, tmp_path):
-    """Some changes leave a sound file: another threshold, another name. Then it answers, or says why not."""
+    """Some changes leave a valid file, such as another name; then `explain` gives answers or a clear error."""
     content, rng = saved.read_bytes(), np.random.default_rng(1)
     path = tmp_path / "m"
     n_refused = 0
@@ -248,7 +250,7 @@ def test_a_forged_file_raises_an_error_or_gives_answers(saved, tmp_path):
             explainer = load_explainer(path)
         n_refused += len(refusals)
         if refusals:
-            assert "is no sound file of suffice" in refusals[0]
+            assert "is not a valid suffice file" in refusals[0]
             continue
         with contextlib.suppress(TypeError, ValueError):
             list(explainer.explain(TABLE[:2]))

@@ -48,7 +48,7 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_a_device_is_written_to_as_it_is():
-    # A terminal of its own: a fault would replace /dev/null for the whole machine, if the tests run as root.
+    # A new terminal, because an error here would replace /dev/null of the machine if the tests run as root.
     ours, theirs = os.openpty()
     try:
         device = os.ttyname(theirs)

@@ -44,7 +44,7 @@ class Read(HTMLParser):
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
-        self.tags, self.found, self.texts, self.open = [], [], [], []
+        self.tags, self.elements, self.texts, self.open = [], [], [], []
         self.feed(html)
         self.close()
         assert not self.open, "some element is not closed"
@@ -53,7 +53,7 @@ class Read(HTMLParser):
         named = dict(attributes)
         self.tags.append(tag)
         self.open.append(tag)
-        self.found.append((set((named.get("class") or "").split()), named, []))
+        self.elements.append((set((named.get("class") or "").split()), named, []))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -61,14 +61,14 @@ class Read(HTMLParser):
     def handle_data(self, data):
         if "style" not in self.open:
             self.texts.append(data)
-            self.found[-1][2].append(data)
+            self.elements[-1][2].append(data)
 
     @property
     def text(self):
         return re.sub(r"\s+", " ", " ".join(self.texts))
 
     def all(self, name):
-        return [(named, "".join(texts)) for classes, named, texts in self.found if name in classes]
+        return [(named, "".join(texts)) for classes, named, texts in self.elements if name in classes]
 
     def styles(self, name):
         return [named["style"] for named, _ in self.all(name)]
@@ -117,7 +117,7 @@ def fitted_numbers():
 # --- an explanation --------------------------------------------------------------------------------------------------
 
 
-def test_a_card_tells_the_outcome_the_rule_and_its_figures():
+def test_a_card_shows_the_outcome_the_rule_and_its_figures():
     text = read(explanation(Condition("hour", 5.0, 9.0, True, True), Condition("temp", high=12.5))).text
     assert "Outcome: traffic busy" in text
     assert "IF 5 <= hour <= 9 AND temp <= 12.5 THEN busy" in text
@@ -146,9 +146,9 @@ def test_the_importance_is_left_out_where_it_says_nothing():
 
 
 def test_a_number_shows_its_interval():
-    said = {"outcome": 20.123456789, "interval": (12.0, 31.00000001)}
+    outcome = {"outcome": 20.123456789, "interval": (12.0, 31.00000001)}
     shown = explanation(
-        outcome=20.123456789, interval=(12.0, 31.00000001), rules=(rule(Condition("temp", 1.0), **said),)
+        outcome=20.123456789, interval=(12.0, 31.00000001), rules=(rule(Condition("temp", 1.0), **outcome),)
     )
     text = read(shown).text
     assert "20.123 kept within [12, 31]" in text
@@ -187,7 +187,7 @@ def test_without_a_rule_the_values_of_the_first_set_are_shown():
     assert [text for _, text in card.all("name")] == ["hour"]
 
 
-def test_an_outcome_that_needs_no_variable_is_told():
+def test_the_card_of_an_outcome_that_needs_no_variable():
     nothing = SufficientSet((), 0.95)
     text = read(explanation(sufficient_sets=(nothing,), best_set=nothing, rules=(rule(),))).text
     assert "no variable is needed" in text
@@ -212,7 +212,7 @@ def test_an_outcome_that_needs_no_variable_is_told():
     ],
 )
 def test_the_band_lies_where_the_condition_does(condition, band, sides):
-    [(classes, named, _)] = [found for found in read(explanation(condition)).found if "band" in found[0]]
+    [(classes, named, _)] = [element for element in read(explanation(condition)).elements if "band" in element[0]]
     assert named["style"] == band
     assert classes == {"band", *sides}
 
@@ -243,7 +243,7 @@ def test_a_column_with_one_value_is_drawn():
 
 
 @pytest.mark.parametrize("columns", [(), (HOUR, Column("temp", 1), TOWN)])
-def test_a_column_of_unknown_range_is_told_in_words(columns):
+def test_a_column_of_unknown_range_is_described_in_words(columns):
     card = read(explanation(Condition("temp", 1.0), columns=columns))
     assert card.all("track") == []
     assert "temp > 1 (here 10)" in card.text
@@ -267,7 +267,7 @@ def test_a_condition_that_excludes_labels_fills_the_others():
     ("town", "missing", "expected"),
     [(None, True, "chip own in"), (None, False, "chip own"), ("town B", True, "chip in"), ("town B", False, None)],
 )
-def test_a_missing_label_is_a_chip_of_its_own(town, missing, expected):
+def test_a_missing_label_is_a_separate_chip(town, missing, expected):
     shown = explanation(Condition("town", labels=("town B",), missing=missing), town=town)
     chips = {text: named["class"] for named, text in read(shown).all("chip")}
     assert chips.get("missing") == expected
@@ -348,11 +348,11 @@ def test_the_card_of_all_explanations_says_how_many_searches_ended_early(fitted)
     assert f"The search ended before all sets of {counted(n, 'row')} were looked at" in read(explanations).text
 
 
-def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):
+def test_the_card_of_a_rule_list_shows_its_first_rules(fitted_numbers):
     _, explanations = fitted_numbers
-    model = GlobalRulesRegressor.from_explanations(explanations, min_precision=-INF, min_support=1)
-    card = read(model)
-    n = len(model.rules_)
+    rule_list = GlobalRulesRegressor.from_explanations(explanations, min_precision=-INF, min_support=1)
+    card = read(rule_list)
+    n = len(rule_list.rules_)
     assert n > 10
     assert f"GlobalRulesRegressor {n} rules" in card.text
     assert f"And {n - 10} more. The first rule that covers a row decides. No other row is decided." in card.text
@@ -360,14 +360,14 @@ def test_the_card_of_a_global_model_lists_its_first_rules(fitted_numbers):
     assert "THEN count = " in card.text
 
 
-def test_the_card_of_a_global_model_names_its_fallback(fitted):
+def test_the_card_of_a_rule_list_names_its_fallback(fitted):
     _, explanations = fitted
     text = read(GlobalRulesClassifier.from_explanations(explanations, fallback="majority")).text
     assert "All other rows: majority." in text
     assert re.search(r"coverage \d+ % of 300 rows", text)
 
 
-def test_the_card_of_a_model_without_rules(fitted):
+def test_the_card_of_a_rule_list_without_rules(fitted):
     _, explanations = fitted
     assert "There is no rule." in read(GlobalRulesClassifier.from_explanations(explanations, min_support=301)).text
 
@@ -433,11 +433,11 @@ def test_nothing_of_a_table_becomes_markup(text):
     forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
     explainer = SufficientExplainer(forest, random_state=0).fit(X, y)
     explanations = explainer.explain(X[:20], progress=False)
-    i = next(i for i, found in enumerate(explanations.rules) if found and found.outcome == text)
-    model = GlobalRulesClassifier.from_explanations(explanations)
-    for shown in (explainer, explanations, explanations[i], explanations[i].rule, model):
+    i = next(i for i, rule in enumerate(explanations.rules) if rule and rule.outcome == text)
+    rule_list = GlobalRulesClassifier.from_explanations(explanations)
+    for shown in (explainer, explanations, explanations[i], explanations[i].rule, rule_list):
         card = Read(shown._repr_html_())
         assert set(card.tags) <= {"div", "span", "style", "b"}
         assert card.tags.count("style") == 1
-        assert all(not name.startswith("on") for _, named, _ in card.found for name in named)
+        assert all(not name.startswith("on") for _, named, _ in card.elements for name in named)
         assert re.sub(r"\s+", " ", text) in card.text

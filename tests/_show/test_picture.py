@@ -144,7 +144,7 @@ def test_a_number_that_the_rule_keeps_reads_alike_in_text_and_picture():
         ),
     ],
 )
-def test_all_reasons_to_read_with_care_are_shown_and_told_in_the_text(changes, cautions):
+def test_all_reasons_to_read_with_care_are_in_the_picture_and_the_text(changes, cautions):
     """A card of a row with two reasons once showed the first alone."""
     shown = explanation(**changes)
     assert picture_explanation(shown).cautions == cautions

@@ -150,7 +150,7 @@ def test_the_page_says_what_was_explained_by_what(classes, numbers):
     assert "the forest's own 80 % interval" in html.unescape(make_report(numbers))
 
 
-def test_a_radius_is_told_as_a_distance():
+def test_a_radius_is_shown_as_a_distance():
     X = table(200)
     forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
     explainer = SufficientExplainer(forest, radius=400.0, random_state=0).fit(X, 10.0 * X["hour"])
@@ -189,21 +189,21 @@ def test_importances_are_ranked_as_everywhere_else(classes):
 
 
 def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers):
-    for explanations, model in (
+    for explanations, rule_list in (
         (classes, GlobalRulesClassifier.from_explanations(classes)),
         (numbers, GlobalRulesRegressor.from_explanations(numbers)),
     ):
         data = data_of(make_report(explanations))
         rows, _ = explanations.explained
-        assert len(data["lines"]) == len(model.rules_)
-        for line, written in zip(model.rules_, data["lines"], strict=True):
+        assert len(data["lines"]) == len(rule_list.rules_)
+        for line, written in zip(rule_list.rules_, data["lines"], strict=True):
             places, _, coverage, missing = data["boxes"][written["box"]]
             assert [data["conditions"][c][1] for c in places] == [condition_text(c) for c in line.rule.conditions]
             assert (coverage, missing) == (f"{format_percent(line.coverage)} %", missing_text(line.rule.conditions))
             assert written["rows"] == np.count_nonzero(line.rule.covers(rows))
             assert rows_of(written["gaps"], rows.n_rows) == np.flatnonzero(line.rule.covers(rows)).tolist()
             assert written["coverage"] == pytest.approx(line.coverage, rel=1e-12)
-        first = model._decide(rows)
+        first = rule_list._decide(rows)
         assert data["rows"]["line"] == first.tolist()
 
 
@@ -265,10 +265,10 @@ def test_embedded_json_has_no_markup_and_reads_back():
 
 def test_nothing_of_a_table_becomes_markup(hostile, tmp_path):
     page = make_report(hostile, title=HOSTILE[1])
-    found = Tags(page)
-    assert found.tags.count("script") == 2
-    assert "img" not in found.tags
-    assert not [name for name, _ in found.attributes if name.startswith("on")]
+    tags = Tags(page)
+    assert tags.tags.count("script") == 2
+    assert "img" not in tags.tags
+    assert not [name for name, _ in tags.attributes if name.startswith("on")]
     assert data_of(page)["columns"][0]["name"] == HOSTILE[0]
     assert page.count("{{data}}") > 0  # a name that looks like a place of the template stays what it is
     assert page.count('id="data"') == 1
@@ -276,10 +276,10 @@ def test_nothing_of_a_table_becomes_markup(hostile, tmp_path):
 
 def test_a_page_needs_nothing_from_elsewhere(classes):
     page = make_report(classes)
-    found = Tags(page)
-    assert not {"link", "img", "iframe", "object", "base"} & set(found.tags)
-    assert not [name for name, _ in found.attributes if name == "src"]
-    assert all(value.startswith("#") for name, value in found.attributes if name == "href")
+    tags = Tags(page)
+    assert not {"link", "img", "iframe", "object", "base"} & set(tags.tags)
+    assert not [name for name, _ in tags.attributes if name == "src"]
+    assert all(value.startswith("#") for name, value in tags.attributes if name == "href")
     assert not re.search(
         r"https?://|url\(|@import|fetch\(|XMLHttp|innerHTML|insertAdjacent|document\.write|eval\(", page
     )
@@ -386,7 +386,7 @@ def test_a_search_finds_values_outcomes_and_rules(classes, show):
 
 def test_rows_are_filtered(classes, show):
     page = show(classes)
-    found = list(classes)
+    explanations = list(classes)
     for field, option, keeps in [
         ("outcome", "calm", lambda e: e.outcome == "calm"),
         ("sufficient", "found", lambda e: e.is_sufficient),
@@ -396,13 +396,13 @@ def test_rows_are_filtered(classes, show):
         ("variable", "hour", lambda e: "hour" in e.best_set.variables),
     ]:
         page.select_option(f"#{field}", label=option)
-        wanted = [i for i, e in enumerate(found) if keeps(e)]
+        wanted = [i for i, e in enumerate(explanations) if keeps(e)]
         assert page.inner_text("#row-count") == count_text(len(wanted), 130)
         assert rows_shown(page) == wanted[:20]
         page.get_by_text("Clear").click()
         wait_for_count(page, "130 rows")
-    assert 0 < sum(not e.is_sufficient for e in found) < 130
-    assert 0 < sum(not e.forest_agrees for e in found) < 130
+    assert 0 < sum(not e.is_sufficient for e in explanations) < 130
+    assert 0 < sum(not e.forest_agrees for e in explanations) < 130
 
 
 def test_numbers_are_filtered_by_their_ends(numbers, show):
@@ -463,8 +463,8 @@ def test_the_rows_of_every_rule_are_those_that_it_covers(kind, show, request):
     page = show(explanations)
     page.locator("#rule-table th button").first.click()
     table, _ = explanations.explained
-    model = GlobalRulesClassifier if kind == "classes" else GlobalRulesRegressor
-    lines = model.from_explanations(explanations).rules_[:20]
+    rule_list_class = GlobalRulesClassifier if kind == "classes" else GlobalRulesRegressor
+    lines = rule_list_class.from_explanations(explanations).rules_[:20]
     assert len(lines) > 5
     for k, line in enumerate(lines):
         page.locator("#rule-table tbody tr").nth(k).locator("button").click()

@@ -31,13 +31,13 @@ def test_a_number_out_of_range_is_a_wrong_value(value):
 
 
 @pytest.mark.parametrize("value", ["0.5", None, True, [0.5], 1j])
-def test_what_is_no_number_is_of_the_wrong_kind(value):
+def test_a_value_that_is_not_a_number_is_a_type_error(value):
     with pytest.raises(TypeError, match=re.escape(f"`pi` must be in (0, 1], got {value!r}.")):
         check_number("pi", value, "in (0, 1]", lambda v: 0 < v <= 1)
 
 
 @pytest.mark.parametrize("value", [1.0, np.float64(3), False])
-def test_a_fraction_is_no_whole_number(value):
+def test_a_fraction_is_not_a_whole_number(value):
     with pytest.raises(TypeError, match="`size` must be a whole number, got"):
         check_number("size", value, "a whole number", lambda v: True, Integral)
 
@@ -196,8 +196,8 @@ def test_an_error_about_the_outcomes_knows_its_row_and_value(y, error, row, valu
     assert (caught.value.row, caught.value.column, caught.value.value) == (row, None, value)
 
 
-def test_a_missing_label_in_a_list_is_no_label():
-    """NumPy turns ["a", nan] into the strings "a" and "nan", which was fitted as a class of its own."""
+def test_a_missing_label_in_a_list_does_not_count_as_a_label():
+    """NumPy turns ["a", nan] into the strings "a" and "nan", and the second was fitted as a class."""
     with pytest.raises(ValueError, match="missing value"):
         read_outcomes(["a", float("nan")], 2)
 
@@ -226,6 +226,6 @@ def test_finite_numbers_become_float64(y):
         (np.array(["0", "nan"]), NOT_FINITE),
     ],
 )
-def test_what_is_no_finite_number_is_refused(y, message):
+def test_a_value_that_is_not_a_finite_number_is_refused(y, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         as_finite(y)

@@ -41,7 +41,7 @@ def column_of(values, y=None, is_class=False):
 
 
 def slow_order(codes, outcomes):
-    """The categories by their mean outcome, of equal ones the first to appear; in fractions."""
+    """The categories in the order of their mean outcomes, as fractions; equal ones in the order of appearance."""
     outcomes_of, first_row = {}, {}
     for row, (code, outcome) in enumerate(zip(codes, outcomes, strict=True)):
         if code >= 0:
@@ -80,7 +80,7 @@ def test_categories_stand_in_the_order_of_their_means(rows):
     assert order_by_outcome(codes, len(known), as_indicators(classes, 2)).tolist() == slow_order(codes, classes)
 
 
-def test_of_equal_categories_the_first_to_appear_comes_first():
+def test_the_first_to_appear_of_equal_categories_comes_first():
     codes = np.array([2, 0, 1, 1, 0, 2])
     for targets in (as_column([1] * 6), as_indicators([0, 0, 0, 1, 1, 1], 2), as_indicators([0, 0, 0, 1, 1, 1], 3)):
         assert order_by_outcome(codes, 3, targets).tolist() == [2, 0, 1]
@@ -88,9 +88,9 @@ def test_of_equal_categories_the_first_to_appear_comes_first():
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1))
-def test_of_three_classes_categories_of_one_class_stand_together(data, seed):
+def test_categories_of_one_of_three_classes_stand_together(data, seed):
     rng = np.random.default_rng(seed)
-    # Of unlike numbers, so that one direction is the longest.
+    # The numbers differ, so that one direction is the longest.
     majority = rng.permutation(data.draw(st.sampled_from([[0] * 4 + [1] * 2 + [2], [2] * 5 + [0] * 2 + [1]])))
     codes = np.repeat(np.arange(len(majority)), 40)
     outcomes = majority[codes]
@@ -108,7 +108,7 @@ def test_of_three_classes_categories_of_one_class_stand_together(data, seed):
     shares=st.lists(st.tuples(*[st.integers(0, 3)] * 3).filter(any), min_size=3, max_size=6),
     seed=st.integers(0, 99),
 )
-def test_of_three_classes_equal_categories_stand_in_the_order_of_their_first_rows(shares, seed):
+def test_equal_categories_of_three_classes_stand_in_the_order_of_their_first_rows(shares, seed):
     shares = shares + shares[:2]
     rows = [(code, c) for code, share in enumerate(shares) for c, n in enumerate(share) for _ in range(n)]
     rows = np.array(rows)[np.random.default_rng(seed).permutation(len(rows))]
@@ -183,7 +183,7 @@ def test_rare_categories_are_ordered_by_their_common_mean():
     assert codes.tolist() == [0] * 12 + [1] * 2 + [2] * 12 + [1] * 2
 
 
-def test_a_column_that_names_its_rows_is_one_code_and_tells():
+def test_a_column_that_names_its_rows_is_one_code_and_warns():
     names = np.array([f"id {i}" for i in range(30)], dtype=object)
     message = (
         "Most rows of the column 'who' hold categories with fewer than 10 rows, which are taken together as one. Leave "
@@ -261,7 +261,7 @@ def test_numbers_may_be_whole(values, kind):
     [(np.int8, -(2**7), "whole"), (np.int32, -(2**31), "number"), (np.int64, -(2**63), "number")],
 )
 def test_the_smallest_integer_is_not_small(dtype, smallest, kind):
-    """In integers of its own size its absolute value is negative."""
+    """Its absolute value overflows to a negative number in its own integer type."""
     [column] = learn(np.array([[smallest], [3]], dtype=dtype)).columns
     assert column.kind == kind
 
@@ -399,7 +399,7 @@ def test_a_category_that_was_not_there_is_refused_with_its_column_and_row():
     np.testing.assert_array_equal(encoding.encode(new, unseen="missing")[:, 1], [1, NAN, NAN])
 
 
-def test_the_first_row_with_an_unseen_category_is_told():
+def test_the_error_names_the_first_row_with_an_unseen_category():
     encoding = learn({"a": ["x", "y"] * ENOUGH})
     message = (
         "Column 'a' of `X` holds 'snow' (row 1), which was not among its categories at fit: 'x', 'y'. With unseen="
@@ -408,7 +408,7 @@ def test_the_first_row_with_an_unseen_category_is_told():
         encoding.encode(read_columns({"a": ["x", "snow", "hail", "snow"]}))
 
 
-def test_of_many_categories_some_are_listed_and_of_rare_ones_none():
+def test_only_some_of_many_categories_are_listed_and_no_rare_ones():
     many = [f"c{i:02}" for i in range(12) for _ in range(ENOUGH)]
     listed = ", ".join(f"'c{i:02}'" for i in range(10))
     with pytest.raises(ValueError, match=re.escape(f"at fit: {listed}, .... With unseen=")):
@@ -517,7 +517,7 @@ def test_a_rule_covers_the_same_rows_of_the_table_and_of_the_decoded_matrix(data
     assert rule.covers(decoded).tolist() == rule.covers(frame).tolist()
 
 
-def test_of_rare_categories_one_is_left_and_rules_cover_it_alike():
+def test_rare_categories_become_one_that_rules_cover_alike():
     values = repeated(a=12, r=2, b=12, s=2)
     encoding = learn({"a": values})
     decoded = encoding.decode(encoding.encode(read_columns({"a": values})))

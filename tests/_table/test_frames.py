@@ -18,7 +18,7 @@ from suffice._table.table import read_columns
 @pytest.mark.parametrize(
     "X", [{"a": [1]}, np.ones((1, 1)), [[1]], ((1,),), pd.Series([1]), pl.Series([1]), 3, None, "a"]
 )
-def test_what_is_no_frame_is_none(X):
+def test_a_value_that_is_not_a_frame_gives_none(X):
     assert as_frame(X) is None
 
 

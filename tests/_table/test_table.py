@@ -113,7 +113,7 @@ def test_every_library_gives_the_same_table(read):
 
 
 def gappy(values):
-    """Five values, of which the first is there: a column without any has no kind of its own."""
+    """Five values, the first of them not missing: a column of missing values only has no kind."""
     return st.tuples(values, *[st.one_of(st.none(), values)] * 4).map(list)
 
 
@@ -414,7 +414,7 @@ def test_objects_that_are_booleans_or_missing_are_numbers_too():
         ([DATE(2024, 1, 1), None], "something else", None),
     ],
 )
-def test_what_is_no_number_is_refused_as_one(read, values, held, row):
+def test_a_value_that_is_not_a_number_is_refused_in_a_column_of_numbers(read, values, held, row):
     message = re.escape(f"Column 'a' of `X` must hold numbers, got {held}.")
     with pytest.raises(InputTypeError, match=f"^{message}$") as caught:
         read({"a": values}).numbers(0)

@@ -92,7 +92,7 @@ def test_columns_without_names_are_numbered():
 @pytest.mark.parametrize(
     ("X", "shape"), [([1, 2], "(2,)"), (np.ones((1, 1, 1)), "(1, 1, 1)"), (pd.Series([1]), "(1,)")]
 )
-def test_what_has_no_columns_is_refused(X, shape):
+def test_a_value_without_columns_is_refused(X, shape):
     message = f"`X` must be a table, got shape {shape}; for one row, give it as [row]."
     with pytest.raises(ValueError, match=re.escape(message)):
         read_columns(X)

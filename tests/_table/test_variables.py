@@ -139,7 +139,7 @@ def test_one_set_per_row_is_kept_per_row():
 
 
 @pytest.mark.parametrize("S", ["hour", b"hour", 3, None, {"hour": 1}, 1.5])
-def test_a_set_that_is_no_list_is_refused(S):
+def test_a_set_that_is_not_a_list_is_refused(S):
     with pytest.raises(
         TypeError, match=re.escape(f"`S` must be a list of variables, or one such list per row, got {S!r}.")
     ):

@@ -25,9 +25,9 @@ explainer = SufficientExplainer(forest).fit(X, y)
 folder = Path(__file__).parent
 explainer.save(folder / "format_1.suffice")
 rows = X[:20].astype(object).where(X[:20].notna(), None)
-found = {
+answers = {
     "rows": rows.to_dict("list"),
     "explanations": [str(e) for e in explainer.explain(X[:20])],
     "probabilities": explainer.predict_proba(X[:20]).tolist(),
 }
-(folder / "format_1.json").write_text(json.dumps(found, indent=1) + "\n")
+(folder / "format_1.json").write_text(json.dumps(answers, indent=1) + "\n")

@@ -159,7 +159,7 @@ def test_california_has_scikit_learn_s_columns(folder):
     assert (y.name, y[0], y.max()) == ("MedHouseVal", 4.526, 5.00001)
 
 
-def test_flights_tell_nothing_that_is_known_only_later(folder):
+def test_flights_contain_nothing_that_is_known_only_later(folder):
     X, y = load_flights(folder)
     assert X.shape == (327346, 18)
     leaks = {"dep_time", "dep_delay", "arr_time", "arr_delay", "air_time", "tailnum", "flight", "year"}
@@ -257,7 +257,7 @@ def test_a_file_with_fewer_rows_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2,3\n1,2,3,4,5\n", b"\xff\xfe\xfa"])
-def test_a_file_that_is_no_table_is_refused(content, tmp_path):
+def test_a_file_that_is_not_a_table_is_refused(content, tmp_path):
     (tmp_path / "bike_train.csv").write_bytes(content)
     with pytest.raises(ValueError, match=r"'bike_train.csv' cannot be read as a table of values: .+ It comes from"):
         load_bike(tmp_path)

@@ -7,8 +7,8 @@ from experiments.metrics import cdf_distances, detection, moons_detection, rule_
 
 
 def test_detection_averages_over_rows():
-    found, truth = [{"a", "b"}, {"a"}, set()], [{"a", "c", "d", "e"}, {"a"}, {"b"}]
-    assert detection(found, truth) == pytest.approx(((0.25 + 1 + 0) / 3, (0.5 + 0 + 0) / 3))
+    selected, truth = [{"a", "b"}, {"a"}, set()], [{"a", "c", "d", "e"}, {"a"}, {"b"}]
+    assert detection(selected, truth) == pytest.approx(((0.25 + 1 + 0) / 3, (0.5 + 0 + 0) / 3))
 
 
 def test_moons_detection_asks_for_z1_and_one_of_the_coordinates():

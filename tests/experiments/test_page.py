@@ -91,7 +91,7 @@ def test_a_line_is_left_out_where_its_figure_cannot_be_had(need):
 
 
 def test_a_misspelt_key_of_a_figure_is_an_error():
-    """The line was left out of the page, and nobody saw it."""
+    """The line was silently left out of the page."""
     message = r"Experiment 'toy': the line 'ours', 'size' shows the figure 'sise', which .* Did you mean 'size'\?"
     for partial in ({}, {"scale": "tiny"}, {"peers": "left out on request"}):
         with pytest.raises(ValueError, match=message):
@@ -119,7 +119,7 @@ def test_the_page_has_its_figures_beside_it(tmp_path):
     assert (tmp_path / "docs" / "page" / "toy.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_page_tells_since_when_there_are_figures():
+def test_the_page_states_the_dates_of_its_figures():
     outcome = {"figures": FIGURES, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0}
     old, new = (
         summarise(toy(None), Plan("full"), [{**outcome, "made": {**MADE, "date": date}}])

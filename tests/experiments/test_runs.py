@@ -13,9 +13,9 @@ from suffice.errors import FidelityWarning, SearchSizeWarning
 
 
 def test_means_and_spreads_leave_missing_figures_out():
-    found = aggregate([{"a": 1.0, "b": 5.0}, {"a": 3.0, "b": None}, {"a": float("nan"), "c": 2.0}])
-    assert found["a"] == {"mean": 2.0, "median": 2.0, "spread": pytest.approx(np.sqrt(2)), "values": [1.0, 3.0]}
-    assert found["b"] == {"mean": 5.0, "median": 5.0, "spread": None, "values": [5.0]}
+    figures = aggregate([{"a": 1.0, "b": 5.0}, {"a": 3.0, "b": None}, {"a": float("nan"), "c": 2.0}])
+    assert figures["a"] == {"mean": 2.0, "median": 2.0, "spread": pytest.approx(np.sqrt(2)), "values": [1.0, 3.0]}
+    assert figures["b"] == {"mean": 5.0, "median": 5.0, "spread": None, "values": [5.0]}
     assert aggregate([{"d": None}]) == {"d": {"mean": None, "median": None, "spread": None, "values": []}}
 
 
@@ -58,7 +58,7 @@ def test_seeds_of_another_version_are_run_again(tmp_path):
     assert done["figures"]["share"]["values"] == [0.25]
 
 
-def test_notes_tell_which_table_a_warning_is_about(tmp_path):
+def test_notes_name_the_table_of_a_warning(tmp_path):
     def run(plan, seed):
         with naming("Iris"):
             warnings.warn("Poor.", FidelityWarning, stacklevel=1)

@@ -4,14 +4,12 @@
 //    split leaves the path of x. The split is visited for S exactly if mask & S == 0, so no set needs a walk of its
 //    own. A split whose mask has its own variable is visited by no set that splits on this variable, and is left out
 //    (7 of 10 splits on the switch model).
-// 2. Only those visited splits that tighten the box are kept, in breadth-first order (about 9). A variable of S on
-// which
-//    no split is visited has no effect. The other variables of S are the effective set; S and its effective set have
-//    the same cell, which is computed once (on the switch model for one set in six).
+// 2. Only those visited splits that tighten the box are kept, in breadth-first order (about 9). A variable of S has no
+//    effect if no split on it is visited. The other variables of S are the effective set; S and its effective set
+//    have the same cell, which is computed once (on the switch model for one set in six).
 // 3. Each step can only remove rows from the cell, so the rows after t steps can be counted without the steps before.
-// An
-//    estimate from the counts of each column gives a t at which enough rows are left. The rows of that box are found
-//    block by block; the remaining steps are then tried one by one on these few rows, until one leaves too few.
+//    An estimate from the counts of each column gives a t at which enough rows are left. The rows of that box are
+//    found block by block; the remaining steps are then tried one by one on these few rows, until one leaves too few.
 #pragma once
 
 #include <algorithm>

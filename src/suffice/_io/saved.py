@@ -36,7 +36,7 @@ FORMAT = 1
 _PREFIX = struct.Struct("<8sIQ")
 _N_DIGEST = 32
 
-# Parameters that are no settings of what is in the file: a fitted forest, how many threads, and a seed that is spent.
+# Parameters that a loaded explainer does not need: the forest is in the file, and its seed is used in fitting only.
 _NOT_SAVED = ("forest", "n_jobs", "random_state")
 # Types in the file; what a tree needs has those of TreeArrays in memory.
 _NODE_TYPES = {
@@ -60,7 +60,7 @@ def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str])
     explainer : SufficientExplainer
         The explainer.
     path : path
-        Where to; what is there is replaced only when the new file is whole.
+        The file to write. An existing file is replaced only when the new one is complete.
     """
     with replacing(path) as written, open(written, "wb") as file:
         for part in _parts(explainer):
@@ -78,7 +78,7 @@ def to_bytes(explainer: SufficientExplainer) -> bytes:
     Returns
     -------
     bytes
-        The content of the file. Its last 32 bytes tell it from that of any other.
+        The content of the file. Its last 32 bytes are a checksum that identifies it.
     """
     return b"".join(_parts(explainer))
 
@@ -111,8 +111,8 @@ def load_explainer(path: str | os.PathLike[str]) -> SufficientExplainer:
     Returns
     -------
     SufficientExplainer
-        The fitted explainer. It gives the answers that the saved one gave; of a model that was explained it knows
-        nothing but what it had learnt.
+        The fitted explainer. It gives the same answers as the saved one. If that explained a model, the model itself
+        is not in the file.
     """
     return from_bytes(Path(path).read_bytes(), os.fspath(path))
 
@@ -137,7 +137,7 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
         return _rebuild(header, _Reader(header["arrays"], data))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         detail = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"{shown!r} is no sound file of suffice: {detail}") from None
+        raise ValueError(f"{shown!r} is not a valid suffice file: {detail}") from None
 
 
 def digest_of(content: bytes) -> bytes:
@@ -215,12 +215,12 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
 
 def _count(rows: NDArray[np.int32], n_rows: int) -> NDArray[Any]:
     counts = np.bincount(rows, minlength=n_rows)
-    # A row is drawn 256 times only if there are few rows or the forest was told to draw many.
+    # A row is drawn 256 times only if there are few rows or the forest draws many.
     return counts.astype("<u4" if counts.max() > 255 else "|u1")
 
 
 def _plain(value: Any) -> Any:
-    """Turn tuples and NumPy's values into what JSON knows."""
+    """Turn tuples and NumPy's values into values that JSON has."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -230,7 +230,7 @@ def _plain(value: Any) -> Any:
 
 
 def _split(content: bytes, shown: str) -> tuple[Any, memoryview]:
-    """Check that a file is whole, and part its header from its arrays."""
+    """Check that a file is complete, and split it into its header and its arrays."""
     if len(content) < _PREFIX.size + _N_DIGEST or not content.startswith(MARK):
         raise ValueError(f"{shown!r} is not a file of suffice: save one with explainer.save(path).")
     _, number, length = _PREFIX.unpack_from(content)
@@ -246,7 +246,7 @@ def _split(content: bytes, shown: str) -> tuple[Any, memoryview]:
         header = json.loads(text)
         header["arrays"].items()
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        raise ValueError(f"{shown!r} is no sound file of suffice: its header cannot be read.") from None
+        raise ValueError(f"{shown!r} is not a valid suffice file: its header cannot be read.") from None
     return header, body[_PREFIX.size + length :]
 
 
