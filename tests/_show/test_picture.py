@@ -155,7 +155,7 @@ def test_all_reasons_to_read_with_care_are_shown_and_told_in_the_text(changes, c
 
 def test_without_a_rule_the_values_of_the_best_set_are_shown():
     best = picture_explanation(explanation()).best
-    assert (best.lead, best.title, best.note) == ("To keep it, these values are enough.", "This is enough", "")
+    assert (best.lead, best.title, best.note) == ("To keep it, this is enough.", "Sufficient set", "")
     assert [(drawing.name, drawing.value) for drawing in best.drawings] == [("hour", "6")]
 
 
@@ -165,6 +165,7 @@ def test_without_a_sufficient_set_the_nearest_is_shown():
     assert picture.badge == "no sufficient set"
     assert picture.best.title == "Nearest comes"
     assert "keeps it with probability 0.9, so there is no rule" in picture.best.lead
+    assert f"{picture.best.lead} {picture.best.title} " in str(explanation(sufficient_sets=(), best_set=nearest))
     assert picture.best.sdp == Share("SDP", 0.899, "0.89", 0.9)
     assert picture.importance == ()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, SufficientSet, rank_importance
+from suffice.explanation import N_LISTED, NEAREST, Explanation, SufficientSet, rank_importance
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition, Rule
@@ -22,7 +22,9 @@ from suffice.words import counted, format_percent, format_probability, join
 
 READ_WITH_CARE = "Read with care. "
 NOTHING = "nothing at all"
+WHATEVER = f"{NOTHING}: whatever is known"
 NO_SET = "no sufficient set"
+SUFFICIENT_SET = "Sufficient set"
 SDP_MEANING = "the probability that the outcome is kept"
 COVERAGE_MEANING = "the share of training rows in the rule"
 
@@ -459,26 +461,6 @@ def sets_texts(n_sets: int) -> tuple[str, str, str]:
     return counted(n_sets, "sufficient set"), "each alone is enough" if n_sets > 1 else "", more
 
 
-def best_set_texts(is_sufficient: bool, pi: float) -> tuple[str, str]:
-    """Write the texts around the best set of a row without a rule.
-
-    Parameters
-    ----------
-    is_sufficient : bool
-        Whether the set is sufficient.
-    pi : float
-        The probability that a sufficient set must reach.
-
-    Returns
-    -------
-    tuple of str
-        The sentence above, and the title.
-    """
-    if is_sufficient:
-        return "To keep it, these values are enough.", "This is enough"
-    return f"No set of the candidate variables keeps it with probability {pi:g}, so there is no rule.", "Nearest comes"
-
-
 def picture_best_set(explanation: Explanation) -> SetPicture:
     """Compute what the best set of a row without a rule shows.
 
@@ -492,15 +474,19 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
     SetPicture
         The picture.
     """
-    lead, title = best_set_texts(explanation.is_sufficient, explanation.pi)
     column_of = {column.name: column for column in explanation.columns}
     drawings = tuple(
         draw(name, None, column_of.get(name), value)
         for variable in explanation.best_set.variables
         for name, value in explanation.shown_values(variable)
     )
-    note = "" if drawings else f"{NOTHING}: whatever is known"
-    return SetPicture(lead, title, note, sdp_share(explanation.best_set.sdp, explanation.pi), drawings)
+    return SetPicture(
+        lead=explanation.verdict,
+        title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST,
+        note="" if drawings else WHATEVER,
+        sdp=sdp_share(explanation.best_set.sdp, explanation.pi),
+        drawings=drawings,
+    )
 
 
 def importance_shares(importance: Mapping[str, float]) -> tuple[Share, ...]:

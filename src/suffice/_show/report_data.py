@@ -28,10 +28,10 @@ from suffice._show.axis import (
 )
 from suffice._show.picture import (
     NO_SET,
-    NOTHING,
     READ_WITH_CARE,
+    SUFFICIENT_SET,
+    WHATEVER,
     badge_text,
-    best_set_texts,
     cautions,
     coverage_share,
     line_conclusion,
@@ -39,7 +39,7 @@ from suffice._show.picture import (
     sets_texts,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, rank_importance
+from suffice.explanation import N_LISTED, NEAREST, Explanation, rank_importance
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition
@@ -84,7 +84,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "target": about["target"],
         "pi": explanations.pi,
         "classes": classes,
-        "words": _words(explanations.pi),
+        "words": _words(),
         "outcomeEnds": None if writer.outcome is None else end_texts(writer.outcome),
         "columns": [
             {**_column(column), "values": values}
@@ -95,6 +95,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "sets": writer.sets,
         "badges": writer.badges,
         "cautions": [["", 0], *writer.cautions.position_of],
+        "leads": list(writer.leads.position_of),
         "conditions": boxes.conditions,
         "boxes": boxes.written,
         "chips": list(boxes.chips.position_of),
@@ -103,15 +104,15 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
     }
 
 
-def _words(pi: float) -> dict[str, Any]:
+def _words() -> dict[str, Any]:
     """Write what stands in many cards."""
     _, sets_note, _ = sets_texts(2)
     return {
         "care": READ_WITH_CARE,
         "noSet": NO_SET,
-        "enough": best_set_texts(True, pi),
-        "nearest": best_set_texts(False, pi),
-        "nothing": f"{NOTHING}: whatever is known",
+        "enough": SUFFICIENT_SET,
+        "nearest": NEAREST,
+        "nothing": WHATEVER,
         "setsNote": sets_note,
     }
 
@@ -192,9 +193,10 @@ class _Rows:
         self._sets: _Distinct[tuple[str, ...]] = _Distinct()
         self.sets: list[list[Any]] = []
         self.cautions: _Distinct[tuple[str, int]] = _Distinct()
+        self.leads: _Distinct[str] = _Distinct()
         self.badges: dict[int, str] = {}
         self.outcome: Column | None = None
-        names = ["outcome", "care", "sets", "nSets", "held", "box", "sdp", "drawn", "columns"]
+        names = ["outcome", "care", "sets", "nSets", "held", "box", "sdp", "drawn", "columns", "lead"]
         if about["task"] == "regression":
             _, outcomes = explanations.training
             self.outcome = Column(about["target"], -1, extent=(float(outcomes.min()), float(outcomes.max())))
@@ -251,13 +253,17 @@ class _Rows:
         if explanation.rule is not None:
             conditions = explanation.rule.conditions
             places = [boxes.draw_value(boxes.position_of[c.name], c, values[c.name]) for c in conditions]
-            return {"columns": 0, "drawn": places}
+            return {"columns": 0, "drawn": places, "lead": 0}
         shown = [
             (boxes.position_of[name], value)
             for variable in explanation.best_set.variables
             for name, value in explanation.shown_values(variable)
         ]
-        return {"columns": [c for c, _ in shown], "drawn": [boxes.draw_value(c, None, value) for c, value in shown]}
+        return {
+            "columns": [c for c, _ in shown],
+            "drawn": [boxes.draw_value(c, None, value) for c, value in shown],
+            "lead": self.leads.place(explanation.verdict),
+        }
 
     def _outcome(self, explanation: Explanation) -> dict[str, Any]:
         if self.outcome is None or explanation.interval is None:

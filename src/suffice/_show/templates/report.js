@@ -158,12 +158,11 @@
       ];
     }
     const isEnough = rows.nSets[i] > 0;
-    const [lead, title] = isEnough ? words.enough : words.nearest;
     const drawn = rows.columns[i].map((column, j) => drawing(i, column, rows.drawn[i][j]));
     return [
-      make("div", "sentence", lead),
+      make("div", "sentence", data.leads[rows.lead[i]]),
       part(
-        title,
+        isEnough ? words.enough : words.nearest,
         drawn.length ? "" : words.nothing,
         make("div", "drawings", ...drawn),
         make("div", "figures", figure("SDP", percentage / 100, probability(percentage), isEnough ? "" : "plain", data.pi)),
