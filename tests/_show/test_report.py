@@ -16,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
 from suffice._show.axis import condition_text, missing_text
+from suffice._show.picture import picture_line
 from suffice._show.report import embed_json, make_report
 from suffice.explanation import NOT_COMPLETE, rank_importance
 from suffice.words import format_number, format_percent, format_value, join
@@ -203,6 +204,8 @@ def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers)
             assert written["rows"] == np.count_nonzero(line.rule.covers(rows))
             assert rows_of(written["gaps"], rows.n_rows) == np.flatnonzero(line.rule.covers(rows)).tolist()
             assert written["coverage"] == pytest.approx(line.coverage, rel=1e-12)
+            picture = picture_line(line)
+            assert (written["conclusion"], written["precisionText"]) == (picture.conclusion, picture.precision.text)
         first = model._decide(rows)
         assert data["rows"]["line"] == first.tolist()
 
@@ -225,6 +228,14 @@ def cut_short():
     explainer = SufficientExplainer(forest, max_sets=8, random_state=0).fit(X, y)
     with pytest.warns(UserWarning, match="ended"):
         return explainer.explain(X[:40], progress=False)
+
+
+def test_a_row_without_a_rule_has_the_verdict_of_its_explanation(classes, cut_short):
+    for explanations in (classes, cut_short):
+        data = data_of(make_report(explanations))
+        written = zip(data["rows"]["lead"], data["rows"]["box"], strict=True)
+        leads = [data["leads"][lead] if box < 0 else None for lead, box in written]
+        assert leads == [None if e.rule is not None else e.verdict for e in explanations]
 
 
 def test_a_report_says_which_searches_ended_early(cut_short, classes):

@@ -22,13 +22,11 @@ from suffice._show.picture import (
     SetPicture,
     Share,
     Word,
-    coverage_share,
     importance_shares,
-    line_conclusion,
     picture_explanation,
+    picture_line,
     picture_rule,
     summarize,
-    write_sentence,
 )
 from suffice.explanation import Explanation
 from suffice.explanations import Explanations
@@ -163,13 +161,13 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     covered = f"coverage {format_percent(share)} % of {counted(n_rows, 'row')}"
     cells: list[str] = [element("span", "head-cell", title) for title in ("", "rule", "coverage", "precision")]
     for i, line in enumerate(lines[:MAX_LINES], start=1):
-        sentence = _words(write_sentence(line.rule.conditions, line_conclusion(line)))
-        coverage = coverage_share(line.coverage)
+        picture = picture_line(line)
+        coverage, precision = picture.coverage, picture.precision
         cells += [
             element("span", "note", str(i)),
-            element("span", "sentence-cell", element("span", "sentence", sentence)),
+            element("span", "sentence-cell", element("span", "sentence", _words(picture.sentence))),
             element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
-            element("span", "figure", bar(line.precision), format_probability(max(line.precision, 0.0))),
+            element("span", "figure", bar(precision.value), precision.text),
         ]
     table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""

@@ -7,6 +7,7 @@ and the app only draw these values. The words of ``str(explanation)`` are those 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,35 @@ class RulePicture:
     proof: str
     missing: str
     drawings: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True)
+class LinePicture:
+    """What a line of a list of rules shows.
+
+    Parameters
+    ----------
+    sentence : tuple of Word
+        The rule in short numbers; join the texts with spaces.
+    premise : str
+        Its conditions in short numbers; "always" if it has none.
+    output : str
+        The class, or the number.
+    conclusion : str
+        The class, or the number with the name of the outcome and the mean absolute error.
+    mae : str
+        The mean absolute error of a number; nothing for a class.
+    coverage, precision : Share
+        Its figures. The precision of a regression may be negative.
+    """
+
+    sentence: tuple[Word, ...]
+    premise: str
+    output: str
+    conclusion: str
+    mae: str
+    coverage: Share
+    precision: Share
 
 
 @dataclass(frozen=True)
@@ -238,22 +268,39 @@ def write_sentence(conditions: Sequence[Condition], conclusion: str) -> tuple[Wo
     return (*words, Word("THEN", True), Word(conclusion))
 
 
-def line_conclusion(line: GlobalRule) -> str:
-    """Write the conclusion of a global rule.
+def picture_line(line: GlobalRule) -> LinePicture:
+    """Compute what a line of a list of rules shows.
 
     Parameters
     ----------
     line : GlobalRule
-        The rule.
+        The line.
 
     Returns
     -------
-    str
-        The class, or the number with its mean absolute error.
+    LinePicture
+        The picture.
     """
-    if line.mae is None:
-        return str(line.output)
-    return f"{line.rule.target} = {rounded(line.output, 4)} (MAE {rounded(line.mae, 3)})"
+    output, mae = str(line.output), ""
+    conclusion = output
+    if line.mae is not None:
+        output, mae = rounded(line.output, 4), rounded(line.mae, 3)
+        conclusion = f"{line.rule.target} = {output} (MAE {mae})"
+    conditions = line.rule.conditions
+    return LinePicture(
+        sentence=write_sentence(conditions, conclusion),
+        premise=" AND ".join(map(condition_text, conditions)) or "always",
+        output=output,
+        conclusion=conclusion,
+        mae=mae,
+        coverage=coverage_share(line.coverage),
+        precision=Share("precision", line.precision, _precision_text(line.precision)),
+    )
+
+
+def _precision_text(precision: float) -> str:
+    """Write a precision, rounded down as probabilities are; that of a regression may be negative."""
+    return format_probability(precision) if precision >= 0 else f"{math.floor(100 * precision + 1e-7) / 100:.2f}"
 
 
 def coverage_share(coverage: float) -> Share:

@@ -34,7 +34,7 @@ from suffice._show.picture import (
     badge_text,
     cautions,
     coverage_share,
-    line_conclusion,
+    picture_line,
     set_text,
     sets_texts,
 )
@@ -293,13 +293,14 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
     for i, line in enumerate(rule_list.rules_):
         covered = line.rule.covers(table)
         first[covered & (first < 0)] = i
+        picture = picture_line(line)
         lines.append(
             {
                 "box": boxes.place(line.rule.conditions, line.coverage),
-                "conclusion": line_conclusion(line),
+                "conclusion": picture.conclusion,
                 "coverage": line.coverage,
                 "precision": line.precision,
-                "precisionText": format_probability(max(line.precision, 0.0)),
+                "precisionText": picture.precision.text,
                 "rows": int(np.count_nonzero(covered)),
                 "gaps": gaps(covered),
             }
