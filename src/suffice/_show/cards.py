@@ -372,8 +372,8 @@ def _track(drawing: Drawing) -> Html:
     drawn = [element("span", "range")]
     band, at = drawing.band, drawing.at
     if band is not None:
-        sides = " from" * band.has_low + " to" * band.has_high
-        drawn.append(element("span", f"band{sides}", style=f"left:{percent(band.start)};right:{percent(1 - band.end)}"))
+        style = f"left:{percent(band.start)};right:{percent(1 - band.end)}"
+        drawn.append(element("span", f"band{band.sides}", style=style))
     if at is not None:
         drawn.append(element("span", "dot", style=f"left:{percent(at)}"))
     if drawing.value is not None:

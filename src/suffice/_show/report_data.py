@@ -14,18 +14,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._show.axis import (
-    Drawing,
-    band,
-    bounds_text,
-    code_text,
-    condition_text,
-    draw,
-    drawn_range,
-    end_texts,
-    missing_text,
-    share,
-)
+from suffice._show.axis import Drawing, code_text, draw, drawn_range, end_texts, missing_text, share
 from suffice._show.picture import (
     NO_SET,
     READ_WITH_CARE,
@@ -120,11 +109,7 @@ def _words() -> dict[str, Any]:
 def _column(column: Column) -> dict[str, Any]:
     if column.kind == "category":
         return {"name": column.name, "labels": [code_text(column, code) for code in range(len(column.labels))]}
-    return {"name": column.name, "ends": end_texts(column) if _is_ranged(column) else None}
-
-
-def _is_ranged(column: Column) -> bool:
-    return bool(np.isfinite(column.extent).all())
+    return {"name": column.name, "ends": draw(column.name, None, column).ends or None}
 
 
 class _Boxes:
@@ -138,7 +123,7 @@ class _Boxes:
         self.chips: _Distinct[tuple[Any, ...]] = _Distinct()
         self._boxes: _Distinct[tuple[Condition, ...]] = _Distinct()
         self._conditions: _Distinct[Condition] = _Distinct()
-        self._chips_of: dict[tuple[int, Condition | None, Any], int] = {}
+        self._drawn: dict[tuple[int, Condition | None, Any], int | None] = {}
 
     def place(self, conditions: tuple[Condition, ...], coverage: float) -> int:
         """Return the position of a box."""
@@ -153,27 +138,23 @@ class _Boxes:
         position = self._conditions.place(condition)
         if position == len(self.conditions):
             c = self.position_of[condition.name]
-            column = self.columns[c]
-            bounds = "" if column.kind == "category" and condition.labels else bounds_text(condition)
-            written: list[Any] = [c, condition_text(condition), bounds]
-            drawn = band(column, condition) if column.kind != "category" and _is_ranged(column) else None
-            if drawn is not None:
-                sides = " from" * drawn.has_low + " to" * drawn.has_high
-                written += [hundredths(drawn.start), hundredths(drawn.end), sides]
+            drawing = draw(condition.name, condition, self.columns[c])
+            written: list[Any] = [c, drawing.condition, drawing.bounds]
+            if drawing.band is not None:
+                band = drawing.band
+                written += [hundredths(band.start), hundredths(band.end), band.sides]
             self.conditions.append(written)
         return position
 
     def draw_value(self, c: int, condition: Condition | None, value: Any) -> int | None:
         """Return where a row's value lies on its range, or the position of the chips with it."""
         column = self.columns[c]
-        if column.kind == "category":
-            key = (c, condition, value)
-            if key not in self._chips_of:
-                self._chips_of[key] = self._place_chips(draw(column.name, condition, column, value))
-            return self._chips_of[key]
-        if value is None or not _is_ranged(column):
-            return None
-        return hundredths(share(value, drawn_range(column)))
+        key = (c, condition if column.kind == "category" else None, value)  # a place does not depend on the condition
+        if key not in self._drawn:
+            drawing = draw(column.name, key[1], column, value)
+            drawn = self._place_chips(drawing) if drawing.kind == "labels" else None
+            self._drawn[key] = drawn if drawing.at is None else hundredths(drawing.at)
+        return self._drawn[key]
 
     def _place_chips(self, drawing: Drawing) -> int:
         codes = tuple(MISSING if chip.code is None else chip.code for chip in drawing.chips)
