@@ -501,7 +501,7 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
       bands: [...root.querySelectorAll('.band')].map(e => `${e.className} ${e.style.left} ${e.style.right}`),
       dots: [...root.querySelectorAll('.dot')].map(e => e.style.left),
       chips: [...root.querySelectorAll('.chip')].map(e => [e.className, e.textContent, e.title]),
-      names: [...root.querySelectorAll('.asked')].map(e => e.textContent),
+      names: [...root.querySelectorAll('.bounds')].map(e => e.textContent),
       sentence: root.querySelector('.sentence').textContent.trim(),
       fills: [...root.querySelectorAll('.figure .fill, .narrow .fill')].map(e => e.style.width),
       care: root.querySelector('.care')?.textContent,

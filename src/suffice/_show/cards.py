@@ -350,7 +350,7 @@ def _best_set(best: SetPicture, is_sufficient: bool) -> Html:
 
 def _drawing(drawing: Drawing) -> Html:
     note = element("div", "note", drawing.bounds) if drawing.bounds and drawing.kind != "words" else ""
-    named = element("div", "asked", element("div", "name", drawing.name), note)
+    named = element("div", "bounds", element("div", "name", drawing.name), note)
     if drawing.kind == "labels":
         before = [element("span", "note", drawing.before)] if drawing.before else []
         labels = chips([(chip.text, _chip_kind(chip)) for chip in drawing.chips], drawing.more)

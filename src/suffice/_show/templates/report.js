@@ -78,7 +78,7 @@
   }
 
   function named(name, note) {
-    return make("div", "asked", make("div", "name", name), note ? make("div", "note", note) : null);
+    return make("div", "bounds", make("div", "name", name), note ? make("div", "note", note) : null);
   }
 
   // A range of numbers with a band, if there is one, and the row's value.
