@@ -15,6 +15,7 @@ from suffice._show.axis import Chip, Drawing
 from suffice._show.markup import Html, bar, bars, chips, element, facts, joined, part, percent, read_template
 from suffice._show.picture import (
     COVERAGE_MEANING,
+    MAX_IMPORTANCES,
     READ_WITH_CARE,
     SDP_MEANING,
     ExplanationPicture,
@@ -23,6 +24,7 @@ from suffice._show.picture import (
     Share,
     Word,
     importance_shares,
+    more_text,
     picture_explanation,
     picture_line,
     picture_rule,
@@ -35,7 +37,6 @@ from suffice.rules import Rule
 from suffice.words import counted, format_percent, format_probability
 
 MAX_LINES = 10
-MAX_IMPORTANCES = 8
 
 
 def _card(*children: str) -> Html:
@@ -225,8 +226,7 @@ def importance_bars(importance: Sequence[Share], most: int) -> Html:
     Html
         The bars.
     """
-    more = f"and {len(importance) - most} more" if len(importance) > most else ""
-    return _share_bars(importance[:most], "importance", more=more)
+    return _share_bars(importance[:most], "importance", more=more_text(len(importance), most))
 
 
 def _share_bars(shares: Sequence[Share], kind: str = "", *, more: str = "", narrow: bool = False) -> Html:
@@ -277,8 +277,7 @@ def fidelity_bars(about: Mapping[str, Any]) -> Html:
         (f"of {label}", share if math.isfinite(share) else 0.0, format_probability(share) if share == share else "-")  # noqa: PLR0124
         for label, share in classes[:MAX_LINES]
     ]
-    more = f"and {len(classes) - MAX_LINES} more" if len(classes) > MAX_LINES else ""
-    return bars(shares, more=more)
+    return bars(shares, more=more_text(len(classes), MAX_LINES))
 
 
 def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -26,6 +26,7 @@ NOTHING = "nothing at all"
 WHATEVER = f"{NOTHING}: whatever is known"
 NO_SET = "no sufficient set"
 SUFFICIENT_SET = "Sufficient set"
+MAX_IMPORTANCES = 8  # of one row
 SDP_MEANING = "the probability that the outcome is kept"
 COVERAGE_MEANING = "the share of training rows in the rule"
 
@@ -504,8 +505,31 @@ def sets_texts(n_sets: int) -> tuple[str, str, str]:
     tuple of str
         The title, the note beside it, and how many more there are than those listed.
     """
-    more = f"and {n_sets - N_LISTED} more" if n_sets > N_LISTED else ""
-    return counted(n_sets, "sufficient set"), "each alone is enough" if n_sets > 1 else "", more
+    note = "each alone is enough" if n_sets > 1 else ""
+    return counted(n_sets, "sufficient set"), note, more_text(n_sets, N_LISTED)
+
+
+def more_text(n_all: int, n_listed: int) -> str:
+    """Write how many things a list leaves out.
+
+    Parameters
+    ----------
+    n_all : int
+        The number of things.
+    n_listed : int
+        The largest number that is listed.
+
+    Returns
+    -------
+    str
+        The text; nothing if all are listed.
+
+    Examples
+    --------
+    >>> more_text(8, 5), more_text(5, 5)
+    ('and 3 more', '')
+    """
+    return f"and {n_all - n_listed} more" if n_all > n_listed else ""
 
 
 def picture_best_set(explanation: Explanation) -> SetPicture:

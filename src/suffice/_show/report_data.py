@@ -7,7 +7,6 @@ warnings) is written once and named by its position. Places are hundredths of a 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from suffice._show.axis import Drawing, code_text, draw, drawn_range, end_texts, missing_text, share
 from suffice._show.picture import (
+    MAX_IMPORTANCES,
     NO_SET,
     READ_WITH_CARE,
     SUFFICIENT_SET,
@@ -23,12 +23,16 @@ from suffice._show.picture import (
     badge_text,
     cautions,
     coverage_share,
+    importance_shares,
+    kept_text,
+    more_text,
     picture_line,
     set_text,
     sets_texts,
+    write_sentence,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, NEAREST, Explanation, rank_importance
+from suffice.explanation import N_LISTED, NEAREST, Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition
@@ -73,7 +77,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "target": about["target"],
         "pi": explanations.pi,
         "classes": classes,
-        "words": _words(),
+        "words": {**_words(), "conclusion": writer.conclusion},
         "outcomeEnds": None if writer.outcome is None else end_texts(writer.outcome),
         "columns": [
             {**_column(column), "values": values}
@@ -87,6 +91,9 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "leads": list(writer.leads.position_of),
         "conditions": boxes.conditions,
         "boxes": boxes.written,
+        "keys": list(boxes.keys.position_of),
+        "setsTexts": writer.sets_texts,
+        "mores": list(writer.mores.position_of),
         "chips": list(boxes.chips.position_of),
         "lines": lines,
         "rows": writer.rows,
@@ -95,14 +102,13 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
 
 def _words() -> dict[str, Any]:
     """Write what stands in many cards."""
-    _, sets_note, _ = sets_texts(2)
     return {
         "care": READ_WITH_CARE,
         "noSet": NO_SET,
         "enough": SUFFICIENT_SET,
         "nearest": NEAREST,
         "nothing": WHATEVER,
-        "setsNote": sets_note,
+        "kept": kept_text(""),
     }
 
 
@@ -120,6 +126,7 @@ class _Boxes:
         self.position_of = {column.name: c for c, column in enumerate(columns)}
         self.written: list[list[Any]] = []
         self.conditions: list[list[Any]] = []
+        self.keys: _Distinct[str] = _Distinct()
         self.chips: _Distinct[tuple[Any, ...]] = _Distinct()
         self._boxes: _Distinct[tuple[Condition, ...]] = _Distinct()
         self._conditions: _Distinct[Condition] = _Distinct()
@@ -129,10 +136,15 @@ class _Boxes:
         """Return the position of a box."""
         position = self._boxes.place(conditions)
         if position == len(self.written):
-            places = [self._place_condition(condition) for condition in conditions]
             drawn = coverage_share(coverage)
-            self.written.append([places, coverage, drawn.text, missing_text(conditions)])
+            self.written.append([self._write_sentence(conditions), coverage, drawn.text, missing_text(conditions)])
         return position
+
+    def _write_sentence(self, conditions: tuple[Condition, ...]) -> list[int]:
+        """Return a sentence without its conclusion: positions of conditions, and negative ones of IF, AND, THEN."""
+        places = iter([self._place_condition(condition) for condition in conditions])
+        *words, _ = write_sentence(conditions, "")
+        return [-1 - self.keys.place(word.text) if word.is_key else next(places) for word in words]
 
     def _place_condition(self, condition: Condition) -> int:
         position = self._conditions.place(condition)
@@ -175,13 +187,16 @@ class _Rows:
         self.sets: list[list[Any]] = []
         self.cautions: _Distinct[tuple[str, int]] = _Distinct()
         self.leads: _Distinct[str] = _Distinct()
+        self.mores: _Distinct[str] = _Distinct()
         self.badges: dict[int, str] = {}
+        self.sets_texts: dict[int, tuple[str, str, str]] = {}
+        self.conclusion = ""  # of rules for numbers, without the interval
         self.outcome: Column | None = None
-        names = ["outcome", "care", "sets", "nSets", "held", "box", "sdp", "drawn", "columns", "lead"]
+        names = ["outcome", "care", "sets", "nSets", "importance", "more", "box", "sdp", "drawn", "columns", "lead"]
         if about["task"] == "regression":
             _, outcomes = explanations.training
             self.outcome = Column(about["target"], -1, extent=(float(outcomes.min()), float(outcomes.max())))
-            names += ["low", "high", "kept"]
+            names += ["interval", "kept"]
         self.rows: dict[str, list[Any]] = {name: [] for name in names}
         self.values: list[list[Any]] = [[] for _ in explanations.columns]
 
@@ -195,11 +210,14 @@ class _Rows:
         if sets:
             size = len(explanation.best_set.variables)
             self.badges[size] = badge_text(explanation.best_set, len(explanation.values))
+            self.sets_texts[len(sets)] = sets_texts(len(sets))
+        if rule is not None and rule.interval is not None:
+            self.conclusion = rule.conclusion.removesuffix(explanation.interval_text)
         figures = {
             "care": self._place_cautions(explanation),
             "sets": self._place_sets(explanation),
             "nSets": len(sets),
-            "held": self._held(explanation) if len(sets) > 1 else 0,
+            **self._importance(explanation),
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
             "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
             **self._drawn(explanation, values),
@@ -222,11 +240,14 @@ class _Rows:
             listed += [position, floor_percent(chosen.sdp)]
         return listed
 
-    def _held(self, explanation: Explanation) -> list[int]:
-        """Return the variables, the most important first, each with the number of sets that hold it."""
-        n_holding = Counter(name for chosen in explanation.sufficient_sets for name in chosen.variables)
-        ranked = rank_importance({name: n_holding[name] for name in self._variable_of})
-        return [number for name, n in ranked for number in (self._variable_of[name], int(n))]
+    def _importance(self, explanation: Explanation) -> dict[str, Any]:
+        """Return the variables that are listed, the most important first, each with its LXI in per cent."""
+        if len(explanation.sufficient_sets) < 2:
+            return {"importance": 0, "more": self.mores.place("")}
+        shares = importance_shares(explanation.importance)
+        listed = [(self._variable_of[s.name], round(100 * round(s.value, 2))) for s in shares[:MAX_IMPORTANCES]]
+        more = more_text(len(shares), MAX_IMPORTANCES)
+        return {"importance": [number for pair in listed for number in pair], "more": self.mores.place(more)}
 
     def _drawn(self, explanation: Explanation, values: dict[str, Any]) -> dict[str, Any]:
         """Return what is drawn of each condition or, without a rule, the columns of the best set and their values."""
@@ -252,7 +273,7 @@ class _Rows:
         low, high = explanation.interval
         ends = drawn_range(self.outcome)
         places = [hundredths(share(value, ends)) for value in (low, high, explanation.outcome)]
-        return {"outcome": compact(explanation.outcome), "low": compact(low), "high": compact(high), "kept": places}
+        return {"outcome": compact(explanation.outcome), "interval": explanation.interval_text, "kept": places}
 
 
 def _codes(column: Column) -> dict[Any, int] | None:
