@@ -156,7 +156,7 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (explanation(sufficient_sets=(), best_set=SufficientSet(("hour", "temp"), 0.8999)), NOT_SUFFICIENT),
         (
             explanation(sufficient_sets=(SufficientSet((), 0.97),), best_set=SufficientSet((), 0.97)),
-            "The outcome is busy.\nTo keep it, this is enough: nothing at all, with probability 0.97.",
+            "The outcome is busy.\nIt is kept for all values, with probability 0.97.",
         ),
         (
             numbers(12.0, 8.25, 31.0, sufficient_sets=(HOUR,)),
@@ -183,6 +183,37 @@ def test_an_explanation_reads_as_plain_words(explanation, text):
 def test_lists_are_cut_after_five(n_sets, n_more):
     text = str(explanation(sufficient_sets=SEVEN[:n_sets], best_set=SEVEN[0], values=SEVEN_VALUES))
     assert re.findall(r"and (\d) more", text) == n_more
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, "To keep it, this is enough."),
+        ({"sufficient_sets": (), "best_set": SufficientSet((), 0.5)}, "No set of the candidate variables keeps it"),
+        ({"sufficient_sets": (SufficientSet((), 0.97),), "best_set": SufficientSet((), 0.97)}, "It is kept for all"),
+    ],
+)
+def test_the_lead_begins_with_the_verdict(changes, verdict):
+    shown = explanation(**changes)
+    assert shown.verdict.startswith(verdict)
+    assert shown.lead.startswith(shown.verdict.removesuffix("."))
+    assert shown.lead in str(shown)
+
+
+def test_a_search_that_ended_early_says_no_more_than_it_knows():
+    """The text once denied that any set was sufficient, though not all were looked at."""
+    shown = explanation(sufficient_sets=(), is_search_complete=False)
+    assert shown.verdict == (
+        "No set of variables that the search looked at keeps it with probability 0.9, so there is no rule."
+    )
+    assert "candidate variables" not in str(shown)
+
+
+def test_outcomes_are_kept_as_the_class_or_within_the_interval():
+    assert explanation().keeps(["busy", "calm"]).tolist() == [True, False]
+    assert numbers(2.0, 1.0, 3.0).keeps([0.999, 1.0, 3.0, 3.001, NAN]).tolist() == [False, True, True, False, False]
+    assert explanation(outcome=True).keeps(np.array([True, False])).tolist() == [True, False]
+    assert explanation().keeps([]).tolist() == []
 
 
 def test_an_explanation_becomes_plain_values():

@@ -266,7 +266,8 @@ def test_without_a_sufficient_set_the_axes_say_so():
     ax = plots.importance(insufficient())
     [text] = texts(ax)
     assert " ".join(text.split()) == (
-        "Outcome: busy No set of candidates reaches pi = 0.9. Nearest comes a and b (SDP 0.71)."
+        "Outcome: busy No set of the candidate variables keeps it with probability 0.9, so there is no rule. "
+        f"{insufficient().lead.partition('rule. ')[2]}"
     )
     assert texts(plots.importance([insufficient()])) == ["No row has a sufficient set."]
     assert texts(plots.importance_heatmap([insufficient()])) == ["No row has a sufficient set."]
@@ -352,9 +353,7 @@ def test_the_first_of_many_sets_are_drawn():
 
 def test_without_a_sufficient_set_the_nearest_is_drawn_grey():
     ax = plots.sets(insufficient())
-    assert " ".join(ax.get_title(loc="left").split()).endswith(
-        "no set of candidates reaches pi = 0.9; this one comes nearest"
-    )
+    assert " ".join(ax.get_title(loc="left").split()).endswith(f"{insufficient().verdict} Nearest comes this set.")
     assert "0.71" in texts(ax)
     assert {line.get_color() for line in ax.lines if line.get_linestyle() == "-"} == {GREY}
 
@@ -519,7 +518,7 @@ def test_a_rule_without_bounds_and_a_row_without_rules_show_a_message(explanatio
     assert "no bounds" in texts(plots.rule(one_rule(explanations), 0))[0]
     strict = SufficientExplainer(pi=1.0, max_size=1, random_state=0, n_jobs=1).fit(*table).explain(table[0][:40])
     row = next(i for i, e in enumerate(strict) if not e.is_sufficient)
-    assert "No set of candidates reaches pi = 1" in texts(plots.rule(strict, row))[0].replace("\n", " ")
+    assert "keeps it with probability 1, so there is no rule." in texts(plots.rule(strict, row))[0].replace("\n", " ")
     none = explainer.explain(table[0][:1], rules=None)
     assert "explain(X, rules='minimal')" in texts(plots.rule(none, 0, which="all"))[0].replace("\n", " ")
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from suffice._table.checks import check_word
 from suffice._table.encoding import Column
 from suffice.rules import Rule
@@ -15,6 +18,7 @@ SetsKind = Literal["all", "minimal"]
 
 # How many sets and importances the text of an explanation lists before it says how many more there are.
 N_LISTED = 5
+NEAREST = "Nearest comes"
 NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
 
 
@@ -169,6 +173,47 @@ class Explanation:
         """That the search ended early, in one sentence; nothing if it is complete."""
         return "" if self.is_search_complete else NOT_COMPLETE
 
+    @property
+    def verdict(self) -> str:
+        """Whether a set of variables is enough to keep the outcome, in one sentence."""
+        if not self.is_sufficient:
+            sets = "the candidate variables" if self.is_search_complete else "variables that the search looked at"
+            return f"No set of {sets} keeps it with probability {self.pi:g}, so there is no rule."
+        return "To keep it, this is enough." if self.best_set.variables else "It is kept for all values."
+
+    @property
+    def best_text(self) -> str:
+        """The best set with the row's values, as it is written."""
+        return self._with_values(self.best_set)
+
+    @property
+    def lead(self) -> str:
+        """The verdict with the best set, the row's values and the probability: one or two sentences."""
+        probability = f"with probability {format_probability(self.best_set.sdp)}"
+        if not self.is_sufficient:
+            return f"{self.verdict} {NEAREST} {self.best_text}, {probability}."
+        best = f": {self.best_text}" if self.best_set.variables else ""
+        return f"{self.verdict.removesuffix('.')}{best}, {probability}."
+
+    def keeps(self, outcomes: ArrayLike) -> NDArray[np.bool_]:
+        """Check which outcomes count as the same as the explained one.
+
+        Parameters
+        ----------
+        outcomes : array-like of shape (n_outcomes,)
+            Class labels or numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_outcomes,), bool
+            Whether each is the explained class, or lies in the explained interval, both ends included.
+        """
+        outcomes = np.asarray(outcomes)
+        if self.interval is None:
+            return np.asarray(outcomes == self.outcome, dtype=bool)
+        low, high = self.interval
+        return np.asarray((low <= outcomes) & (outcomes <= high), dtype=bool)
+
     def shown_values(self, variable: str) -> tuple[tuple[str, Any], ...]:
         """Return the values of a variable that are worth showing.
 
@@ -238,20 +283,12 @@ class Explanation:
         lines = [f"The outcome is {self.outcome_text}{kept}."]
         if self.care:
             lines[0] += f" Read with care. {self.care}"
-        pi = f"{self.pi:g}"
-        best = f"{self._with_values(self.best_set)}, with probability {format_probability(self.best_set.sdp)}"
-        if not self.is_sufficient:
-            lines.append(
-                f"No set of the candidate variables keeps it with probability {pi}, so there is no rule. "
-                f"Nearest comes {best}."
-            )
-            return "\n".join([*lines, self.search_note] if self.search_note else lines)
-        lines.append(f"To keep it, this is enough: {best}.")
+        lines.append(self.lead)
         if self.rule is not None:
             lines.append(f"Rule: {self.rule}")
         others = self.sufficient_sets[1:]
         if others:
-            lines.append(f"Also enough (probability {pi} or more):")
+            lines.append(f"Also enough (probability {self.pi:g} or more):")
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")

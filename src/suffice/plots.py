@@ -26,7 +26,6 @@ from suffice._show.drawing import (
     Group,
     class_groups,
     keep_spines,
-    keeps_outcome,
     list_names,
     make_axes,
     name_with_value,
@@ -39,7 +38,7 @@ from suffice._show.drawing import (
 )
 from suffice._table.checks import check_number
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
+from suffice.explanation import NEAREST, Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.stability import Stability, rule_stability
@@ -252,7 +251,7 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
 def _sets_title(explanation: Explanation, n_drawn: int) -> str:
     n_sets = len(explanation.sufficient_sets)
     if not n_sets:
-        return f"no set of candidates reaches pi = {explanation.pi:g}; this one comes nearest"
+        return f"{explanation.verdict} {NEAREST} this set."
     return (
         counted(n_sets, "sufficient set") if n_sets == n_drawn else f"the first {n_drawn} of {n_sets} sufficient sets"
     )
@@ -297,7 +296,7 @@ def rule(
         return say_nothing_sufficient(make_axes(ax, 6.5, 4.0), explanation)
     table, outcomes = explanations.training
     if variables is None:
-        names = choose_columns(rules, table, keeps_outcome(explanation, outcomes))
+        names = choose_columns(rules, table, explanation.keeps(outcomes))
     else:
         names = check_columns(explanation, variables)
     if not names:

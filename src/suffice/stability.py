@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from suffice._table.checks import check_number
 from suffice._table.frames import as_frame
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation
 from suffice.rules import Rule
 from suffice.words import counted
 
@@ -139,7 +138,7 @@ def rule_stability(
             (
                 rules.count(row_rules[i]) / n_copies,
                 sets.count(row_sets[i]) / n_copies,
-                sum(_keeps(row, outcome) for outcome in of_copies.outcomes[mine]) / n_copies,
+                np.count_nonzero(row.keeps(of_copies.outcomes[mine])) / n_copies,
             )
         )
     same_rule, same_set, same_outcome = np.array(same).T
@@ -181,10 +180,6 @@ def rule_keys(rules: Sequence[Rule | None], training: Any) -> list[Hashable]:
         columns = tuple(condition.name for condition in rule.conditions)
         keys.append((rule.outcome if rule.interval is None else None, columns, covered[rule.conditions]))
     return keys
-
-
-def _keeps(row: Explanation, outcome: Any) -> bool:
-    return bool(outcome == row.outcome if row.interval is None else row.interval[0] <= outcome <= row.interval[1])
 
 
 def _noisy_copies(

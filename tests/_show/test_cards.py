@@ -183,7 +183,7 @@ def test_without_a_sufficient_set_the_nearest_is_shown():
 
 def test_without_a_rule_the_values_of_the_first_set_are_shown():
     card = read(explanation())
-    assert "To keep it, these values are enough." in card.text
+    assert "To keep it, this is enough." in card.text
     assert [text for _, text in card.all("name")] == ["hour"]
 
 

@@ -13,8 +13,8 @@ from suffice._show.picture import (
     Summary,
     Word,
     badge_text,
-    line_conclusion,
     picture_explanation,
+    picture_line,
     picture_rule,
     write_sentence,
 )
@@ -97,10 +97,22 @@ def test_a_rule_that_covers_no_row_has_no_precision():
 
 
 def test_a_global_rule_ends_with_its_class_or_its_number():
-    assert line_conclusion(GlobalRule(rule(), "busy", 8, 0.4, 0.75, {"busy": 1.0})) == "busy"
-    assert line_conclusion(GlobalRule(rule(), 12.34567, 8, 0.4, 0.75, mse=4.0, mae=1.23456)) == (
-        "traffic = 12.35 (MAE 1.23)"
-    )
+    of_class = picture_line(GlobalRule(rule(), "busy", 8, 0.4, 0.759, {"busy": 1.0}))
+    assert (of_class.premise, of_class.output, of_class.conclusion, of_class.mae) == ("always", "busy", "busy", "")
+    assert (of_class.coverage.text, of_class.precision.text) == ("40 %", "0.75")
+    held = rule(Condition("hour", 6.0), Condition("temp", 7.0))
+    number = picture_line(GlobalRule(held, 12.34567, 8, 0.4, 0.75, mse=4.0, mae=1.23456))
+    assert (number.premise, number.output, number.mae) == ("hour > 6 AND temp > 7", "12.35", "1.23")
+    assert number.conclusion == "traffic = 12.35 (MAE 1.23)"
+    assert words(number.sentence) == f"IF {number.premise} THEN {number.conclusion}"
+
+
+@pytest.mark.parametrize(
+    ("precision", "text"), [(0.899, "0.89"), (0.0, "0.00"), (-0.001, "-0.01"), (-0.35, "-0.35"), (-1.234, "-1.24")]
+)
+def test_a_negative_precision_is_shown_as_such(precision, text):
+    """Cards and the report once wrote 0.00 for it."""
+    assert picture_line(GlobalRule(rule(), 12.0, 8, 0.4, precision, mse=4.0, mae=1.0)).precision.text == text
 
 
 # --- explanations ----------------------------------------------------------------------------------------------------
@@ -155,7 +167,7 @@ def test_all_reasons_to_read_with_care_are_in_the_picture_and_the_text(changes, 
 
 def test_without_a_rule_the_values_of_the_best_set_are_shown():
     best = picture_explanation(explanation()).best
-    assert (best.lead, best.title, best.note) == ("To keep it, these values are enough.", "This is enough", "")
+    assert (best.lead, best.title, best.note) == ("To keep it, this is enough.", "Sufficient set", "")
     assert [(drawing.name, drawing.value) for drawing in best.drawings] == [("hour", "6")]
 
 
@@ -165,6 +177,7 @@ def test_without_a_sufficient_set_the_nearest_is_shown():
     assert picture.badge == "no sufficient set"
     assert picture.best.title == "Nearest comes"
     assert "keeps it with probability 0.9, so there is no rule" in picture.best.lead
+    assert f"{picture.best.lead} {picture.best.title} " in str(explanation(sufficient_sets=(), best_set=nearest))
     assert picture.best.sdp == Share("SDP", 0.899, "0.89", 0.9)
     assert picture.importance == ()
 

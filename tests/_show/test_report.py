@@ -15,7 +15,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
-from suffice._show.axis import condition_text, missing_text
+from suffice._show.axis import missing_text
+from suffice._show.picture import picture_line
 from suffice._show.report import embed_json, make_report
 from suffice.explanation import NOT_COMPLETE, rank_importance
 from suffice.words import format_number, format_percent, format_value, join
@@ -178,12 +179,13 @@ def test_importances_are_ranked_as_everywhere_else(classes):
     """The page once listed equally important variables in another order than the cards and the text."""
     data = data_of(make_report(classes))
     n_ranked = 0
-    for held, n_sets, explanation in zip(data["rows"]["held"], data["rows"]["nSets"], classes, strict=True):
+    for listed, n_sets, explanation in zip(data["rows"]["importance"], data["rows"]["nSets"], classes, strict=True):
         if n_sets < 2:
-            assert held == 0
+            assert listed == 0
             continue
-        ranked = [(data["variables"][v], n / n_sets) for v, n in zip(held[::2], held[1::2], strict=True)]
-        assert ranked == rank_importance(explanation.importance)
+        ranked = [(data["variables"][v], f"{n / 100:.2f}") for v, n in zip(listed[::2], listed[1::2], strict=True)]
+        assert ranked == [(name, f"{value:.2f}") for name, value in rank_importance(explanation.importance)]
+        assert (data["setsTexts"][str(n_sets)][0]) == f"{n_sets} sufficient sets"
         n_ranked += 1
     assert n_ranked > 10
 
@@ -197,12 +199,15 @@ def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers)
         rows, _ = explanations.explained
         assert len(data["lines"]) == len(rule_list.rules_)
         for line, written in zip(rule_list.rules_, data["lines"], strict=True):
-            places, _, coverage, missing = data["boxes"][written["box"]]
-            assert [data["conditions"][c][1] for c in places] == [condition_text(c) for c in line.rule.conditions]
+            words, _, coverage, missing = data["boxes"][written["box"]]
+            texts = [data["conditions"][k][1] if k >= 0 else data["keys"][-1 - k] for k in words]
+            assert [*texts, written["conclusion"]] == [word.text for word in picture_line(line).sentence]
             assert (coverage, missing) == (f"{format_percent(line.coverage)} %", missing_text(line.rule.conditions))
             assert written["rows"] == np.count_nonzero(line.rule.covers(rows))
             assert rows_of(written["gaps"], rows.n_rows) == np.flatnonzero(line.rule.covers(rows)).tolist()
             assert written["coverage"] == pytest.approx(line.coverage, rel=1e-12)
+            picture = picture_line(line)
+            assert (written["conclusion"], written["precisionText"]) == (picture.conclusion, picture.precision.text)
         first = rule_list._decide(rows)
         assert data["rows"]["line"] == first.tolist()
 
@@ -225,6 +230,14 @@ def cut_short():
     explainer = SufficientExplainer(forest, max_sets=8, random_state=0).fit(X, y)
     with pytest.warns(UserWarning, match="ended"):
         return explainer.explain(X[:40], progress=False)
+
+
+def test_a_row_without_a_rule_has_the_verdict_of_its_explanation(classes, cut_short):
+    for explanations in (classes, cut_short):
+        data = data_of(make_report(explanations))
+        written = zip(data["rows"]["lead"], data["rows"]["box"], strict=True)
+        leads = [data["leads"][lead] if box < 0 else None for lead, box in written]
+        assert leads == [None if e.rule is not None else e.verdict for e in explanations]
 
 
 def test_a_report_says_which_searches_ended_early(cut_short, classes):
@@ -490,11 +503,13 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
       bands: [...root.querySelectorAll('.band')].map(e => `${e.className} ${e.style.left} ${e.style.right}`),
       dots: [...root.querySelectorAll('.dot')].map(e => e.style.left),
       chips: [...root.querySelectorAll('.chip')].map(e => [e.className, e.textContent, e.title]),
-      names: [...root.querySelectorAll('.asked')].map(e => e.textContent),
+      names: [...root.querySelectorAll('.bounds')].map(e => e.textContent),
       sentence: root.querySelector('.sentence').textContent.trim(),
       fills: [...root.querySelectorAll('.figure .fill, .narrow .fill')].map(e => e.style.width),
       care: root.querySelector('.care')?.textContent,
-      notes: [...root.querySelectorAll('.badge, .note.under, .narrow .more')].map(e => e.textContent),
+      titles: [...root.querySelectorAll('.part > .title')].map(e => e.textContent.replace(/\\s/g, '')),
+      numbers: [...root.querySelectorAll('.halves .number')].map(e => e.textContent),
+      notes: [...root.querySelectorAll('.badge, .note.under, .more')].map(e => e.textContent),
     })"""
     n_drawn = 0
     page.select_option("#order", "unsure")  # rows without a sufficient set first
@@ -506,7 +521,7 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
         if kind == "numbers":  # the page also draws the outcome on the range of the training outcomes
             for key in ("bands", "dots", "names"):
                 assert drawn[key].pop(0)
-        for key in ("names", "sentence", "care", "notes"):
+        for key in ("names", "sentence", "care", "notes", "titles", "numbers"):
             assert drawn[key] == card[key]
         assert drawn["chips"] == card["chips"]
         for key in ("bands", "dots"):

@@ -371,6 +371,11 @@ class Band:
     has_low: bool
     has_high: bool
 
+    @property
+    def sides(self) -> str:
+        """The CSS classes of the ends that the condition has, each after a space."""
+        return " from" * self.has_low + " to" * self.has_high
+
 
 @dataclass(frozen=True)
 class Chip:

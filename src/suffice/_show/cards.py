@@ -15,6 +15,7 @@ from suffice._show.axis import Chip, Drawing
 from suffice._show.markup import Html, bar, bars, chips, element, facts, joined, part, percent, read_template
 from suffice._show.picture import (
     COVERAGE_MEANING,
+    MAX_IMPORTANCES,
     READ_WITH_CARE,
     SDP_MEANING,
     ExplanationPicture,
@@ -22,13 +23,12 @@ from suffice._show.picture import (
     SetPicture,
     Share,
     Word,
-    coverage_share,
     importance_shares,
-    line_conclusion,
+    more_text,
     picture_explanation,
+    picture_line,
     picture_rule,
     summarize,
-    write_sentence,
 )
 from suffice.explanation import Explanation
 from suffice.explanations import Explanations
@@ -37,7 +37,6 @@ from suffice.rules import Rule
 from suffice.words import counted, format_percent, format_probability
 
 MAX_LINES = 10
-MAX_IMPORTANCES = 8
 
 
 def _card(*children: str) -> Html:
@@ -163,13 +162,13 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     covered = f"coverage {format_percent(share)} % of {counted(n_rows, 'row')}"
     cells: list[str] = [element("span", "head-cell", title) for title in ("", "rule", "coverage", "precision")]
     for i, line in enumerate(lines[:MAX_LINES], start=1):
-        sentence = _words(write_sentence(line.rule.conditions, line_conclusion(line)))
-        coverage = coverage_share(line.coverage)
+        picture = picture_line(line)
+        coverage, precision = picture.coverage, picture.precision
         cells += [
             element("span", "note", str(i)),
-            element("span", "sentence-cell", element("span", "sentence", sentence)),
+            element("span", "sentence-cell", element("span", "sentence", _words(picture.sentence))),
             element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
-            element("span", "figure", bar(line.precision), format_probability(max(line.precision, 0.0))),
+            element("span", "figure", bar(precision.value), precision.text),
         ]
     table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""
@@ -227,8 +226,7 @@ def importance_bars(importance: Sequence[Share], most: int) -> Html:
     Html
         The bars.
     """
-    more = f"and {len(importance) - most} more" if len(importance) > most else ""
-    return _share_bars(importance[:most], "importance", more=more)
+    return _share_bars(importance[:most], "importance", more=more_text(len(importance), most))
 
 
 def _share_bars(shares: Sequence[Share], kind: str = "", *, more: str = "", narrow: bool = False) -> Html:
@@ -279,8 +277,7 @@ def fidelity_bars(about: Mapping[str, Any]) -> Html:
         (f"of {label}", share if math.isfinite(share) else 0.0, format_probability(share) if share == share else "-")  # noqa: PLR0124
         for label, share in classes[:MAX_LINES]
     ]
-    more = f"and {len(classes) - MAX_LINES} more" if len(classes) > MAX_LINES else ""
-    return bars(shares, more=more)
+    return bars(shares, more=more_text(len(classes), MAX_LINES))
 
 
 def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -352,7 +349,7 @@ def _best_set(best: SetPicture, is_sufficient: bool) -> Html:
 
 def _drawing(drawing: Drawing) -> Html:
     note = element("div", "note", drawing.bounds) if drawing.bounds and drawing.kind != "words" else ""
-    named = element("div", "asked", element("div", "name", drawing.name), note)
+    named = element("div", "bounds", element("div", "name", drawing.name), note)
     if drawing.kind == "labels":
         before = [element("span", "note", drawing.before)] if drawing.before else []
         labels = chips([(chip.text, _chip_kind(chip)) for chip in drawing.chips], drawing.more)
@@ -374,8 +371,8 @@ def _track(drawing: Drawing) -> Html:
     drawn = [element("span", "range")]
     band, at = drawing.band, drawing.at
     if band is not None:
-        sides = " from" * band.has_low + " to" * band.has_high
-        drawn.append(element("span", f"band{sides}", style=f"left:{percent(band.start)};right:{percent(1 - band.end)}"))
+        style = f"left:{percent(band.start)};right:{percent(1 - band.end)}"
+        drawn.append(element("span", f"band{band.sides}", style=style))
     if at is not None:
         drawn.append(element("span", "dot", style=f"left:{percent(at)}"))
     if drawing.value is not None:

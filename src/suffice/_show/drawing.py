@@ -72,8 +72,7 @@ def say_nothing_sufficient(ax: Axes, explanation: Explanation | None) -> Axes:
         return say(ax, "No row has a sufficient set.")
     if explanation.is_sufficient:
         return say(ax, "The row has no rules: explain(X, rules='minimal') finds them.")
-    text = f"Outcome: {outcome_text(explanation)}\nNo set of candidates reaches pi = {explanation.pi:g}. Nearest comes "
-    return say(ax, f"{text}{explanation.best_set}.")
+    return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
 
 
 def set_title(ax: Axes, text: str) -> None:
@@ -153,18 +152,11 @@ class Group:
     is_in: NDArray[np.bool_]
 
 
-def keeps_outcome(explanation: Explanation, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which outcomes equal the explained class, or lie in the explained interval."""
-    if explanation.interval is None:
-        return np.asarray(outcomes == explanation.outcome)
-    return np.asarray((explanation.interval[0] <= outcomes) & (outcomes <= explanation.interval[1]))
-
-
 def outcome_groups(explanations: Explanations, explanation: Explanation, outcomes: NDArray[Any]) -> list[Group]:
     """Group rows by class, or by whether their number lies in the explained interval."""
     if explanation.interval is None:
         return class_groups(outcomes, explanation.outcome)
-    is_kept = keeps_outcome(explanation, outcomes)
+    is_kept = explanation.keeps(outcomes)
     target = shorten(str(explanations.about.get("target", "y")))
     kept = f"{target} in\n{explanation.interval_text}"
     return [Group(kept, BLUE, "o", is_kept), Group("outside", ORANGE, "^", ~is_kept)]

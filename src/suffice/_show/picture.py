@@ -7,6 +7,7 @@ and the app only draw these values. The words of ``str(explanation)`` are those 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, SufficientSet, rank_importance
+from suffice.explanation import N_LISTED, NEAREST, Explanation, SufficientSet, rank_importance
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition, Rule
@@ -22,7 +23,10 @@ from suffice.words import counted, format_percent, format_probability, join
 
 READ_WITH_CARE = "Read with care. "
 NOTHING = "nothing at all"
+WHATEVER = f"{NOTHING}: whatever is known"
 NO_SET = "no sufficient set"
+SUFFICIENT_SET = "Sufficient set"
+MAX_IMPORTANCES = 8  # of one row
 SDP_MEANING = "the probability that the outcome is kept"
 COVERAGE_MEANING = "the share of training rows in the rule"
 
@@ -93,6 +97,35 @@ class RulePicture:
     proof: str
     missing: str
     drawings: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True)
+class LinePicture:
+    """What a line of a list of rules shows.
+
+    Parameters
+    ----------
+    sentence : tuple of Word
+        The rule in short numbers; join the texts with spaces.
+    premise : str
+        Its conditions in short numbers; "always" if it has none.
+    output : str
+        The class, or the number.
+    conclusion : str
+        The class, or the number with the name of the outcome and the mean absolute error.
+    mae : str
+        The mean absolute error of a number; nothing for a class.
+    coverage, precision : Share
+        Its figures. The precision of a regression may be negative.
+    """
+
+    sentence: tuple[Word, ...]
+    premise: str
+    output: str
+    conclusion: str
+    mae: str
+    coverage: Share
+    precision: Share
 
 
 @dataclass(frozen=True)
@@ -236,22 +269,39 @@ def write_sentence(conditions: Sequence[Condition], conclusion: str) -> tuple[Wo
     return (*words, Word("THEN", True), Word(conclusion))
 
 
-def line_conclusion(line: GlobalRule) -> str:
-    """Write the conclusion of a global rule.
+def picture_line(line: GlobalRule) -> LinePicture:
+    """Compute what a line of a list of rules shows.
 
     Parameters
     ----------
     line : GlobalRule
-        The rule.
+        The line.
 
     Returns
     -------
-    str
-        The class, or the number with its mean absolute error.
+    LinePicture
+        The picture.
     """
-    if line.mae is None:
-        return str(line.output)
-    return f"{line.rule.target} = {rounded(line.output, 4)} (MAE {rounded(line.mae, 3)})"
+    output, mae = str(line.output), ""
+    conclusion = output
+    if line.mae is not None:
+        output, mae = rounded(line.output, 4), rounded(line.mae, 3)
+        conclusion = f"{line.rule.target} = {output} (MAE {mae})"
+    conditions = line.rule.conditions
+    return LinePicture(
+        sentence=write_sentence(conditions, conclusion),
+        premise=" AND ".join(map(condition_text, conditions)) or "always",
+        output=output,
+        conclusion=conclusion,
+        mae=mae,
+        coverage=coverage_share(line.coverage),
+        precision=Share("precision", line.precision, _precision_text(line.precision)),
+    )
+
+
+def _precision_text(precision: float) -> str:
+    """Write a precision, rounded down as probabilities are; that of a regression may be negative."""
+    return format_probability(precision) if precision >= 0 else f"{math.floor(100 * precision + 1e-7) / 100:.2f}"
 
 
 def coverage_share(coverage: float) -> Share:
@@ -455,28 +505,31 @@ def sets_texts(n_sets: int) -> tuple[str, str, str]:
     tuple of str
         The title, the note beside it, and how many more there are than those listed.
     """
-    more = f"and {n_sets - N_LISTED} more" if n_sets > N_LISTED else ""
-    return counted(n_sets, "sufficient set"), "each alone is enough" if n_sets > 1 else "", more
+    note = "each alone is enough" if n_sets > 1 else ""
+    return counted(n_sets, "sufficient set"), note, more_text(n_sets, N_LISTED)
 
 
-def best_set_texts(is_sufficient: bool, pi: float) -> tuple[str, str]:
-    """Write the texts around the best set of a row without a rule.
+def more_text(n_all: int, n_listed: int) -> str:
+    """Write how many things a list leaves out.
 
     Parameters
     ----------
-    is_sufficient : bool
-        Whether the set is sufficient.
-    pi : float
-        The probability that a sufficient set must reach.
+    n_all : int
+        The number of things.
+    n_listed : int
+        The largest number that is listed.
 
     Returns
     -------
-    tuple of str
-        The sentence above, and the title.
+    str
+        The text; nothing if all are listed.
+
+    Examples
+    --------
+    >>> more_text(8, 5), more_text(5, 5)
+    ('and 3 more', '')
     """
-    if is_sufficient:
-        return "To keep it, these values are enough.", "This is enough"
-    return f"No set of the candidate variables keeps it with probability {pi:g}, so there is no rule.", "Nearest comes"
+    return f"and {n_all - n_listed} more" if n_all > n_listed else ""
 
 
 def picture_best_set(explanation: Explanation) -> SetPicture:
@@ -492,15 +545,19 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
     SetPicture
         The picture.
     """
-    lead, title = best_set_texts(explanation.is_sufficient, explanation.pi)
     column_of = {column.name: column for column in explanation.columns}
     drawings = tuple(
         draw(name, None, column_of.get(name), value)
         for variable in explanation.best_set.variables
         for name, value in explanation.shown_values(variable)
     )
-    note = "" if drawings else f"{NOTHING}: whatever is known"
-    return SetPicture(lead, title, note, sdp_share(explanation.best_set.sdp, explanation.pi), drawings)
+    return SetPicture(
+        lead=explanation.verdict,
+        title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST,
+        note="" if drawings else WHATEVER,
+        sdp=sdp_share(explanation.best_set.sdp, explanation.pi),
+        drawings=drawings,
+    )
 
 
 def importance_shares(importance: Mapping[str, float]) -> tuple[Share, ...]:

@@ -54,7 +54,7 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
             "title": _escape(heading),
             "lead": _escape(_lead(explanations)),
             "glance": _glance(explanations, summary),
-            "rules": _escape(_about_rules(explanations, len(data["lines"]))),
+            "rules": _escape(_about_rules(len(data["lines"]))),
             "precision": _escape(_about_precision(about)),
             "pi": _escape(f"{explanations.pi:g}"),
             "interval": _about_interval(about),
@@ -160,7 +160,7 @@ def _rows(n: int) -> str:
     return "row" if n == 1 else "rows"
 
 
-def _about_rules(explanations: Explanations, n_lines: int) -> str:
+def _about_rules(n_lines: int) -> str:
     if not n_lines:
         return "There are no rules: they were not searched for, or no row has a sufficient set."
     return (

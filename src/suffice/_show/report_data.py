@@ -7,39 +7,32 @@ warnings) is written once and named by its position. Places are hundredths of a 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._show.axis import (
-    Drawing,
-    band,
-    bounds_text,
-    code_text,
-    condition_text,
-    draw,
-    drawn_range,
-    end_texts,
-    missing_text,
-    share,
-)
+from suffice._show.axis import Drawing, code_text, draw, drawn_range, end_texts, missing_text, share
 from suffice._show.picture import (
+    MAX_IMPORTANCES,
     NO_SET,
-    NOTHING,
     READ_WITH_CARE,
+    SUFFICIENT_SET,
+    WHATEVER,
     badge_text,
-    best_set_texts,
     cautions,
     coverage_share,
-    line_conclusion,
+    importance_shares,
+    kept_text,
+    more_text,
+    picture_line,
     set_text,
     sets_texts,
+    write_sentence,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, rank_importance
+from suffice.explanation import N_LISTED, NEAREST, Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition
@@ -84,7 +77,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "target": about["target"],
         "pi": explanations.pi,
         "classes": classes,
-        "words": _words(explanations.pi),
+        "words": {**_words(), "conclusion": writer.conclusion},
         "outcomeEnds": None if writer.outcome is None else end_texts(writer.outcome),
         "columns": [
             {**_column(column), "values": values}
@@ -95,35 +88,34 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "sets": writer.sets,
         "badges": writer.badges,
         "cautions": [["", 0], *writer.cautions.position_of],
+        "leads": list(writer.leads.position_of),
         "conditions": boxes.conditions,
         "boxes": boxes.written,
+        "keys": list(boxes.keys.position_of),
+        "setsTexts": writer.sets_texts,
+        "mores": list(writer.mores.position_of),
         "chips": list(boxes.chips.position_of),
         "lines": lines,
         "rows": writer.rows,
     }
 
 
-def _words(pi: float) -> dict[str, Any]:
+def _words() -> dict[str, Any]:
     """Write what stands in many cards."""
-    _, sets_note, _ = sets_texts(2)
     return {
         "care": READ_WITH_CARE,
         "noSet": NO_SET,
-        "enough": best_set_texts(True, pi),
-        "nearest": best_set_texts(False, pi),
-        "nothing": f"{NOTHING}: whatever is known",
-        "setsNote": sets_note,
+        "enough": SUFFICIENT_SET,
+        "nearest": NEAREST,
+        "nothing": WHATEVER,
+        "kept": kept_text(""),
     }
 
 
 def _column(column: Column) -> dict[str, Any]:
     if column.kind == "category":
         return {"name": column.name, "labels": [code_text(column, code) for code in range(len(column.labels))]}
-    return {"name": column.name, "ends": end_texts(column) if _is_ranged(column) else None}
-
-
-def _is_ranged(column: Column) -> bool:
-    return bool(np.isfinite(column.extent).all())
+    return {"name": column.name, "ends": draw(column.name, None, column).ends or None}
 
 
 class _Boxes:
@@ -134,45 +126,47 @@ class _Boxes:
         self.position_of = {column.name: c for c, column in enumerate(columns)}
         self.written: list[list[Any]] = []
         self.conditions: list[list[Any]] = []
+        self.keys: _Distinct[str] = _Distinct()
         self.chips: _Distinct[tuple[Any, ...]] = _Distinct()
         self._boxes: _Distinct[tuple[Condition, ...]] = _Distinct()
         self._conditions: _Distinct[Condition] = _Distinct()
-        self._chips_of: dict[tuple[int, Condition | None, Any], int] = {}
+        self._drawn: dict[tuple[int, Condition | None, Any], int | None] = {}
 
     def place(self, conditions: tuple[Condition, ...], coverage: float) -> int:
         """Return the position of a box."""
         position = self._boxes.place(conditions)
         if position == len(self.written):
-            places = [self._place_condition(condition) for condition in conditions]
             drawn = coverage_share(coverage)
-            self.written.append([places, coverage, drawn.text, missing_text(conditions)])
+            self.written.append([self._write_sentence(conditions), coverage, drawn.text, missing_text(conditions)])
         return position
+
+    def _write_sentence(self, conditions: tuple[Condition, ...]) -> list[int]:
+        """Return a sentence without its conclusion: positions of conditions, and negative ones of IF, AND, THEN."""
+        places = iter([self._place_condition(condition) for condition in conditions])
+        *words, _ = write_sentence(conditions, "")
+        return [-1 - self.keys.place(word.text) if word.is_key else next(places) for word in words]
 
     def _place_condition(self, condition: Condition) -> int:
         position = self._conditions.place(condition)
         if position == len(self.conditions):
             c = self.position_of[condition.name]
-            column = self.columns[c]
-            bounds = "" if column.kind == "category" and condition.labels else bounds_text(condition)
-            written: list[Any] = [c, condition_text(condition), bounds]
-            drawn = band(column, condition) if column.kind != "category" and _is_ranged(column) else None
-            if drawn is not None:
-                sides = " from" * drawn.has_low + " to" * drawn.has_high
-                written += [hundredths(drawn.start), hundredths(drawn.end), sides]
+            drawing = draw(condition.name, condition, self.columns[c])
+            written: list[Any] = [c, drawing.condition, drawing.bounds]
+            if drawing.band is not None:
+                band = drawing.band
+                written += [hundredths(band.start), hundredths(band.end), band.sides]
             self.conditions.append(written)
         return position
 
     def draw_value(self, c: int, condition: Condition | None, value: Any) -> int | None:
         """Return where a row's value lies on its range, or the position of the chips with it."""
         column = self.columns[c]
-        if column.kind == "category":
-            key = (c, condition, value)
-            if key not in self._chips_of:
-                self._chips_of[key] = self._place_chips(draw(column.name, condition, column, value))
-            return self._chips_of[key]
-        if value is None or not _is_ranged(column):
-            return None
-        return hundredths(share(value, drawn_range(column)))
+        key = (c, condition if column.kind == "category" else None, value)  # a place does not depend on the condition
+        if key not in self._drawn:
+            drawing = draw(column.name, key[1], column, value)
+            drawn = self._place_chips(drawing) if drawing.kind == "labels" else None
+            self._drawn[key] = drawn if drawing.at is None else hundredths(drawing.at)
+        return self._drawn[key]
 
     def _place_chips(self, drawing: Drawing) -> int:
         codes = tuple(MISSING if chip.code is None else chip.code for chip in drawing.chips)
@@ -192,13 +186,17 @@ class _Rows:
         self._sets: _Distinct[tuple[str, ...]] = _Distinct()
         self.sets: list[list[Any]] = []
         self.cautions: _Distinct[tuple[str, int]] = _Distinct()
+        self.leads: _Distinct[str] = _Distinct()
+        self.mores: _Distinct[str] = _Distinct()
         self.badges: dict[int, str] = {}
+        self.sets_texts: dict[int, tuple[str, str, str]] = {}
+        self.conclusion = ""  # of rules for numbers, without the interval
         self.outcome: Column | None = None
-        names = ["outcome", "care", "sets", "nSets", "held", "box", "sdp", "drawn", "columns"]
+        names = ["outcome", "care", "sets", "nSets", "importance", "more", "box", "sdp", "drawn", "columns", "lead"]
         if about["task"] == "regression":
             _, outcomes = explanations.training
             self.outcome = Column(about["target"], -1, extent=(float(outcomes.min()), float(outcomes.max())))
-            names += ["low", "high", "kept"]
+            names += ["interval", "kept"]
         self.rows: dict[str, list[Any]] = {name: [] for name in names}
         self.values: list[list[Any]] = [[] for _ in explanations.columns]
 
@@ -212,11 +210,14 @@ class _Rows:
         if sets:
             size = len(explanation.best_set.variables)
             self.badges[size] = badge_text(explanation.best_set, len(explanation.values))
+            self.sets_texts[len(sets)] = sets_texts(len(sets))
+        if rule is not None and rule.interval is not None:
+            self.conclusion = rule.conclusion.removesuffix(explanation.interval_text)
         figures = {
             "care": self._place_cautions(explanation),
             "sets": self._place_sets(explanation),
             "nSets": len(sets),
-            "held": self._held(explanation) if len(sets) > 1 else 0,
+            **self._importance(explanation),
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
             "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
             **self._drawn(explanation, values),
@@ -239,11 +240,14 @@ class _Rows:
             listed += [position, floor_percent(chosen.sdp)]
         return listed
 
-    def _held(self, explanation: Explanation) -> list[int]:
-        """Return the variables, the most important first, each with the number of sets that hold it."""
-        n_holding = Counter(name for chosen in explanation.sufficient_sets for name in chosen.variables)
-        ranked = rank_importance({name: n_holding[name] for name in self._variable_of})
-        return [number for name, n in ranked for number in (self._variable_of[name], int(n))]
+    def _importance(self, explanation: Explanation) -> dict[str, Any]:
+        """Return the variables that are listed, the most important first, each with its LXI in per cent."""
+        if len(explanation.sufficient_sets) < 2:
+            return {"importance": 0, "more": self.mores.place("")}
+        shares = importance_shares(explanation.importance)
+        listed = [(self._variable_of[s.name], round(100 * round(s.value, 2))) for s in shares[:MAX_IMPORTANCES]]
+        more = more_text(len(shares), MAX_IMPORTANCES)
+        return {"importance": [number for pair in listed for number in pair], "more": self.mores.place(more)}
 
     def _drawn(self, explanation: Explanation, values: dict[str, Any]) -> dict[str, Any]:
         """Return what is drawn of each condition or, without a rule, the columns of the best set and their values."""
@@ -251,13 +255,17 @@ class _Rows:
         if explanation.rule is not None:
             conditions = explanation.rule.conditions
             places = [boxes.draw_value(boxes.position_of[c.name], c, values[c.name]) for c in conditions]
-            return {"columns": 0, "drawn": places}
+            return {"columns": 0, "drawn": places, "lead": 0}
         shown = [
             (boxes.position_of[name], value)
             for variable in explanation.best_set.variables
             for name, value in explanation.shown_values(variable)
         ]
-        return {"columns": [c for c, _ in shown], "drawn": [boxes.draw_value(c, None, value) for c, value in shown]}
+        return {
+            "columns": [c for c, _ in shown],
+            "drawn": [boxes.draw_value(c, None, value) for c, value in shown],
+            "lead": self.leads.place(explanation.verdict),
+        }
 
     def _outcome(self, explanation: Explanation) -> dict[str, Any]:
         if self.outcome is None or explanation.interval is None:
@@ -265,7 +273,7 @@ class _Rows:
         low, high = explanation.interval
         ends = drawn_range(self.outcome)
         places = [hundredths(share(value, ends)) for value in (low, high, explanation.outcome)]
-        return {"outcome": compact(explanation.outcome), "low": compact(low), "high": compact(high), "kept": places}
+        return {"outcome": compact(explanation.outcome), "interval": explanation.interval_text, "kept": places}
 
 
 def _codes(column: Column) -> dict[Any, int] | None:
@@ -287,13 +295,14 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
     for i, line in enumerate(rule_list.rules_):
         covered = line.rule.covers(table)
         first[covered & (first < 0)] = i
+        picture = picture_line(line)
         lines.append(
             {
                 "box": boxes.place(line.rule.conditions, line.coverage),
-                "conclusion": line_conclusion(line),
+                "conclusion": picture.conclusion,
                 "coverage": line.coverage,
                 "precision": line.precision,
-                "precisionText": format_probability(max(line.precision, 0.0)),
+                "precisionText": picture.precision.text,
                 "rows": int(np.count_nonzero(covered)),
                 "gaps": gaps(covered),
             }

@@ -1,6 +1,17 @@
+from suffice._show.picture import picture_line
 from suffice.app.state.jobs import Job
 from suffice.app.state.rule_lists import find_rules
 from suffice.app.state.view import View
+
+
+def test_errors_and_precisions_of_numbers_are_written_as_elsewhere(open_app, bike):
+    page = open_app(bike).open("#rules-tiles .tile", tab="rules", row=3)
+    page.wait_for_selector("#rule-grid .ag-row")
+    pictures = [picture_line(line) for line in find_rules(bike, View(), 500, Job("", 500)).simplify(0.01).rules_]
+    for name in ("output", "precision", "mae"):
+        cells = page.locator(f"#rule-grid .ag-center-cols-container .ag-row[row-index='0'] [col-id={name}]")
+        expected = getattr(pictures[0], name)
+        assert cells.inner_text().strip() == (expected.text if name == "precision" else expected)
 
 
 def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer, tmp_path):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from suffice._show.picture import picture_line
 from suffice._table.encoding import Column
 from suffice.app.parts import charts
 from suffice.app.state.jobs import Job
@@ -113,4 +114,4 @@ def test_marked_rules_stand_out(mixed):
     assert trace.marker.line.width[:3] == (0, 1.5, 0)
     assert trace.marker.color[0] == trace.marker.color[1] != trace.marker.color[2]
     assert trace.text[0].startswith("1. IF ") or trace.text[0].startswith("1. ")
-    assert charts.output_text(0.123456) == "0.12346"
+    assert trace.text[0].endswith(f"→ {charts.plain(picture_line(rules[0]).output)}")

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from app_client import all_text, with_class
 
+from suffice._show.axis import band
 from suffice._table.encoding import Column
 from suffice.app.parts.drawings import MAX_BARS, MAX_DRAWN, draw_rule
 from suffice.app.state.view import View
@@ -61,9 +62,22 @@ def test_a_column_of_one_number_or_none_is_drawn(rule_of):
     column = Column("x", 0, "number", extent=(3.0, 3.0))
     drawn = draw(column, [3, 3], 3, rule_of(Condition("x", 2.0)))
     assert bands(drawn) == [(0, 100)]
+    assert with_class(drawn, "in")[0].style["left"] == "50.000%"
     assert with_class(drawn, "own")[0].style["left"] == "50.000%"
     empty = Column("x", 0, "number", extent=(np.nan, np.nan))
     assert "All values are missing." in all_text(draw(empty, [np.nan], np.nan, None))
+
+
+@pytest.mark.parametrize(("low", "high"), [(2.9, np.inf), (-np.inf, 3.1), (2.9, 3.1), (3.5, np.inf)])
+@pytest.mark.parametrize("last", [3.0, 10.0])
+def test_a_band_lies_where_cards_and_reports_draw_it(rule_of, low, high, last):
+    """On a column of one number, the band ended within half a unit of that number."""
+    column, condition = Column("x", 0, "number", extent=(3.0, last)), Condition("x", low, high)
+    drawn = draw(column, [3, last], 3, rule_of(condition))
+    expected = band(column, condition)
+    width = max(100 * (expected.end - expected.start), 0.6)
+    assert bands(drawn) == [pytest.approx((100 * expected.start, width), abs=0.001)]
+    assert with_class(drawn, "band")[0].className == f"band{expected.sides}"
 
 
 def test_the_categories_of_a_condition_are_marked(rule_of):

@@ -8,7 +8,6 @@
   const N_ROWS = rows.outcome.length;
   const ROWS_A_PAGE = 20;
   const RULES_A_PAGE = 20;
-  const MAX_LISTED = 8;
   const MISSING = -1;
   const byId = (id) => document.getElementById(id);
 
@@ -38,19 +37,23 @@
   }
 
   const outcomeText = (i) => (data.classes ? data.classes[rows.outcome[i]] : String(rows.outcome[i]));
-  const intervalText = (i) => `[${rows.low[i]}, ${rows.high[i]}]`;
-  const conclusion = (i) => (data.classes ? outcomeText(i) : `${data.target} in ${intervalText(i)}`);
-  const conditionTexts = (box) => boxes[box][0].map((c) => conditions[c][1]);
+  const conclusion = (i) => (data.classes ? outcomeText(i) : `${words.conclusion}${rows.interval[i]}`);
 
-  function sentence(texts, conclusion) {
+  // The words of a sentence and whether each is IF, AND, THEN or ALWAYS.
+  function wordsOf(box, conclusion) {
+    const written = boxes[box][0].map((k) => (k < 0 ? [data.keys[-1 - k], true] : [conditions[k][1], false]));
+    return [...written, [conclusion, false]];
+  }
+
+  function sentence(box, conclusion) {
     const drawn = make("div", "sentence");
-    const word = (text) => make("b", "", text);
-    if (!texts.length) drawn.append(word("ALWAYS"), " ");
-    texts.forEach((text, i) => drawn.append(word(i ? "AND" : "IF"), ` ${text} `));
-    if (texts.length) drawn.append(word("THEN"), " ");
-    drawn.append(conclusion);
+    wordsOf(box, conclusion).forEach(([text, isKey], i) => {
+      drawn.append(i ? " " : "", isKey ? make("b", "", text) : text);
+    });
     return drawn;
   }
+
+  const searchedText = (box, conclusion) => wordsOf(box, conclusion).map(([text]) => text).join(" ").toLowerCase();
 
   // --- drawing -----------------------------------------------------------------------------------------------------
 
@@ -78,7 +81,7 @@
   }
 
   function named(name, note) {
-    return make("div", "asked", make("div", "name", name), note ? make("div", "note", note) : null);
+    return make("div", "bounds", make("div", "name", name), note ? make("div", "note", note) : null);
   }
 
   // A range of numbers with a band, if there is one, and the row's value.
@@ -125,7 +128,7 @@
   function outcomeRange(i) {
     if (data.classes) return null;
     const [start, end, at] = rows.kept[i];
-    const note = `kept within ${intervalText(i)}`;
+    const note = `${words.kept}${rows.interval[i]}`;
     const drawn = range(data.target, note, data.outcomeEnds, [start, end, " from to"], at, outcomeText(i));
     return make("div", "part", make("div", "drawings", drawn));
   }
@@ -140,12 +143,12 @@
     const [, percentage] = rows.sets[i];
     if (box >= 0) {
       const [held, coverage, coverageText, missing] = boxes[box];
-      const drawn = held.map((k, j) => {
+      const drawn = held.filter((k) => k >= 0).map((k, j) => {
         const [column, , bounds, ...band] = conditions[k];
         return drawing(i, column, rows.drawn[i][j], bounds, band.length ? band : null);
       });
       return [
-        sentence(conditionTexts(box), conclusion(i)),
+        sentence(box, conclusion(i)),
         make(
           "div",
           "figures",
@@ -158,12 +161,11 @@
       ];
     }
     const isEnough = rows.nSets[i] > 0;
-    const [lead, title] = isEnough ? words.enough : words.nearest;
     const drawn = rows.columns[i].map((column, j) => drawing(i, column, rows.drawn[i][j]));
     return [
-      make("div", "sentence", lead),
+      make("div", "sentence", data.leads[rows.lead[i]]),
       part(
-        title,
+        isEnough ? words.enough : words.nearest,
         drawn.length ? "" : words.nothing,
         make("div", "drawings", ...drawn),
         make("div", "figures", figure("SDP", percentage / 100, probability(percentage), isEnough ? "" : "plain", data.pi)),
@@ -180,13 +182,11 @@
     const nSets = rows.nSets[i];
     if (!nSets) return null;
     const shown = pairs(rows.sets[i]).map(([set, percentage]) => [sets[set][0], percentage / 100, probability(percentage)]);
-    const more = nSets > shown.length ? `and ${nSets - shown.length} more` : "";
-    const note = nSets > 1 ? words.setsNote : "";
-    const listed = part(counted(nSets, "sufficient set"), note, bars(shown, { tick: data.pi, more, narrow: true }));
+    const [title, note, more] = data.setsTexts[nSets];
+    const listed = part(title, note, bars(shown, { tick: data.pi, more, narrow: true }));
     if (nSets === 1) return make("div", "halves", listed);
-    const importance = pairs(rows.held[i]).map(([v, n]) => [variables[v], n / nSets, (n / nSets).toFixed(2)]);
-    const left = importance.length - MAX_LISTED;
-    const drawn = bars(importance.slice(0, MAX_LISTED), { kind: "importance", more: left > 0 ? `and ${left} more` : "" });
+    const importance = pairs(rows.importance[i]).map(([v, share]) => [variables[v], share / 100, probability(share)]);
+    const drawn = bars(importance, { kind: "importance", more: data.mores[rows.more[i]] });
     return make("div", "halves", listed, part("Importance (LXI)", "share of these sets", drawn));
   }
 
@@ -280,7 +280,7 @@
 
   lines.forEach((line, k) => {
     line.place = k;
-    line.text = `if ${conditionTexts(line.box).join(" and ")} then ${line.conclusion}`.toLowerCase();
+    line.text = searchedText(line.box, line.conclusion);
   });
   let shownLines = lines;
   let sortedBy = { key: "coverage", isDescending: true };
@@ -301,7 +301,7 @@
       "tr",
       "",
       make("td", "place", String(line.place + 1)),
-      make("td", "text", sentence(conditionTexts(line.box), line.conclusion)),
+      make("td", "text", sentence(line.box, line.conclusion)),
       share(line.coverage, boxes[line.box][2], "plain"),
       share(line.precision, line.precisionText, ""),
       make("td", "rows", count),
@@ -356,7 +356,7 @@
 
   function haystack(i) {
     const values = columns.map((column) => `${column.name} = ${valueText(column, column.values[i])}`);
-    const rule = rows.box[i] < 0 ? "" : `if ${conditionTexts(rows.box[i]).join(" and ")} then ${conclusion(i)}`;
+    const rule = rows.box[i] < 0 ? "" : searchedText(rows.box[i], conclusion(i));
     return [`row ${i}`, `${data.target} = ${outcomeText(i)}`, ...values, rule, ""].join("; ").toLowerCase();
   }
 

@@ -9,7 +9,8 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from suffice._show.axis import condition_text, rounded
+from suffice._show.axis import rounded
+from suffice._show.picture import picture_line
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import grid
 from suffice.app.parts.progress import TICK, progress
@@ -162,7 +163,8 @@ def _rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
         {"field": "holds", "headerName": "this row", "width": 100},
     ]
     if workspace.is_regression:
-        columns.insert(5, {"field": "mae", "headerName": "MAE", "width": 90, "type": "rightAligned"})
+        mae = {"field": "mae", "headerName": "MAE", "width": 90, "type": "rightAligned"}
+        columns.insert(5, {**mae, "valueFormatter": {"function": "params.data.mae_text"}})
     return columns
 
 
@@ -311,23 +313,21 @@ def _tiles(rules: Any, n_before: int) -> list[html.Div]:
     return [*tiles, pieces.tile("precision", precision, "of the covered rows have the output")]
 
 
-def _rule_text(rule: GlobalRule) -> str:
-    return " AND ".join(condition_text(condition) for condition in rule.rule.conditions) or "always"
-
-
 def _line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
+    picture = picture_line(rule)
     return {
         "key": str(i),
         "place": i + 1,
-        "rule": _rule_text(rule),
+        "rule": picture.premise,
         "exact": rule.text,
-        "output": rounded(rule.output, 4) if isinstance(rule.output, float) else str(rule.output),
+        "output": picture.output,
         "support": rule.support,
         "coverage": rule.coverage,
-        "shown": f"{format_percent(rule.coverage)} %",
+        "shown": picture.coverage.text,
         "precision": rule.precision,
-        "precision_text": format_probability(rule.precision) if rule.precision >= 0 else f"{rule.precision:.2f}",
-        "mae": None if rule.mae is None else float(f"{rule.mae:.3g}"),
+        "precision_text": picture.precision.text,
+        "mae": rule.mae,
+        "mae_text": picture.mae,
         "holds": mark,
     }
 
@@ -338,8 +338,8 @@ def _decision(rules: Any, marks: Mapping[int, str], view: View) -> Any:
         return html.Div(f"{row}: no rule covers it, so the list does not decide it.", id="decided")
     items = []
     for i, mark in list(marks.items())[:MAX_LISTED]:
-        rule = rules.rules_[i]
-        text = f"rule {i + 1}, {_rule_text(rule)}, THEN {charts.output_text(rule.output)}"
+        picture = picture_line(rules.rules_[i])
+        text = f"rule {i + 1}, {picture.premise}, THEN {picture.output}"
         items.append(html.Li([html.B(f"{mark}: "), text], className=mark))
     n_others = len(marks) - 1
     also = "1 other also holds" if n_others == 1 else f"{n_others} others also hold"

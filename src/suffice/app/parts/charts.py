@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from suffice._show.axis import code_text, condition_text, drawn_range, spans
+from suffice._show.picture import picture_line
 from suffice._table.encoding import Column
 from suffice.explanation import Explanation
 from suffice.rule_measures import GlobalRule
 from suffice.rules import Rule
-from suffice.words import format_number
 
 # Okabe and Ito's colours, as in the report: text, lines, blue, orange, green, purple, panel.
 COLOURS = {
@@ -339,7 +339,7 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
         y=[rule.precision for rule in rules],
         mode="markers",
         text=[
-            f"{i}. {plain(rule.text)}<br>→ {plain(output_text(rule.output))}" for i, rule in enumerate(rules, start=1)
+            f"{i}. {plain(rule.text)}<br>→ {plain(picture_line(rule).output)}" for i, rule in enumerate(rules, start=1)
         ],
         hovertemplate="%{text}<br>coverage %{x:.1%}<br>%{y:.3f}<extra></extra>",
         marker={
@@ -351,19 +351,3 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
         },
     )
     return figure
-
-
-def output_text(output: Any) -> str:
-    """Write the output of a global rule.
-
-    Parameters
-    ----------
-    output : object
-        A class or a number.
-
-    Returns
-    -------
-    str
-        Its text.
-    """
-    return format_number(output) if isinstance(output, float) else str(output)

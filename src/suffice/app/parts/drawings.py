@@ -12,7 +12,7 @@ import numpy as np
 from dash import html
 from numpy.typing import NDArray
 
-from suffice._show.axis import Span, bounds_text, code_text, drawn_range, end_texts, included_codes, share, spans
+from suffice._show.axis import band, bounds_text, code_text, drawn_range, end_texts, included_codes, share
 from suffice._table.encoding import Column
 from suffice.rules import Condition, Rule
 from suffice.words import counted, format_percent, format_value
@@ -73,20 +73,17 @@ def _histogram(column: Column, known: NDArray[np.float64], own: float, condition
     if not len(known):
         return html.Div("All values are missing.", className="note")
     ends = drawn_range(column)
-    if ends[0] == ends[1]:  # a single number is drawn in the middle
-        ends = ends[0] - 0.5, ends[1] + 0.5
     n_bins = int(ends[1] - ends[0]) if column.kind == "whole" and ends[1] - ends[0] <= N_BINS else N_BINS
-    counts, edges = np.histogram(known, np.linspace(*ends, n_bins + 1))
-    places = None if condition is None else spans(column, condition)
+    counts, _ = np.histogram(known, n_bins, ends)  # a single number lies in the middle, as with `share`
+    kept = band(column, condition)
     drawn: list[Any] = []
-    if condition is not None and places is not None:
-        kinds = ["band"] + ["from"] * bool(np.isfinite(condition.low)) + ["to"] * bool(np.isfinite(condition.high))
-        drawn += [html.Span(className=" ".join(kinds), style=_extent(span, ends)) for span in places.within(*ends)]
+    if kept is not None:
+        drawn.append(html.Span(className=f"band{kept.sides}", style=_extent(kept.start, kept.end)))
     top = max(int(counts.max()), 1)
-    for n, low, high in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+    for i, n in enumerate(counts.tolist()):
         if n:
-            kind = "rod in" if places is not None and places.covers((low + high) / 2) else "rod"
-            style = {**_extent((low, high), ends), "height": f"{100 * n / top:.2f}%"}
+            kind = "rod in" if kept is not None and kept.start <= (i + 0.5) / n_bins <= kept.end else "rod"
+            style = {**_extent(i / n_bins, (i + 1) / n_bins), "height": f"{100 * n / top:.2f}%"}
             drawn.append(html.Span(className=kind, style=style, title=counted(n, "row")))
     if not np.isnan(own):
         drawn.append(html.Span(className="own", style={"left": f"{100 * share(own, ends):.3f}%"}))
@@ -94,9 +91,8 @@ def _histogram(column: Column, known: NDArray[np.float64], own: float, condition
     return html.Div([html.Div(drawn, className="hist"), scale])
 
 
-def _extent(span: Span, ends: Span) -> dict[str, str]:
-    left, right = (100 * share(value, ends) for value in span)
-    return {"left": f"{left:.3f}%", "width": f"{max(right - left, MIN_WIDTH):.3f}%"}
+def _extent(start: float, end: float) -> dict[str, str]:
+    return {"left": f"{100 * start:.3f}%", "width": f"{max(100 * (end - start), MIN_WIDTH):.3f}%"}
 
 
 def _bars(column: Column, known: NDArray[np.float64], own: float, condition: Condition | None) -> html.Div:

@@ -10,7 +10,7 @@ import numpy as np
 from dash import html
 from numpy.typing import NDArray
 
-from suffice._show.picture import RulePicture, importance_shares, kept_text
+from suffice._show.picture import RulePicture, importance_shares, kept_text, more_text
 from suffice.explanation import Explanation
 from suffice.words import format_probability
 
@@ -114,7 +114,7 @@ def importance_bars(importance: Mapping[str, float], most: int) -> Any:
             bar(share.value, "importance"),
             html.Span(share.text, className="number"),
         ]
-    more = [html.Div(f"and {len(shares) - most} more", className="note more")] if len(shares) > most else []
+    more = [html.Div(more_text(len(shares), most), className="note more")] if len(shares) > most else []
     return html.Div([*cells, *more], className="bars")
 
 

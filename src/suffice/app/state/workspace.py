@@ -438,11 +438,7 @@ class Workspace:
         ndarray of shape (n_rows,), bool
             Whether each training row has it.
         """
-        outcomes = self.training[1]
-        if explanation.interval is None:
-            return np.asarray(outcomes == explanation.outcome)
-        low, high = explanation.interval
-        return np.asarray((outcomes >= low) & (outcomes <= high))
+        return explanation.keeps(self.training[1])
 
 
 def as_polars(X: Any, names: tuple[str, ...] | list[str]) -> pl.DataFrame:

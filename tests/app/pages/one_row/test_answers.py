@@ -7,7 +7,7 @@ from suffice.app.pages.one_row.answers import alike, boxes, classes, covered, di
 from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.explanation import NOT_COMPLETE
+from suffice.explanation import NOT_COMPLETE, SufficientSet
 
 
 @pytest.fixture
@@ -53,6 +53,7 @@ def test_the_best_set_and_its_probability_lead(mixed):
     view = View(row=7)
     explanation = mixed.explain(view)[0]
     text = all_text(with_class(explained(mixed, view).outcome, "lead"))
+    assert text.replace("  ", " ").replace(" ,", ",").startswith(explanation.lead)  # the set is in bold
     for name in explanation.best_set.variables:
         assert name in text
     n = len(explanation.sufficient_sets)
@@ -73,6 +74,15 @@ def test_the_effect_of_the_settings_is_described(mixed):
     n = len(mixed.explain(View(row=7, pi=0.6))[0].sufficient_sets)
     assert effect.startswith("as fitted: ")
     assert f"now: {n} sufficient set" in effect
+
+
+def test_the_effect_of_the_settings_names_the_empty_set(answer_with):
+    """It once read "best  (1.00)"."""
+    nothing = SufficientSet((), 1.0)
+    answer = answer_with(View(row=7, pi=0.6), sufficient_sets=(nothing,), best_set=nothing)
+    assert "now: 1 sufficient set, best nothing at all (1.00)." in answer.effect
+    assert "It is kept for all values, with probability 1.00." in all_text(with_class(answer.outcome, "lead"))
+    assert all_text(answer.rule) == "It is kept for all values."
 
 
 def test_the_chosen_set_is_selected(mixed):
@@ -104,8 +114,10 @@ def test_figures_and_lists_belong_to_the_task(mixed, bike):
 
 def test_without_a_sufficient_set_there_is_no_rule(mixed):
     view = View(row=7, pi=1.0, n_candidates=1)
-    assert not mixed.explain(view)[0].is_sufficient
+    explanation = mixed.explain(view)[0]
+    assert not explanation.is_sufficient
     answer = explained(mixed, view)
-    assert "No set of the candidates keeps this outcome with probability 1." in all_text(answer.care)
-    assert "There is no rule, because no set is sufficient." in all_text(answer.rule)
+    assert explanation.verdict in all_text(answer.care)
+    assert f"Nearest comes {explanation.best_set}." in all_text(answer.care)
+    assert explanation.verdict in all_text(answer.rule)
     assert covered(Desk(mixed), view.to_store())[:2] == ([], "There is no rule.")

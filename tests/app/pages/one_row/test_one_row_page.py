@@ -101,7 +101,7 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
     app.open("#row-message .message", row=5, pi=1.0, n_candidates=2)
     best = cancer.explain(View(row=5, pi=1.0, n_candidates=2))[0].best_set
     message = app.text("#row-message")
-    assert "No set of the candidates keeps this outcome with probability 1." in message
+    assert "No set of the candidate variables keeps it with probability 1," in message
     assert f"With π = {float(format_probability(best.sdp)):g} it would be sufficient." in message
     page.click("#row-message button")
     page.wait_for_function("() => !document.querySelector('#row-message .message')")

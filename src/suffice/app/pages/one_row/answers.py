@@ -10,7 +10,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import html, no_update
 
-from suffice._show.picture import READ_WITH_CARE, cautions, picture_rule
+from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule, set_text
 from suffice.app.pages.one_row.lookalikes import covered_rows, line_columns, look_alikes
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.drawings import draw_rule
@@ -18,8 +18,8 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS, in_words
-from suffice.explanation import Explanation
-from suffice.words import counted, format_number, format_probability, format_value, join
+from suffice.explanation import NEAREST, Explanation
+from suffice.words import counted, format_number, format_probability, format_value
 
 T = TypeVar("T")
 
@@ -143,10 +143,10 @@ def explained(workspace: Workspace, view: View) -> Answer:
         picture = picture_rule(rule, pi=explanation.pi)
         body = [pieces.rule_sentence(picture), drawn, pieces.figures(picture)]
     elif explanation.is_sufficient:
-        body = [html.Div("No variable needs to be known: the outcome is kept for all values.", className="sentence")]
+        body = [html.Div(explanation.verdict, className="sentence")]
     else:
-        note = "There is no rule, because no set is sufficient. The set with the largest SDP is drawn."
-        body = [html.Div(note, className="note"), drawn]
+        best = picture_best_set(explanation)
+        body = [html.Div(best.lead, className="sentence"), html.Div(f"{best.title}:", className="note"), drawn]
     return Answer(
         outcome=_outcome(workspace, view, explanation),
         care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
@@ -181,24 +181,22 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
 
 
 def _lead(explanation: Explanation) -> list[Any]:
-    best, n = explanation.best_set, len(explanation.sufficient_sets)
-    names = join(best.variables) or "no variable"
-    verb = "is" if len(best.variables) == 1 else "are"
+    """Write the lead with the best set in bold, and how many sets are sufficient."""
+    n = len(explanation.sufficient_sets)
     if explanation.is_search_complete:
         others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
     else:
         others = f"The search found {counted(n, 'sufficient set')}."
-    if not best.variables:
-        return [f"It is kept for all values, with probability {format_probability(best.sdp)}. {others}"]
-    return ["To keep it, ", html.B(names), f" {verb} enough, with probability {format_probability(best.sdp)}. {others}"]
+    if not explanation.best_set.variables:
+        return [f"{explanation.lead} {others}"]
+    before, best, after = explanation.lead.partition(explanation.best_text)
+    return [before, html.B(best), f"{after} {others}"]
 
 
 def _not_sufficient(explanation: Explanation) -> html.Div:
     best = explanation.best_set
     reached = float(format_probability(best.sdp))
-    names = join(best.variables) or "the empty set"
-    text = f"No set of the candidates keeps this outcome with probability {explanation.pi:g}. "
-    nearest = f"The largest SDP is {format_probability(best.sdp)}, for {names}. "
+    text, nearest = f"{explanation.verdict} ", f"{NEAREST} {best}. "
     if not 0.01 <= reached < explanation.pi:
         return pieces.message("care", html.B(text), nearest)
     button = dmc.Button(
@@ -214,7 +212,7 @@ def _effect(workspace: Workspace, view: View, explanation: Explanation) -> str:
     fitted = workspace.explain(view.with_(pi=None, alpha=None, n_candidates=None))[0]
     texts = []
     for name, one in (("as fitted", fitted), ("now", explanation)):
-        best = f"best {join(one.best_set.variables)} ({format_probability(one.best_set.sdp)})"
+        best = f"best {set_text(one.best_set)} ({format_probability(one.best_set.sdp)})"
         texts.append(f"{name}: {counted(len(one.sufficient_sets), 'sufficient set')}, {best}")
     return "; ".join(texts) + "."
 
