@@ -19,14 +19,8 @@ from suffice._show.boxes import check_columns, choose_columns, chosen_rules, dra
 from suffice._show.drawing import (
     BLUE,
     GREY,
-    ORANGE,
-    SKY,
-    VERMILION,
     Floats,
-    Group,
-    class_groups,
     keep_spines,
-    list_names,
     make_axes,
     name_with_value,
     outcome_text,
@@ -36,13 +30,21 @@ from suffice._show.drawing import (
     set_title,
     shorten,
 )
+from suffice._show.figures import (
+    Distributions,
+    draw_counts,
+    draw_distributions,
+    draw_measures,
+    draw_sets,
+    held_variables,
+)
 from suffice._table.checks import check_number
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import NEAREST, Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
+from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.stability import Stability, rule_stability
-from suffice.words import counted, format_number, format_percent, format_probability, format_value
+from suffice.words import counted, format_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -210,51 +212,10 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
     if not isinstance(explanation, Explanation):
         raise TypeError(f"`sets` draws one row, such as explanations[0], got {type(explanation).__name__}.")
     drawn: tuple[SufficientSet, ...] = explanation.sufficient_sets[:n_sets] or (explanation.best_set,)
-    color = BLUE if explanation.is_sufficient else GREY
-    share = {name: sum(name in s.variables for s in drawn) / len(drawn) for name, _ in explanation.values}
-    names = [name for name, _ in rank_importance(share)]
-    n_names, n_drawn = max(len(names), 1), len(drawn)
-    ax = make_axes(ax, 3.6 + 0.55 * max(n_drawn, 3), 2.3 + 0.3 * n_names)
-
-    base, unit = -0.9, 3.0  # of the bars; the axis points down
-
-    def height(probability: float) -> float:
-        return base - unit * probability
-
-    for i in range(0, len(names), 2):
-        ax.axhspan(i - 0.5, i + 0.5, color="#F2F2F2", lw=0, zorder=0)
-    bars = ax.bar(range(n_drawn), [height(s.sdp) - base for s in drawn], bottom=base, width=0.6, color=color)
-    for bar, s in zip(bars, drawn, strict=True):
-        x = bar.get_x() + bar.get_width() / 2
-        ax.text(x, height(s.sdp) - 0.08, format_probability(s.sdp), ha="center", va="bottom", fontsize="small")
-    for x, s in enumerate(drawn):
-        held = [i for i, name in enumerate(names) if name in s.variables]
-        missing = [i for i in range(len(names)) if i not in held]
-        ax.plot([x] * len(missing), missing, "o", color="#D0D0D0", ms=5)
-        ax.plot([x] * len(held), held, "o-", color=color, ms=8, lw=1.8)
-    ax.hlines(height(explanation.pi), -0.5, n_drawn - 0.5, color=VERMILION, ls="--", lw=1.2)
-    ax.annotate(
-        f"pi = {explanation.pi:g}", (n_drawn - 0.5, height(explanation.pi)), (4, 0), textcoords="offset points",
-        va="center", color=VERMILION, annotation_clip=False,
-    )  # fmt: skip
-    ax.hlines(base, -0.5, n_drawn - 0.5, color="black", lw=0.8)
-    labels = [name_with_value(explanation, name) for name in names] or ["nothing at all"]
-    ax.set_yticks([height(1.0), height(0.5), base, *range(n_names)], ["SDP 1.0", "0.5", "0", *labels])
-    ax.set_xticks([])
-    ax.set_xlim(-0.6, n_drawn - 0.4)
-    ax.set_ylim(n_names - 0.4, height(1.0) - 0.75)
-    ax.tick_params(axis="y", length=0)
-    set_title(ax, f"Outcome: {outcome_text(explanation)}\n{_sets_title(explanation, n_drawn)}")
+    names = held_variables(explanation, drawn)
+    ax = make_axes(ax, 3.6 + 0.55 * max(len(drawn), 3), 2.3 + 0.3 * max(len(names), 1))
+    draw_sets(ax, explanation, drawn, names)
     return keep_spines(ax)
-
-
-def _sets_title(explanation: Explanation, n_drawn: int) -> str:
-    n_sets = len(explanation.sufficient_sets)
-    if not n_sets:
-        return f"{explanation.verdict} {NEAREST} this set."
-    return (
-        counted(n_sets, "sufficient set") if n_sets == n_drawn else f"the first {n_drawn} of {n_sets} sufficient sets"
-    )
 
 
 def rule(
@@ -361,23 +322,21 @@ def cdf(
     outcome, (low, high) = float(outcomes.values[0]), outcomes.intervals[0]
     sdp = explainer.sdp(X_row, S, known_outcome)[0]
 
-    ax = make_axes(ax, 7.2, 4.4)
-    kept = f"interval [{format_number(low)}, {format_number(high)}]"
-    ax.axvspan(low, high, color=SKY, alpha=0.25, lw=0, label=kept)
     margin = 0.04 * ((at[-1] - at[0]) or 1.0)
     grid = np.concatenate([[at[0] - margin], at, [at[-1] + margin]])
     names = [n if isinstance(n, str) else explainer.variable_names_[n] for n in S]
-    of_set = f"given {list_names(names) or 'nothing at all'}"
-    for known, label, color, style in ((None, "given all variables", GREY, "--"), (S, of_set, BLUE, "-")):
-        shares = explainer.cdf(X_row, known, grid)[0]
-        ax.step(grid, shares, where="post", color=color, ls=style, lw=1.8, label=label)
-    ax.axvline(outcome, color="black", lw=1.2, ls=":", label=f"outcome {format_number(outcome)}")
-    ax.set_xlim(min(grid[0], low, outcome), max(grid[-1], high, outcome))
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel(shorten(explainer.target_name_))
-    ax.set_ylabel("probability of at most this")
-    set_legend(ax)
-    set_title(ax, f"SDP {format_probability(sdp)}: the share of the blue distribution in the interval")
+    distributions = Distributions(
+        grid=grid,
+        of_set=explainer.cdf(X_row, S, grid)[0],
+        of_all=explainer.cdf(X_row, None, grid)[0],
+        variables=tuple(names),
+        outcome=outcome,
+        interval=(float(low), float(high)),
+        sdp=float(sdp),
+        target=explainer.target_name_,
+    )
+    ax = make_axes(ax, 7.2, 4.4)
+    draw_distributions(ax, distributions)
     return keep_spines(ax, "left", "bottom")
 
 
@@ -421,23 +380,10 @@ def stability(
         raise TypeError("Give the rows `X` of which noisy copies are made.")
     else:
         counts = rule_stability(explainer, X, y, scale=scale, n_copies=n_copies, random_state=random_state)
-    largest = int(max(counts.n_rules.max(), counts.n_sets.max()))
     ax = make_axes(ax, 7.0, 3.8)
-    n_rows = len(counts.n_rules)
-    width = 0.38
-    series = [(counts.n_rules, "rules", BLUE, ""), (counts.n_sets, "best sets", ORANGE, "///")]
-    for (numbers, name, color, hatch), shift in zip(series, (-width / 2, width / 2), strict=True):
-        share = np.bincount(numbers, minlength=largest + 1)[1:] / n_rows
-        ax.bar(
-            np.arange(1, largest + 1) + shift, 100 * share, width, color=color, hatch=hatch, edgecolor="white",
-            label=f"{name} (mean {numbers.mean():.2f})",
-        )  # fmt: skip
-    ax.set_xticks(np.arange(1, largest + 1, max(1, math.ceil(largest / 15))))
-    ax.set_xlim(0.4, max(largest, 4) + 0.6)
+    draw_counts(ax, [("rules", counts.n_rules), ("best sets", counts.n_sets)])
     ax.set_xlabel(f"different ones among a row and its {counts.n_copies} noisy copies")
-    ax.set_ylabel("% of the rows")
-    ax.legend(frameon=False)
-    set_title(ax, f"{counted(n_rows, 'row')}, noise of {counts.scale:g} standard deviations")
+    set_title(ax, f"{counted(len(counts.n_rules), 'row')}, noise of {counts.scale:g} standard deviations")
     return keep_spines(ax, "left", "bottom")
 
 
@@ -467,47 +413,12 @@ def coverage_precision(
         the training outcomes.
     """
     measured = rule_list.evaluate(X, y)
-    is_class = isinstance(rule_list, GlobalRulesClassifier)
     ax = make_axes(ax, 7.8, 4.6)
-    used = np.flatnonzero(measured.covers.any(axis=1))
-    if not len(used):
+    if not measured.covers.any():
         return say(ax, "No rule covers any of these rows." if rule_list.rules_ else "The list has no rules.")
-    coverage, precision = measured.coverage[used], measured.precision[used]
-    _draw_rules(ax, rule_list, used, coverage, precision)
-    best = _frontier(coverage, precision)
-    ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
-    so_far, precision_so_far = measured.coverage_of_first, measured.precision_of_first
-    ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
-    together = (
-        f"all {counted(len(rule_list.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
-    )
-    ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
-    ax.set_xlim(left=0)
-    worst = min(precision.min(), precision_so_far.min(), 0.95)
-    margin = 0.06 * (1 - worst)
-    ax.set_ylim(worst - margin, 1 + margin)
-    ax.set_xlabel("coverage: % of the rows")
-    ax.set_ylabel("precision: accuracy" if is_class else "precision: 1 - MSE / variance")
-    set_legend(ax)
-    n_rows = len(measured.outcomes)
-    set_title(ax, f"{counted(len(used), 'rule')} on {n_rows} {'training ' if X is None else ''}rows")
+    n_used = draw_measures(ax, rule_list, measured)
+    set_title(ax, f"{counted(n_used, 'rule')} on {len(measured.outcomes)} {'training ' if X is None else ''}rows")
     return keep_spines(ax, "left", "bottom")
-
-
-def _draw_rules(ax: Axes, rule_list: Any, used: NDArray[np.intp], coverage: Floats, precision: Floats) -> None:
-    """Draw rules as discs, the larger the more training rows they cover, and by class."""
-    support = np.array([rule_list.rules_[i].support for i in used])
-    sizes = 20 + 280 * support / support.max()
-    is_class = isinstance(rule_list, GlobalRulesClassifier)
-    groups = [Group("a rule", BLUE, "o", np.ones(len(used), dtype=bool))]
-    if is_class:
-        groups = class_groups(np.array([rule_list.rules_[i].output for i in used]))
-    for group in groups:
-        ax.scatter(
-            *(100 * coverage[group.is_in], precision[group.is_in], sizes[group.is_in]),
-            color=group.color, marker=group.marker, alpha=0.6, ec="white", lw=0.6,
-            label=f"a rule for {group.label}" if is_class else group.label,
-        )  # fmt: skip
 
 
 def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *, sets: SetsKind = "all") -> Any:
@@ -581,15 +492,6 @@ def _cell(columns: Sequence[tuple[str, Any]]) -> Any:
     if len(columns) == 1:
         return math.nan if columns[0][1] is None else columns[0][1]
     return ", ".join(f"{name} = {format_value(value)}" for name, value in columns)
-
-
-def _frontier(coverage: Floats, precision: Floats) -> NDArray[np.intp]:
-    """Find the rules that no other beats in both, that with the least coverage first."""
-    by_coverage = np.lexsort((-precision, -coverage))
-    best = np.maximum.accumulate(precision[by_coverage])
-    is_better = np.append(True, precision[by_coverage][1:] > best[:-1])
-    frontier: NDArray[np.intp] = by_coverage[is_better][::-1]
-    return frontier
 
 
 def _check_n_variables(n_variables: int) -> None:

@@ -10,7 +10,6 @@ from suffice import Explanation, Rule, SufficientSet
 from suffice._show.axis import Band
 from suffice._show.picture import (
     Share,
-    Summary,
     Word,
     badge_text,
     picture_explanation,
@@ -214,11 +213,3 @@ def test_pictures_are_frozen():
     with pytest.raises(FrozenInstanceError):
         picture.outcome = "calm"
     assert picture == picture_explanation(explanation())
-
-
-def test_a_summary_warns_of_rows_that_disagree_and_of_searches_that_ended_early():
-    assert Summary(9, 5, 0, 0, {1: 5}).cautions == ()
-    assert Summary(9, 5, 1, 3, {1: 5}).cautions == (
-        "The forest does not agree with the outcome of 1 row: read these with care.",
-        "The search ended before all sets of 3 rows were looked at: there may be others.",
-    )

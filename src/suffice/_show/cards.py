@@ -28,8 +28,8 @@ from suffice._show.picture import (
     picture_explanation,
     picture_line,
     picture_rule,
-    summarize,
 )
+from suffice._show.summary import summarize
 from suffice.explanation import Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor

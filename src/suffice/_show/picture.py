@@ -8,7 +8,6 @@ and the app only draw these values. The words of ``str(explanation)`` are those 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._table.encoding import Column
 from suffice.explanation import N_LISTED, NEAREST, Explanation, SufficientSet, rank_importance
-from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition, Rule
 from suffice.words import counted, format_percent, format_probability, join
@@ -199,43 +197,6 @@ class ExplanationPicture:
     sets: tuple[Share, ...]
     more_sets: str
     importance: tuple[Share, ...]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Counts of explained rows.
-
-    Parameters
-    ----------
-    n_rows : int
-        All rows.
-    n_sufficient : int
-        Rows with a sufficient set.
-    n_disagree : int
-        Rows for which the forest disagrees with the outcome.
-    n_incomplete : int
-        Rows whose search ended early.
-    sizes : mapping of int to int
-        The number of rows by the size of their smallest sufficient set.
-    """
-
-    n_rows: int
-    n_sufficient: int
-    n_disagree: int
-    n_incomplete: int
-    sizes: Mapping[int, int]
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What to take care of, one sentence each."""
-        sentences = []
-        if self.n_disagree:
-            rows = counted(self.n_disagree, "row")
-            sentences.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
-        if self.n_incomplete:
-            rows = counted(self.n_incomplete, "row")
-            sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
-        return tuple(sentences)
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -574,28 +535,3 @@ def importance_shares(importance: Mapping[str, float]) -> tuple[Share, ...]:
         The variables of any importance, the most important first.
     """
     return tuple(Share(name, value, f"{value:.2f}") for name, value in rank_importance(importance))
-
-
-def summarize(explanations: Explanations) -> Summary:
-    """Count explained rows.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-
-    Returns
-    -------
-    Summary
-        The counts.
-    """
-    has_set = explanations.has_set
-    best_sets = zip(explanations.best_sets, has_set.tolist(), strict=True)
-    sizes = Counter(len(best.variables) for best, is_sufficient in best_sets if is_sufficient)
-    return Summary(
-        n_rows=len(explanations),
-        n_sufficient=int(has_set.sum()),
-        n_disagree=int((~explanations.forest_agrees).sum()),
-        n_incomplete=len(explanations) - sum(explanations.is_search_complete),
-        sizes=dict(sorted(sizes.items())),
-    )

@@ -18,8 +18,9 @@ from typing import Any
 from suffice._show.axis import rounded
 from suffice._show.cards import about_facts, fidelity_bars, importance_bars, size_bars
 from suffice._show.markup import Html, bar, element, facts, part, read_template
-from suffice._show.picture import Summary, importance_shares, summarize
+from suffice._show.picture import importance_shares
 from suffice._show.report_data import report_data
+from suffice._show.summary import Summary, summarize
 from suffice.explanations import Explanations
 from suffice.words import counted, format_percent, format_probability, format_value
 

@@ -13,7 +13,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from suffice._io.output import write_table
 from suffice._io.result_table import result_frame
-from suffice._show.picture import Summary, summarize
+from suffice._show.summary import Summary, summarize
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import choose_rows, grid, page_response, table_columns
 from suffice.app.parts.progress import TICK, progress
