@@ -58,7 +58,7 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
 
 
 def test_rows_whose_search_ended_early_are_counted(mixed):
-    """The page never said so."""
+    """The page did not mention it."""
     rows = mixed.frame[:10].select(mixed.names)
     with pytest.warns(SearchSizeWarning):
         explanations = mixed.explainer.with_settings(max_sets=1).explain(rows)

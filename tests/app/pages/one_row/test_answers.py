@@ -22,8 +22,8 @@ def answer_with(mixed, monkeypatch):
     return answer
 
 
-def test_a_search_that_ended_early_is_said(answer_with):
-    """The page never said so."""
+def test_a_search_that_ended_early_is_mentioned(answer_with):
+    """The page did not mention it."""
     answer = answer_with(View(row=7), is_search_complete=False)
     assert NOT_COMPLETE in all_text(with_class(answer.outcome, "care"))
 
@@ -36,7 +36,7 @@ def test_a_search_that_ended_early_does_not_deny_other_sets(answer_with):
     assert "In all," not in text
 
 
-def test_nothing_is_said_of_a_complete_search_that_agrees(answer_with):
+def test_a_complete_search_that_agrees_needs_no_care(answer_with):
     answer = answer_with(View(row=7), is_search_complete=True)
     assert with_class(answer.outcome, "care") == []
 
