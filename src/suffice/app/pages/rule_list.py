@@ -342,7 +342,7 @@ def _decision(rules: Any, marks: Mapping[int, str], view: View) -> Any:
         text = f"rule {i + 1}, {picture.premise}, THEN {picture.output}"
         items.append(html.Li([html.B(f"{mark}: "), text], className=mark))
     n_others = len(marks) - 1
-    also = "1 other also holds" if n_others == 1 else f"{n_others} others also hold"
+    also = "1 other also holds" if n_others == 1 else f"{n_others or 'no'} others also hold"
     return [html.Div(f"{row}: rule {next(iter(marks)) + 1} decides; {also}.", id="decided"), html.Ul(items)]
 
 
