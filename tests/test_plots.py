@@ -139,7 +139,7 @@ def one_rule(explanations, *conditions, row=0, **changes):
     box = Rule(conditions, e.outcome, e.interval, everywhere=False, **{**figures, **changes})
     rules = list(explanations.answers.rules)
     rules[row] = (box,)
-    answers = dataclasses.replace(explanations.answers, rules=rules)
+    answers = explanations.answers._replace(rules=rules)
     return Explanations(answers, explanations.fitted, explanations.sets, explanations.library)
 
 

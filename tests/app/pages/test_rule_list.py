@@ -1,13 +1,15 @@
 from suffice._show.picture import picture_line
 from suffice.app.state.jobs import Job
+from suffice.app.state.opening import demo_workspace
 from suffice.app.state.rule_lists import find_rules
 from suffice.app.state.view import View
 
 
-def test_errors_and_precisions_of_numbers_are_written_as_elsewhere(open_app, bike):
-    page = open_app(bike).open("#rules-tiles .tile", tab="rules", row=3)
+def test_errors_and_precisions_of_numbers_are_written_as_elsewhere(open_app):
+    diabetes = demo_workspace(1)
+    page = open_app(diabetes).open("#rules-tiles .tile", tab="rules", row=3)
     page.wait_for_selector("#rule-grid .ag-row")
-    pictures = [picture_line(line) for line in find_rules(bike, View(), 500, Job("", 500)).simplify(0.01).rules_]
+    pictures = [picture_line(line) for line in find_rules(diabetes, View(), 500, Job("", 500)).simplify(0.01).rules_]
     for name in ("output", "precision", "mae"):
         cells = page.locator(f"#rule-grid .ag-center-cols-container .ag-row[row-index='0'] [col-id={name}]")
         expected = getattr(pictures[0], name)
