@@ -278,7 +278,7 @@ def round_whole_end(
     threshold : float
         The threshold.
     side : {"low", "high"}
-        Of which side it is the end.
+        Whether it is the lower or the upper end.
     within : {"low", "high"} or None, default=None
         If given, no whole number passes the end that does not pass the threshold.
 
