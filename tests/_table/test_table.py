@@ -541,3 +541,13 @@ def test_columns_are_chosen_in_an_order_of_your_own(read, positions):
     assert (chosen.n_rows, chosen.library, chosen.has_names) == (5, table.library, True)
     for new, old in enumerate(positions):
         assert chosen.labels(new)[0] == table.labels(old)[0]
+
+
+def test_the_value_that_makes_a_column_text_is_the_one_named():
+    """The error named the first value, "6", which is a number, and not the one at fault."""
+    table = read_columns({"months": np.array(["6", "WRONG", "12"], dtype=object)})
+    with pytest.raises(InputTypeError, match=r"must hold numbers, got the text 'WRONG' \(row 1\)\.") as caught:
+        table.numbers(0)
+    assert (caught.value.row, caught.value.column, caught.value.value) == (1, "months", "WRONG")
+    with pytest.raises(InputTypeError, match=r"got the text '6' \(row 0\)\."):
+        read_columns({"months": np.array(["6", "12"], dtype=object)}).numbers(0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from suffice._table.frames import as_frame
-from suffice._table.table import Table, is_missing, match_columns, read_columns
+from suffice._table.table import Table, is_missing, is_number, match_columns, read_columns
 from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
 
 
@@ -153,15 +153,7 @@ def _holds_text(X: Any) -> bool:
         return array.ndim == 2
     if array.dtype.kind != "O" or array.ndim != 2:
         return False
-    return any(isinstance(v, datetime.date) or (isinstance(v, str) and not _is_number(v)) for v in array.flat)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return any(isinstance(v, datetime.date) or (isinstance(v, str) and not is_number(v)) for v in array.flat)
 
 
 def read_outcomes(y: Any, n_rows: int) -> NDArray[Any]:

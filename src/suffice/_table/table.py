@@ -278,12 +278,13 @@ class Table:
         except (TypeError, ValueError):
             labels = ()
         problem = f"Column {self.names[i]!r} of `X` must hold numbers, got "
-        for code, label in enumerate(labels):
-            if isinstance(label, str):
-                row = self._first_row(i, code)
-                raise InputTypeError(
-                    f"{problem}the text {label!r}", ".", row=row, column=self.names[i], value=label
-                ) from None
+        texts = [(code, label) for code, label in enumerate(labels) if isinstance(label, str)]
+        # One value that is no number makes text of a whole column of a file: that value is the fault.
+        for code, label in [*(text for text in texts if not is_number(text[1])), *texts][:1]:
+            row = self._first_row(i, code)
+            raise InputTypeError(
+                f"{problem}the text {label!r}", ".", row=row, column=self.names[i], value=label
+            ) from None
         raise InputTypeError(f"{problem}something else.", column=self.names[i])
 
     def is_missing(self, i: int) -> NDArray[np.bool_]:
@@ -421,6 +422,26 @@ def _part_of_date(value: Any, part: str) -> int:
     if part == "weekday":
         return int(value.weekday())
     return int(getattr(value, part, 0))  # a date without a time has no hour
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text reads as a number.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_missing(value: Any) -> bool:
