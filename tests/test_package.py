@@ -26,6 +26,7 @@ def test_the_package_exports_these_names():
         "RareCategoriesWarning",
         "Rule",
         "SearchSizeWarning",
+        "SetStability",
         "SufficientExplainer",
         "SufficientSet",
         "__version__",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from suffice.explanations import Explanations
     from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
     from suffice.rules import Rule
+    from suffice.set_stability import SetStability
 
 __version__ = "0.1.0"
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "RareCategoriesWarning",
     "Rule",
     "SearchSizeWarning",
+    "SetStability",
     "SufficientExplainer",
     "SufficientSet",
     "__version__",
@@ -42,6 +44,7 @@ _MODULE_OF = {
     "RareCategoriesWarning": "errors",
     "Rule": "rules",
     "SearchSizeWarning": "errors",
+    "SetStability": "set_stability",
     "SufficientExplainer": "explainer",
     "SufficientSet": "explanation",
 }

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice._table.checks import check_word
 from suffice._table.encoding import Column
 from suffice.rules import Rule
+from suffice.set_stability import RowStability
 from suffice.words import format_number, format_probability, format_value, join, to_plain
 
 SetsKind = Literal["all", "minimal"]
@@ -68,6 +69,8 @@ class Explanation:
     is_search_complete : bool
         Whether the search went through all sets of candidates, and did not end at the explainer's `max_sets`: if it
         did, there may be more sufficient sets than those listed.
+    stability : RowStability or None
+        How often the best set returns when the forest is grown again; None if that was not measured.
     columns : tuple of Column
         The columns of the training table as the forest sees them: their kinds, categories and ranges. They do not
         count when explanations are compared.
@@ -82,6 +85,7 @@ class Explanation:
     rules: tuple[Rule, ...] = ()
     prediction: Any = None
     is_search_complete: bool = True
+    stability: RowStability | None = None
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -174,6 +178,11 @@ class Explanation:
         return "" if self.is_search_complete else NOT_COMPLETE
 
     @property
+    def stability_note(self) -> str:
+        """How often the best set returns, in one or two sentences; nothing if that was not measured."""
+        return "" if self.stability is None else str(self.stability)
+
+    @property
     def verdict(self) -> str:
         """Whether a set of variables is enough to keep the outcome, in one sentence."""
         if not self.is_sufficient:
@@ -239,7 +248,7 @@ class Explanation:
         -------
         dict
             Outcome, interval, pi, the forest's own prediction, the row, sets, importance (without variables of no
-            importance) and rules.
+            importance), rules and, if it was measured, stability.
         """
         return {
             "outcome": to_plain(self.outcome),
@@ -254,6 +263,7 @@ class Explanation:
             "sufficient_sets": [_set_to_dict(s) for s in self.sufficient_sets],
             "importance": {name: value for name, value in self.importance.items() if value > 0},
             "rules": [rule.to_dict() for rule in self.rules],
+            **({} if self.stability is None else {"stability": self.stability.to_dict()}),
         }
 
     def plot(self, kind: Literal["importance", "sets"] = "importance", **options: Any) -> Any:
@@ -297,7 +307,7 @@ class Explanation:
             lines.append(
                 f"Share of these {len(self.sufficient_sets)} sets that hold {', '.join(listed[:N_LISTED])}{more}."
             )
-        return "\n".join([*lines, self.search_note] if self.search_note else lines)
+        return "\n".join([*lines, *(note for note in (self.search_note, self.stability_note) if note)])
 
     def _repr_html_(self) -> str:
         from suffice._show.cards import explanation_card

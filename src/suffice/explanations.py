@@ -21,6 +21,7 @@ from suffice._table.frames import make_frame
 from suffice._table.table import Table
 from suffice.explanation import N_LISTED, Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
 from suffice.rules import Rule
+from suffice.set_stability import SetStability
 from suffice.words import to_plain
 
 
@@ -63,13 +64,43 @@ class Explanations(Sequence[Explanation]):
         Which sets were searched.
     library : str or None
         The kind of the table, and of the frames that are made of the explanations.
+    stability : SetStability or None, default=None
+        How often the best sets return when the forest is grown again: see `with_stability`.
     """
 
-    def __init__(self, answers: Answers, fitted: Fitted, sets: SetsKind, library: str | None) -> None:
+    def __init__(
+        self,
+        answers: Answers,
+        fitted: Fitted,
+        sets: SetsKind,
+        library: str | None,
+        stability: SetStability | None = None,
+    ) -> None:
         self.answers = answers
         self.fitted = fitted
         self.sets = sets
         self.library = library
+        self.stability = stability
+
+    def with_stability(self, stability: SetStability) -> Explanations:
+        """Return the same explanations with the stability of their best sets, which text, JSON and cards then state.
+
+        Parameters
+        ----------
+        stability : SetStability
+            What ``explainer.stability`` returned for the same rows and outcomes.
+
+        Returns
+        -------
+        Explanations
+            A copy.
+        """
+        if stability.best_sets != tuple(best.variables for best in self.best_sets):
+            raise ValueError(
+                f"`stability` is about {len(stability)} rows with other best sets than these {len(self)} explanations: "
+                "measure it with the same explainer, rows and outcomes."
+            )
+        return Explanations(self.answers, self.fitted, self.sets, self.library, stability)
 
     @classmethod
     def joined(cls, parts: Sequence[Explanations]) -> Explanations:
@@ -83,7 +114,7 @@ class Explanations(Sequence[Explanation]):
         Returns
         -------
         Explanations
-            All of them.
+            All of them, without their stability.
         """
         answers = [part.answers for part in parts]
         first = parts[0]
@@ -236,6 +267,7 @@ class Explanations(Sequence[Explanation]):
             rules=self.answers.rules[i],
             prediction=to_plain(self.predictions[i]),
             is_search_complete=bool(found_sets.is_complete[i]),
+            stability=None if self.stability is None else self.stability[i],
             columns=self.columns,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 
 def _in_notebook() -> bool:
@@ -30,9 +31,9 @@ def wants_bar(show: bool | None) -> bool:
 
 @contextmanager
 def progress_bar(
-    total: int, show: bool | None, what: str = "explaining", *, n_before: int = 0
+    total: int, show: bool | None, what: str = "explaining", *, n_before: int = 0, unit: str = "row"
 ) -> Iterator[Callable[[int], object] | None]:
-    """Show how many rows are done.
+    """Show how many rows or other units are done.
 
     Parameters
     ----------
@@ -44,6 +45,8 @@ def progress_bar(
         What is done with them.
     n_before : int, default=0
         Rows that were done before, which do not count for the speed.
+    unit : str, default="row"
+        What is counted.
 
     Yields
     ------
@@ -55,6 +58,37 @@ def progress_bar(
         return
     from tqdm.auto import tqdm
 
-    options = {"unit": "row", "desc": what, "delay": 0 if show else 1, "dynamic_ncols": True}
+    options = {"unit": unit, "desc": what, "delay": 0 if show else 1, "dynamic_ncols": True}
     with tqdm(total=total, initial=n_before, **options) as bar:
         yield lambda done: bar.update(done - bar.n)
+
+
+@contextmanager
+def report_steps(
+    total: int, progress: bool | Callable[[int], object] | None, what: str, unit: str
+) -> Iterator[Callable[[], object]]:
+    """Count the steps of a long work, and show them in a progress bar or pass them on.
+
+    Parameters
+    ----------
+    total : int
+        The number of steps.
+    progress : bool, callable or None
+        Whether to show a bar, as for `progress_bar`; or a function that takes the number of steps done.
+    what : str
+        What is done.
+    unit : str
+        What a step is.
+
+    Yields
+    ------
+    callable
+        To be called after each step.
+    """
+    steps = count(1)
+    if callable(progress):
+        report = progress
+        yield lambda: report(next(steps))
+        return
+    with progress_bar(total, progress, what, unit=unit) as report_bar:
+        yield lambda: None if report_bar is None else report_bar(next(steps))

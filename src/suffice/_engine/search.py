@@ -153,6 +153,7 @@ def find_sufficient_sets(
     *,
     minimal_only: bool,
     progress: Callable[[int], object] | None,
+    warns: bool = True,
 ) -> FoundSets:
     """Find the sets of candidates with SDP >= pi that have no smaller part with SDP >= pi.
 
@@ -166,11 +167,13 @@ def find_sufficient_sets(
         The outcome of each row.
     settings : Settings
         The least SDP `pi`, the sizes of the sets, and `max_sets`, how many sets the search of a row may go through,
-        the smallest first. If that was too few, a `SearchSizeWarning` is raised.
+        the smallest first.
     minimal_only : bool
         Whether to stop at the first size that has a sufficient set.
     progress : callable or None
         Called with the number of rows done, several times a second.
+    warns : bool, default=True
+        Whether to raise a `SearchSizeWarning` if `max_sets` was too few.
 
     Returns
     -------
@@ -196,7 +199,7 @@ def find_sufficient_sets(
         progress=progress,
     )
     sets = FoundSets(projected.candidates, **arrays)
-    if not sets.is_complete.all():
+    if warns and not sets.is_complete.all():
         n_sets = sum(math.comb(n, size) for size in range(settings.min_size, largest + 1))
         warn(
             f"The search ended after {settings.max_sets} of up to {n_sets:.3g} sets of candidates in "

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
+# Parameters of a forest that have no effect on its trees once these are grown, or that every growth chooses anew.
+_NOT_KEPT = ("n_jobs", "random_state", "verbose", "warm_start", "oob_score")
 # Parameters of a forest that its description names.
 _DESCRIBED = ("n_estimators", "min_samples_leaf", "max_depth", "max_features")
 
@@ -61,7 +63,7 @@ class PlainForest:
     kind : str
         The name of the scikit-learn class that the forest had.
     params : dict of str to object
-        Some of its parameters.
+        Its parameters, without `n_jobs`, `random_state` and the like. Files of earlier versions hold only a few.
     takes_missing : bool
         Whether its trees know where missing values go.
     trees : tuple of TreeArrays
@@ -91,10 +93,27 @@ def describe_forest(forest: Any) -> dict[str, Any]:
     dict of str to object
         The kind, the number of trees, the smallest size of a leaf and the like.
     """
+    params = forest_params(forest)
+    return {"kind": params["kind"], **{name: params[name] for name in _DESCRIBED if name in params}}
+
+
+def forest_params(forest: Any) -> dict[str, Any]:
+    """Return the kind of a forest and the parameters with which it can be grown again.
+
+    Parameters
+    ----------
+    forest : estimator or PlainForest
+        The forest.
+
+    Returns
+    -------
+    dict of str to object
+        The name of its class as "kind", and its parameters.
+    """
     if isinstance(forest, PlainForest):
         return {"kind": forest.kind, **forest.params}
-    params = forest.get_params()
-    return {"kind": type(forest).__name__, **{name: params[name] for name in _DESCRIBED}}
+    params = {name: value for name, value in forest.get_params().items() if name not in _NOT_KEPT}
+    return {"kind": type(forest).__name__, **params}
 
 
 def takes_missing(forest: Any) -> bool:
@@ -183,7 +202,7 @@ def thin_forest(forest: Any, X: NDArray[np.float32], kept: NDArray[np.intp]) -> 
         if not len(rows):
             raise ValueError(f"A tree has drawn none of the {len(kept)} `reference_rows`: keep more of them.")
         trees.append(replace(tree, rows=rows, n_rows=_count_leaves(leaves[kept][rows], tree)))
-    params = describe_forest(forest)
+    params = forest_params(forest)
     return PlainForest(params.pop("kind"), params, takes_missing(forest), tuple(trees))
 
 

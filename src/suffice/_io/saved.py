@@ -23,7 +23,7 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
 from suffice._engine.projection import MAX_CANDIDATES, ProjectedForest
 from suffice._engine.settings import Settings
-from suffice._engine.trees import PlainForest, TreeArrays, describe_forest, list_trees, takes_missing
+from suffice._engine.trees import PlainForest, TreeArrays, forest_params, list_trees, takes_missing
 from suffice._io.writing import replacing
 from suffice._table.encoding import Column, Encoding
 from suffice._table.table import DATE_PARTS
@@ -197,7 +197,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "columns": [_plain(vars(column)) for column in encoding.columns],
         "variables": {"names": list(variables.names), "columns": _plain(variables.columns)},
         "candidates": list(fitted.candidates),
-        "forest": {**_plain(describe_forest(fitted.estimator)), "takes_missing": takes_missing(fitted.estimator)},
+        "forest": {**_plain(forest_params(fitted.estimator)), "takes_missing": takes_missing(fitted.estimator)},
     }
     trees = list(list_trees(forest.trees))
     arrays: Arrays = {

@@ -1,0 +1,220 @@
+"""Refits: the forest grown again with other seeds or on half of the rows, and which best sets return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from suffice._engine.fitted import Fitted
+from suffice._engine.fitting import CLASSIFIERS, REGRESSORS
+from suffice._engine.forest import FittedForest
+from suffice._engine.outcomes import Outcomes
+from suffice._engine.projection import ProjectedForest
+from suffice._engine.search import FoundSets, find_sufficient_sets
+from suffice._engine.trees import PlainForest
+
+_KINDS = {kind.__name__: kind for kind in (*CLASSIFIERS, *REGRESSORS)}
+
+Counts = NDArray[np.int64]
+Draw = tuple[int, NDArray[np.intp] | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Recurrence:
+    """How often the explanations of some rows return in refits of one kind.
+
+    Parameters
+    ----------
+    n_refits : int
+        The number of refits.
+    n_same_set : ndarray of shape (n_rows,)
+        In how many of them each row has the same best set.
+    n_sufficient : ndarray of shape (n_rows,)
+        In how many of them each row has a sufficient set, whichever it is.
+    n_holding : ndarray of shape (n_rows, n_candidates)
+        In how many of them the row's best set holds each candidate.
+    """
+
+    n_refits: int
+    n_same_set: Counts
+    n_sufficient: Counts
+    n_holding: Counts
+
+
+def check_refits(fitted: Fitted) -> None:
+    """Refuse an explainer whose forest cannot be grown again.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state.
+    """
+    n_kept = fitted.settings.reference_rows
+    if n_kept is not None and len(fitted.forest.X) == n_kept:
+        raise ValueError(
+            f"`stability` grows the forest again and needs all of its training rows, but this explainer keeps only "
+            f"{n_kept} of them. Fit it without `reference_rows`."
+        )
+    if isinstance(fitted.estimator, PlainForest) and fitted.estimator.kind not in _KINDS:
+        raise ValueError(
+            f"`stability` cannot grow a forest of the kind {fitted.estimator.kind!r} after loading. Call it before "
+            "the explainer is saved."
+        )
+
+
+def draw_refits(n_seeds: int, n_resamples: int, n_rows: int, rng: np.random.Generator) -> tuple[list[Draw], list[Draw]]:
+    """Draw the seeds and the rows of refits.
+
+    Half of the rows are drawn, without repeating any. The mean of such a half varies around that of the table as the
+    mean of a table varies around the truth. A bootstrap would repeat rows, and a tree could count a copy of a row that
+    it was grown on as a row that it has not seen.
+
+    Parameters
+    ----------
+    n_seeds, n_resamples : int
+        How many refits use all rows, and how many use half of them.
+    n_rows : int
+        The number of training rows.
+    rng : Generator
+        The source of the numbers.
+
+    Returns
+    -------
+    by_seed, by_rows : list of (int, ndarray or None)
+        The seed and the rows of each refit; None for all rows.
+    """
+    seeds = rng.integers(2**31 - 1, size=n_seeds + n_resamples).tolist()
+    halves = [np.sort(rng.choice(n_rows, max(2, n_rows // 2), replace=False)) for _ in range(n_resamples)]
+    return [(seed, None) for seed in seeds[:n_seeds]], list(zip(seeds[n_seeds:], halves, strict=True))
+
+
+def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> ProjectedForest:
+    """Grow the forest again with its own parameters, and project it onto the same candidates.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state.
+    seed : int
+        The seed of the forest.
+    rows : ndarray of int, default=None
+        The training rows to grow it on; None for all.
+
+    Returns
+    -------
+    ProjectedForest
+        The projected forest. Ranks of outcomes are those of the fitted state.
+    """
+    forest = fitted.forest
+    chosen: Any = slice(None) if rows is None else rows
+    X, y_rank = forest.X[chosen], forest.y_rank[chosen]
+    estimator = _unfitted(fitted.estimator)
+    estimator.set_params(random_state=seed, n_jobs=fitted.settings.n_threads)
+    if rows is not None and isinstance(getattr(estimator, "max_samples", None), Integral):
+        estimator.set_params(max_samples=max(1, round(estimator.max_samples * len(X) / len(forest.X))))
+    estimator.fit(X, y_rank if fitted.classes is not None else forest.y_values[y_rank])
+    counted = FittedForest(estimator, X, y_rank, forest.y_values)
+    return ProjectedForest(counted, fitted.variables, fitted.candidates, fitted.min_node_size)
+
+
+def _unfitted(forest: Any) -> Any:
+    """Make an unfitted forest of the same kind, with the same parameters and as many trees."""
+    if not isinstance(forest, PlainForest):
+        return clone(forest).set_params(n_estimators=len(forest.estimators_), warm_start=False)
+    fresh = _KINDS[forest.kind]()
+    known = fresh.get_params()
+    params = {name: value for name, value in forest.params.items() if name in known}
+    return fresh.set_params(**{**params, "n_estimators": len(forest)})
+
+
+def count_recurrence(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    best_masks: NDArray[np.uint64],
+    draws: Iterable[Draw],
+    step: Callable[[], object],
+) -> Recurrence:
+    """Grow the forest again and again, and count how often the best sets of rows return.
+
+    The refits come one after the other, each on all threads: measured, that is as fast as several refits at once on
+    one thread each, takes the memory of one forest, and can be interrupted.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state.
+    X : ndarray of shape (n_rows, n_columns), float32
+        The rows.
+    outcomes : Outcomes
+        Their outcomes. These stay the same, and so do their intervals.
+    best_masks : ndarray of shape (n_rows, 2)
+        Their best sets in the fitted forest.
+    draws : iterable of (int, ndarray or None)
+        The seed and the training rows of each refit.
+    step : callable
+        Called after each refit. An error that it raises ends the work.
+
+    Returns
+    -------
+    Recurrence
+        The counts.
+    """
+    n_refits = 0
+    n_same_set, n_sufficient = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
+    n_holding = np.zeros((len(X), len(fitted.candidates)), dtype=np.int64)
+    for seed, rows in draws:
+        sets = best_sets(regrow(fitted, seed, rows), fitted, X, outcomes)
+        n_same_set += (sets.best_masks == best_masks).all(axis=1)
+        n_sufficient += sets.n_by_row() > 0
+        n_holding += held_candidates(sets.best_masks, len(fitted.candidates))
+        n_refits += 1
+        step()
+    return Recurrence(n_refits, n_same_set, n_sufficient, n_holding)
+
+
+def best_sets(projected: ProjectedForest, fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes) -> FoundSets:
+    """Find the best set of each row in a forest, without a warning if the search ended early.
+
+    Parameters
+    ----------
+    projected : ProjectedForest
+        The forest.
+    fitted : Fitted
+        The fitted state with the settings.
+    X : ndarray of shape (n_rows, n_columns), float32
+        The rows.
+    outcomes : Outcomes
+        Their outcomes.
+
+    Returns
+    -------
+    FoundSets
+        The minimal sufficient sets.
+    """
+    return find_sufficient_sets(projected, X, outcomes, fitted.settings, minimal_only=True, progress=None, warns=False)
+
+
+def held_candidates(masks: NDArray[np.uint64], n_candidates: int) -> NDArray[np.bool_]:
+    """Return which candidates each set holds.
+
+    Parameters
+    ----------
+    masks : ndarray of shape (n_sets, 2)
+        The sets.
+    n_candidates : int
+        The number of candidates.
+
+    Returns
+    -------
+    ndarray of shape (n_sets, n_candidates), bool
+        Whether each set holds each candidate.
+    """
+    bits = [masks[:, i // 64] >> np.uint64(i % 64) & np.uint64(1) for i in range(n_candidates)]
+    return np.stack(bits, axis=1).astype(bool)
