@@ -75,7 +75,7 @@ class RowStability:
         """Return one or two sentences."""
         sentence = f"The same best set in {self._both(self.same_set)}"
         if self.best_set and self.same_set != (self.n_seeds, self.n_resamples):
-            share_of = {name: 0.0 for name in self.best_set} | dict(self.shares)
+            share_of = dict.fromkeys(self.best_set, 0.0) | dict(self.shares)
             first, *others = sorted(self.best_set, key=lambda name: -share_of[name])
             percent = {name: f"{format_percent(share_of[name])} %" for name in self.best_set}
             recurring = [f"{first} recurs in {percent[first]}", *(f"{name} in {percent[name]}" for name in others)]

@@ -1,0 +1,265 @@
+"""How stable best sets are: ``python -m benchmarks.stability --data FOLDER [trees] [choices] [resamples]``.
+
+``trees`` grows forests of more and more trees: how often the best set returns, and what they cost. ``choices`` compares
+ways to choose the best among a row's sufficient sets. ``resamples`` compares half-samples and bootstraps of a table
+with other tables of the same source.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from experiments.data.loaders import load_attrition, load_bike, load_california, load_nhanes
+from sklearn.base import clone
+
+from benchmarks.run import head
+from suffice import FidelityWarning, SufficientExplainer
+from suffice._engine.refits import best_sets, draw_refits, held_candidates, regrow
+from suffice._engine.search import FoundSets, find_sufficient_sets
+
+N_TRAIN = 4000
+N_ROWS = 40
+N_REFITS = 6
+N_TREES = (100, 200, 500, 1000)
+
+
+def load_file(data: str, name: str, target: str) -> tuple[Any, Any]:
+    table = pd.read_csv(Path(data) / name)
+    return table.drop(columns=target), table[target]
+
+
+TABLES: dict[str, Callable[[str], tuple[Any, Any]]] = {
+    "german credit": lambda data: load_file(data, "german_credit.csv", "class"),
+    "bank": lambda data: load_file(data, "bank_marketing.csv.gz", "subscribed"),
+    "attrition": load_attrition,
+    "nhanes": load_nhanes,
+    "bike": load_bike,
+    "california": load_california,
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training rows of a table, and other rows to explain."""
+
+    X: Any
+    y: Any
+    rows: Any
+
+    @classmethod
+    def of(cls, X: Any, y: Any, seed: int = 0) -> Split:
+        order = np.random.default_rng(seed).permutation(len(X))
+        rows, train = order[:N_ROWS], order[N_ROWS:][:N_TRAIN]
+        return cls(X.iloc[train].reset_index(drop=True), y.iloc[train].reset_index(drop=True), X.iloc[rows])
+
+    def fit(self, n_trees: int | None = None) -> SufficientExplainer:
+        """Fit the default forest, with another number of trees."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FidelityWarning)
+            explainer = SufficientExplainer(random_state=0).fit(self.X, self.y)
+            if n_trees is None or n_trees == len(explainer.forest_.estimators_):
+                return explainer
+            forest = clone(explainer.forest_).set_params(n_estimators=n_trees)
+            return SufficientExplainer(forest, candidates=list(explainer.candidates_), random_state=0).fit(
+                self.X, self.y
+            )
+
+
+# --- trees ------------------------------------------------------------------------------------------------------------
+
+
+def measure_trees(split: Split, n_trees: int) -> tuple[float, ...]:
+    explainer = split.fit(n_trees)
+    forest = clone(explainer.forest_)
+    matrix, outcomes = explainer.fitted_.training
+    start = time.perf_counter()
+    forest.fit(matrix, outcomes)
+    fit_seconds = time.perf_counter() - start
+    start = time.perf_counter()
+    explainer.explain(split.rows, rules=None, progress=False)
+    ms = 1000 * (time.perf_counter() - start) / N_ROWS
+    stability = explainer.stability(split.rows, n_seeds=N_REFITS, n_resamples=N_REFITS, random_state=1, progress=False)
+    has_set = stability.is_sufficient
+    if not has_set.any():
+        return fit_seconds, ms, 0.0, *[math.nan] * 6
+    position = {name: i for i, name in enumerate(stability.candidates)}
+    figures = []
+    for counts in (stability.seeds, stability.resamples):
+        recurring = [
+            np.mean([counts.n_holding[row, position[name]] for name in stability.best_sets[row]] or [N_REFITS])
+            for row in np.flatnonzero(has_set)
+        ]
+        figures.append((counts.n_same_set[has_set].mean(), np.mean(recurring), counts.n_sufficient[has_set].mean()))
+    return fit_seconds, ms, has_set.mean(), *(np.array(figures).T / N_REFITS).ravel()
+
+
+def trees(data: str, tables: list[str]) -> None:
+    print(
+        f"Trees: at most {N_TRAIN} training rows, {N_ROWS} other rows, {N_REFITS} other seeds and {N_REFITS} halves\n"
+        "fit: seconds to grow the forest; ms: for a row (all sets, no rule); found: rows with a sufficient set; for "
+        "these\nrows and other seeds | halves: the same best set, the share of its variables that recur, some set "
+        "is sufficient"
+    )
+    titles = ("fit s", "ms", "found", "same", "set", "variab", "les", "suffic", "ient")
+    print(f"  {'':14s} trees {' '.join(f'{title:>7s}' for title in titles)}")
+    for name in tables:
+        split = Split.of(*TABLES[name](data))
+        for n_trees in N_TREES:
+            figures = measure_trees(split, n_trees)
+            print(f"  {name:14s} {n_trees:5d} {' '.join(f'{show(figure):>7s}' for figure in figures)}", flush=True)
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
+
+
+def by_sdp(held: Any, sdps: Any) -> int:
+    """Choose the smallest, then surest set: what the package does."""
+    return 0
+
+
+def by_importance(held: Any, sdps: Any) -> int:
+    """Choose among the smallest sets the one of the most important candidates."""
+    sizes = held.sum(axis=1)
+    ranks = [tuple(np.flatnonzero(line)) if size == sizes[0] else (99,) for line, size in zip(held, sizes, strict=True)]
+    return min(range(len(ranks)), key=lambda i: (max(ranks[i], default=0), ranks[i]))
+
+
+def by_lxi(held: Any, sdps: Any) -> int:
+    """Choose among the smallest sets the one whose variables most sufficient sets hold."""
+    sizes = held.sum(axis=1)
+    weight = (held * held.mean(axis=0)).sum(axis=1)
+    return int(np.argmax(np.where(sizes == sizes[0], weight, -1)))
+
+
+def surest(held: Any, sdps: Any) -> int:
+    """Choose the surest set of any size."""
+    return int(np.argmax(sdps))
+
+
+CHOICES = {"size, then SDP": by_sdp, "size, then candidate": by_importance, "size, then LXI": by_lxi, "SDP": surest}
+
+
+def chosen_sets(sets: FoundSets, choose: Any) -> list[frozenset[int] | None]:
+    """Choose a set of each row; None for a row without one."""
+    held = held_candidates(sets.masks, len(sets.candidates))
+    chosen: list[frozenset[int] | None] = []
+    for begin, end in zip(sets.offset[:-1], sets.offset[1:], strict=True):
+        mine = held[begin:end]
+        best = mine[choose(mine, sets.sdps[begin:end])] if end > begin else None
+        chosen.append(None if best is None else frozenset(np.flatnonzero(best).tolist()))
+    return chosen
+
+
+def search_all(explainer: SufficientExplainer, X: Any, projected: Any) -> FoundSets:
+    state = explainer.fitted_
+    outcomes = state.outcomes(X, state.predict(X))
+    return find_sufficient_sets(projected, X, outcomes, state.settings, minimal_only=False, progress=None, warns=False)
+
+
+def choices(data: str, tables: list[str]) -> None:
+    print(
+        f"Choices of the best set: as above with {N_REFITS} halves and the default forest; for rows with a set\n"
+        "same: the share of other seeds | halves with the same set; recur: share of its variables in the set of a\n"
+        "half; size: of the set"
+    )
+    print(f"  {'':14s} {'':22s} {'same':>7s} {'set':>7s} {'recur':>7s} {'size':>7s}")
+    for name in tables:
+        split = Split.of(*TABLES[name](data))
+        explainer = split.fit()
+        state = explainer.fitted_
+        X = explainer.encode(split.rows)
+        base = search_all(explainer, X, state.projected)
+        draws = draw_refits(N_REFITS, N_REFITS, len(state.forest.X), np.random.default_rng(1))
+        refits = [[search_all(explainer, X, regrow(state, *draw)) for draw in kind] for kind in draws]
+        for choice, choose in CHOICES.items():
+            own = chosen_sets(base, choose)
+            kinds = [[chosen_sets(sets, choose) for sets in kind] for kind in refits]
+            rows = [row for row, best in enumerate(own) if best is not None]
+            same = [np.mean([[other[row] == own[row] for row in rows] for other in kind]) for kind in kinds]
+            recurring = np.mean(
+                [[len(own[row] & (other[row] or set())) / max(len(own[row]), 1) for row in rows] for other in kinds[1]]  # type: ignore[operator, arg-type]
+            )
+            size = np.mean([len(own[row]) for row in rows])  # type: ignore[arg-type]
+            print(
+                f"  {name:14s} {choice:22s} {' '.join(f'{show(v):>7s}' for v in (*same, recurring, size))}", flush=True
+            )
+
+
+# --- resamples --------------------------------------------------------------------------------------------------------
+
+N_SMALL = 2000
+N_OTHERS = 8
+
+
+def resamples(data: str, tables: list[str]) -> None:
+    print(
+        f"Resamples: tables of {N_SMALL} rows; the share of rows with the same best set in {N_OTHERS} forests of other "
+        "rows\nof the same source, of halves and of bootstraps; correlation: over the rows, with that in other tables"
+    )
+    print(f"  {'':14s} {'others':>9s} {'halves':>9s} {'bootstraps':>11s} {'correlations':>14s}")
+    for name in tables:
+        X, y = TABLES[name](data)
+        if len(X) < N_ROWS + (N_OTHERS + 1) * N_SMALL // 2:
+            continue
+        rng = np.random.default_rng(0)
+        order = rng.permutation(len(X))
+        rows, pool = X.iloc[order[:N_ROWS]], order[N_ROWS:]
+        X, y = X.iloc[pool].reset_index(drop=True), y.iloc[pool].reset_index(drop=True)
+        own, others = np.arange(N_SMALL), np.arange(N_SMALL, len(X))
+        small = Split(X[:N_SMALL], y[:N_SMALL], rows).fit()
+        # The parameters of the small table's forest with all rows to draw from, and one encoding of them.
+        explainer = SufficientExplainer(clone(small.forest_), candidates=list(small.candidates_), random_state=0)
+        state = explainer.fit(X, y).fitted_
+        matrix = explainer.encode(rows)
+        outcomes = state.outcomes(matrix, state.predict(matrix))
+        base = best_sets(regrow(state, 0, own), state, matrix, outcomes)
+        has_set = base.n_by_row() > 0
+        draws = {
+            "others": [rng.choice(others, N_SMALL, replace=False) for _ in range(N_OTHERS)],
+            "halves": [rng.choice(own, N_SMALL // 2, replace=False) for _ in range(N_OTHERS)],
+            "bootstraps": [rng.choice(own, N_SMALL) for _ in range(N_OTHERS)],
+        }
+        same = {}
+        for kind, drawn in draws.items():
+            refits = [
+                best_sets(regrow(state, i + 1, chosen), state, matrix, outcomes) for i, chosen in enumerate(drawn)
+            ]
+            same[kind] = np.mean([(sets.best_masks == base.best_masks).all(axis=1)[has_set] for sets in refits], axis=0)
+        correlations = [np.corrcoef(same["others"], same[kind])[0, 1] for kind in ("halves", "bootstraps")]
+        means = [same[kind].mean() for kind in draws]
+        shown = [f"{means[0]:9.3f} {means[1]:9.3f} {means[2]:11.3f}", *(f"{value:6.2f}" for value in correlations)]
+        print(f"  {name:14s} {' '.join(shown)}", flush=True)
+
+
+def show(figure: float) -> str:
+    return "-" if math.isnan(figure) else f"{figure:.3f}" if figure < 10 else f"{figure:.0f}"
+
+
+PARTS = {"trees": trees, "choices": choices, "resamples": resamples}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--data", required=True, help="the folder of the tables")
+    parser.add_argument("--only", action="append", default=[], metavar="TABLE", help="a table to use; all by default")
+    options = parser.parse_args()
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"unknown part {unknown.pop()!r}; there are {', '.join(PARTS)}")
+    print(head())
+    for part in options.parts or PARTS:
+        PARTS[part](options.data, options.only or list(TABLES))
+
+
+if __name__ == "__main__":
+    main()
