@@ -80,6 +80,8 @@ def explanation_card(explanation: Explanation) -> str:
             drawn = importance_bars(picture.importance, MAX_IMPORTANCES)
             halves.append(part("Importance (LXI)", "share of these sets", drawn))
         parts.append(element("div", "halves", *halves))
+    if picture.stability:
+        parts.append(element("div", "part note", picture.stability))
     return _card(*parts)
 
 

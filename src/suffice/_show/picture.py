@@ -182,6 +182,8 @@ class ExplanationPicture:
     importance : tuple of Share
         The variables of any importance, the most important first; empty with fewer than two sets, when it says
         nothing.
+    stability : str, default=""
+        How often the best set returns when the forest is grown again; nothing if that was not measured.
     """
 
     title: str
@@ -197,6 +199,7 @@ class ExplanationPicture:
     sets: tuple[Share, ...]
     more_sets: str
     importance: tuple[Share, ...]
+    stability: str = ""
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -381,6 +384,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         ),
         more_sets=more_sets,
         importance=importance_shares(explanation.importance) if len(sets) > 1 else (),
+        stability=explanation.stability_note,
     )
 
 

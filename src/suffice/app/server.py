@@ -84,7 +84,7 @@ def make_app(desk: Desk, waiting: WaitingTables | None = None) -> Dash:
         State("pane-rules", "children"),
         prevent_initial_call=True,
     )(lambda stored, rows, rules: _fill(desk, stored, {"rows": rows, "rules": rules}))
-    one_row.register(app, desk)
+    one_row.register(app, desk, jobs)
     many_rows.register(app, desk, jobs)
     rule_list.register(app, desk, jobs)
     start.register(app, desk, jobs, waiting)

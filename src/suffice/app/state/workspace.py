@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -27,8 +28,10 @@ from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SufficientSet
 from suffice.explanations import Explanations
 from suffice.rules import Rule
+from suffice.set_stability import SetStability
 
 N_KEPT = 64  # answers that are kept for the next click
+N_REFITS = 10  # forests of each kind that a page grows to measure the stability of a row
 MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
 
 
@@ -346,6 +349,34 @@ class Workspace:
     def _explain(self, view: View) -> Explanations:
         y = self.observed_at([view.row]) if view.is_of_observed else None
         return self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
+
+    def stability(self, view: View, step: Callable[[int], object]) -> SetStability:
+        """Measure whether the best set of a view's row returns when the forest is grown again.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+        step : callable
+            Called with the number of forests that are grown. An error that it raises ends the work.
+
+        Returns
+        -------
+        SetStability
+            The stability of one row.
+        """
+        outcome = self.explain(view)[0].outcome  # so that the model is not asked again, outside the lock
+        return self._answers.get(  # type: ignore[no-any-return]
+            ("stability", view.key),
+            lambda: self.explainer_for(view).stability(
+                self.row_of(view),
+                [outcome],
+                n_seeds=N_REFITS,
+                n_resamples=N_REFITS,
+                random_state=0,
+                progress=step,
+            ),
+        )
 
     def chosen_set(self, view: View) -> SufficientSet:
         """Return the set that a view shows: the chosen one if it is sufficient, else the best one.

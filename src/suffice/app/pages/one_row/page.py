@@ -21,9 +21,11 @@ from suffice.app.pages.one_row.answers import (
 from suffice.app.pages.one_row.changes import change
 from suffice.app.pages.one_row.editors import editors
 from suffice.app.pages.one_row.lookalikes import line_columns
+from suffice.app.pages.one_row.stability import register_stability, stability_panel
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import grid, page_response, table_columns
 from suffice.app.state.desk import Desk
+from suffice.app.state.jobs import Jobs
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED, Workspace
 
@@ -76,6 +78,7 @@ def layout(workspace: Workspace, view: View) -> html.Div:
             pieces.panel(
                 "Rule", html.Div(answer.rule, id="rule"), note="of the chosen set, on the training data", wide=True
             ),
+            stability_panel(),
             *_figure_panels(workspace),
             *_row_panels(workspace),
         ],
@@ -256,7 +259,7 @@ def _browser(workspace: Workspace) -> dmc.Modal:
 # --- callbacks --------------------------------------------------------------------------------------------------------
 
 
-def register(app: Dash, desk: Desk) -> None:
+def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
     """Connect the callbacks of the page.
 
     Parameters
@@ -265,9 +268,12 @@ def register(app: Dash, desk: Desk) -> None:
         The app.
     desk : Desk
         The workspaces.
+    jobs : Jobs
+        The jobs.
     """
     _connect_changes(app, desk)
     _connect_answers(app, desk)
+    register_stability(app, desk, jobs)
     app.callback(
         Output("browser", "getRowsResponse"),
         Input("browser", "getRowsRequest"),
