@@ -159,10 +159,8 @@ def chosen_sets(sets: FoundSets, choose: Any) -> list[frozenset[int] | None]:
     return chosen
 
 
-def search_all(explainer: SufficientExplainer, X: Any, projected: Any) -> FoundSets:
-    state = explainer.fitted_
-    outcomes = state.outcomes(X, state.predict(X))
-    return find_sufficient_sets(projected, X, outcomes, state.settings, minimal_only=False, progress=None, warns=False)
+def search_all(state: Any, X: Any, outcomes: Any) -> FoundSets:
+    return find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=None, warns=False)
 
 
 def choices(data: str, tables: list[str]) -> None:
@@ -177,9 +175,10 @@ def choices(data: str, tables: list[str]) -> None:
         explainer = split.fit()
         state = explainer.fitted_
         X = explainer.encode(split.rows)
-        base = search_all(explainer, X, state.projected)
+        outcomes = state.outcomes(X, state.predict(X))
+        base = search_all(state, X, outcomes)
         draws = draw_refits(N_REFITS, N_REFITS, len(state.forest.X), np.random.default_rng(1))
-        refits = [[search_all(explainer, X, regrow(state, *draw)) for draw in kind] for kind in draws]
+        refits = [[search_all(regrow(state, *draw), X, outcomes) for draw in kind] for kind in draws]
         for choice, choose in CHOICES.items():
             own = chosen_sets(base, choose)
             kinds = [[chosen_sets(sets, choose) for sets in kind] for kind in refits]
@@ -221,7 +220,7 @@ def resamples(data: str, tables: list[str]) -> None:
         state = explainer.fit(X, y).fitted_
         matrix = explainer.encode(rows)
         outcomes = state.outcomes(matrix, state.predict(matrix))
-        base = best_sets(regrow(state, 0, own), state, matrix, outcomes)
+        base = best_sets(regrow(state, 0, own), matrix, outcomes)
         has_set = base.n_by_row() > 0
         draws = {
             "others": [rng.choice(others, N_SMALL, replace=False) for _ in range(N_OTHERS)],
@@ -230,9 +229,7 @@ def resamples(data: str, tables: list[str]) -> None:
         }
         same = {}
         for kind, drawn in draws.items():
-            refits = [
-                best_sets(regrow(state, i + 1, chosen), state, matrix, outcomes) for i, chosen in enumerate(drawn)
-            ]
+            refits = [best_sets(regrow(state, i + 1, chosen), matrix, outcomes) for i, chosen in enumerate(drawn)]
             same[kind] = np.mean([(sets.best_masks == base.best_masks).all(axis=1)[has_set] for sets in refits], axis=0)
         correlations = [np.corrcoef(same["others"], same[kind])[0, 1] for kind in ("halves", "bootstraps")]
         means = [same[kind].mean() for kind in draws]

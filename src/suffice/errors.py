@@ -97,6 +97,10 @@ class InputTypeError(InputError, TypeError):
     """A value of the wrong kind, such as text in a column of numbers."""
 
 
+class CountsWarning(UserWarning):
+    """The forest leaves no rows out of bag, so the rows that grew its trees are counted."""
+
+
 class FidelityWarning(UserWarning):
     """The forest follows the outcomes poorly, so its explanations say little."""
 

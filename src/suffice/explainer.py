@@ -61,16 +61,20 @@ class SufficientExplainer(ConditionalForest):
     candidates : {"splits", "impurity", "permutation"} or list of str or int, default="splits"
         How the candidates are chosen: by the number of splits on them, by impurity or permutation importance, or
         given by name or position.
-    min_size, max_size : int, default=1, None
-        The sizes of the sets. ``min_size=0`` allows the empty set: the outcome is kept whatever is known. None sets
-        no largest size.
+    min_size, max_size : int, default=0, None
+        The sizes of the sets. The empty set is sufficient if the outcome is kept whatever is known; ``min_size=1``
+        leaves it out. None sets no largest size.
     max_sets : int, default=2**20
         How many sets of candidates the search of a row may go through, the smallest and those of the most important
         candidates first: all sets of 20 candidates, or all up to size 3 of 128. If there are more, the search ends
         there, with a warning and ``is_search_complete=False``. None sets no limit.
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
-        `min_samples_leaf`.
+        `min_samples_leaf`; if rows out of bag are counted, at least 10 (classes) or 5 (numbers).
+    counts : {"auto", "out-of-bag", "bootstrap"}, default="auto"
+        Which training rows a tree counts: those that it did not draw, or those that it drew, as in the paper. The rows
+        that grew a tree agree with it by construction, so counting them gives probabilities that are too high. "auto"
+        counts the rows out of bag if there are any.
     reference_rows : int, default=None
         Keep only this many training rows, drawn at random, to count on: SDPs, intervals and rules. The forest is still
         fitted on all rows. Memory, time for a row and the noise of the counts then depend on the rows kept; cells are
@@ -145,10 +149,11 @@ class SufficientExplainer(ConditionalForest):
         radius: float | None = None,
         n_candidates: int = 10,
         candidates: str | Sequence[str | int] = "splits",
-        min_size: int = 1,
+        min_size: int = 0,
         max_size: int | None = None,
         max_sets: int | None = DEFAULT_MAX_SETS,
         min_node_size: int | None = None,
+        counts: Literal["auto", "out-of-bag", "bootstrap"] = "auto",
         reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
@@ -168,6 +173,7 @@ class SufficientExplainer(ConditionalForest):
         self.max_size = max_size
         self.max_sets = max_sets
         self.min_node_size = min_node_size
+        self.counts = counts
         self.reference_rows = reference_rows
         self.groups = groups
         self.dates = dates
@@ -368,10 +374,9 @@ class SufficientExplainer(ConditionalForest):
         has_bar = wants_bar(progress)
         with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report_progress:
             found_sets = find_sufficient_sets(
-                state.projected,
+                state,
                 matrix,
                 outcomes,
-                state.settings,
                 minimal_only=sets == "minimal",
                 progress=report_progress,
             )
@@ -439,7 +444,7 @@ class SufficientExplainer(ConditionalForest):
         table = read_input(self, X, extra_columns=state.settings.extra_columns)
         matrix = state.encode(table)
         outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
-        sets = best_sets(state.projected, state, matrix, outcomes)
+        sets = best_sets(state, matrix, outcomes)
         names = state.variables.names
         draws = draw_refits(n_seeds, n_resamples, len(state.forest.X), np.random.default_rng(random_state))
         counts = []

@@ -24,7 +24,7 @@ from suffice._engine.outcomes import (
 )
 from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
 from suffice._engine.settings import Settings, check_radius
-from suffice._engine.trees import PlainForest, describe_forest, takes_missing
+from suffice._engine.trees import Counts, PlainForest, describe_forest, takes_missing
 from suffice._table.checks import as_finite, check_finite
 from suffice._table.encoding import Encoding
 from suffice._table.table import Table
@@ -59,6 +59,8 @@ class Fitted:
         How the table becomes the matrix that the forest sees.
     ends : Ends
         How the ends of boxes are written in the user's own values.
+    counts : {"out-of-bag", "bootstrap"}
+        Which training rows each tree counts.
     task : {"classification", "regression"}
         What the outcomes are.
     task_reason : str
@@ -71,6 +73,8 @@ class Fitted:
         Out-of-bag accuracy or R2 of the forest.
     fidelity_by_class : dict of object to float, or None
         For each class the share of its rows that the forest gets right; None for a regression.
+    has_signal : bool
+        Whether the variables say anything about the outcomes. If not, no set of them is called sufficient.
     settings : Settings
         The settings.
     model_name : str or None, default=None
@@ -81,12 +85,14 @@ class Fitted:
     projected: ProjectedForest
     encoding: Encoding
     ends: Ends
+    counts: Counts
     task: str
     task_reason: str
     classes: NDArray[Any] | None
     target: str
     fidelity: float
     fidelity_by_class: dict[Any, float] | None
+    has_signal: bool
     settings: Settings
     model_name: str | None = None
 
@@ -256,8 +262,9 @@ class Fitted:
             "candidates": list(self.candidate_names),
             "fidelity": self.fidelity,
             "fidelity_by_class": self.fidelity_by_class,
+            "has_signal": self.has_signal,
             "forest": describe_forest(self.estimator),
-            "settings": {**settings, "min_node_size": self.min_node_size},
+            "settings": {**settings, "min_node_size": self.min_node_size, "counts": self.counts},
             "versions": dict(_versions()),
         }
 

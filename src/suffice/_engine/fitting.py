@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,29 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from suffice._engine.candidates import choose_candidates
 from suffice._engine.ends import Ends
 from suffice._engine.fitted import Fitted
-from suffice._engine.forest import FittedForest
+from suffice._engine.forest import FittedForest, choose_rows, rows_out_of_bag
 from suffice._engine.outcomes import rank_classes
 from suffice._engine.projection import ProjectedForest
 from suffice._engine.settings import Settings, check_radius, least_cell
-from suffice._engine.trees import OTHER_TABLE, takes_missing
+from suffice._engine.trees import OTHER_TABLE, Counts, takes_missing
 from suffice._table.checks import as_finite, check_finite
 from suffice._table.encoding import Encoding
 from suffice._table.table import Table
 from suffice._table.variables import Variables
-from suffice.errors import FidelityWarning, warn
+from suffice.errors import CountsWarning, FidelityWarning, warn
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
 REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
 
 # Numbers without fractions are taken for classes up to this many distinct values.
 MAX_INTEGER_CLASSES = 20
+# The rows that a leaf of the default forest, and a cell of out-of-bag rows, hold at least. Larger leaves of numbers
+# cost accuracy (`python -m benchmarks.honesty` prints the figures).
+LEAST_ROWS = {"classification": 10, "regression": 5}
 # A forest that removes less than this share of a constant prediction's error is called poor.
 POOR_FIDELITY = 0.2
+# A forest must be better than a constant prediction by this many standard errors of the mean gain.
+SIGNAL = 2.0
 
 
 def task_of_forest(forest: object) -> str | None:
@@ -126,12 +131,12 @@ def consistent_leaf_size(n_rows: int) -> int:
     return int(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250)
 
 
-def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> Any:
+def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_state: Any) -> Any:
     """Make the forest that is fitted when the user brings none.
 
-    Its leaves hold at least as many rows as `consistent_leaf_size` says, and never fewer than 5, so that a share of a
-    cell's rows can be read as a probability. For numbers a split considers 0.7 of the columns: the sets are smaller
-    than with all of them. docs/tables.md has the figures.
+    Its leaves hold at least as many rows as `consistent_leaf_size` says, and never fewer than 5 (10 for classes, if
+    rows out of bag are counted), so that a share of a cell's rows can be read as a probability. For numbers a split
+    considers 0.7 of the columns: the sets are smaller than with all of them. docs/tables.md has the figures.
 
     Parameters
     ----------
@@ -139,6 +144,8 @@ def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> An
         The task.
     n_rows : int
         The number of training rows.
+    counts : {"out-of-bag", "bootstrap"}
+        Which rows its trees will count.
     n_jobs : int
         The number of threads.
     random_state : int, RandomState or None
@@ -149,14 +156,48 @@ def default_forest(task: str, n_rows: int, n_jobs: int, random_state: Any) -> An
     estimator
         An unfitted forest of 100 trees.
     """
-    leaf = max(5, consistent_leaf_size(n_rows))
+    least = LEAST_ROWS[task] if counts == "out-of-bag" else 5
+    leaf = max(least, consistent_leaf_size(n_rows))
     shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
     if task == "classification":
         return RandomForestClassifier(**shared)
     return RandomForestRegressor(**shared, max_features=0.7)
 
 
-def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], n_jobs: int, random_state: Any) -> Any:
+def decide_counts(counts: str, forest: Any) -> Counts:
+    """Decide which rows the trees count.
+
+    Parameters
+    ----------
+    counts : {"auto", "out-of-bag", "bootstrap"}
+        The user's choice.
+    forest : estimator or None
+        The user's forest.
+
+    Returns
+    -------
+    {"out-of-bag", "bootstrap"}
+        "auto" is out of bag, unless the trees of the forest draw all rows; a `CountsWarning` then says so.
+    """
+    draws_all = forest is not None and not forest.bootstrap
+    if counts == "bootstrap" or (counts == "out-of-bag" and not draws_all):
+        return cast("Counts", counts)
+    if not draws_all:
+        return "out-of-bag"
+    if counts == "out-of-bag":
+        raise ValueError(
+            "`counts='out-of-bag'` needs a forest with `bootstrap=True`: each tree of this one draws all rows, so that "
+            "none is left to count. Set `bootstrap=True`, or take `counts='bootstrap'`."
+        )
+    warn(
+        "Each tree of `forest` draws all rows, so the rows that grew it are counted and probabilities come out too "
+        "high. Set `bootstrap=True` to count the rows out of bag, or `counts='bootstrap'` to accept this.",
+        CountsWarning,
+    )
+    return "bootstrap"
+
+
+def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], settings: Settings) -> Any:
     """Fit the user's forest or the default one; a fitted forest stays as it is.
 
     Parameters
@@ -169,10 +210,8 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
         The training table.
     y : ndarray of shape (n_rows,)
         The outcomes, as the user gave them.
-    n_jobs : int
-        The number of threads of the default forest.
-    random_state : int, RandomState or None
-        The seed of a forest that has none of its own.
+    settings : Settings
+        The number of threads and the counts of the default forest, and the seed of a forest that has none of its own.
 
     Returns
     -------
@@ -180,7 +219,8 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
         A fitted forest.
     """
     if forest is None:
-        return default_forest(task, len(X), n_jobs, random_state).fit(X, y)
+        counts = decide_counts(settings.counts, None)
+        return default_forest(task, len(X), counts, settings.n_threads, settings.random_state).fit(X, y)
     if hasattr(forest, "estimators_"):
         if forest.n_features_in_ != X.shape[1]:
             raise ValueError(f"`forest` was fitted on {forest.n_features_in_} columns, `X` has {X.shape[1]}.")
@@ -191,7 +231,7 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
         return forest
     fresh = clone(forest)
     if fresh.random_state is None:
-        fresh.set_params(random_state=random_state)
+        fresh.set_params(random_state=settings.random_state)
     return fresh.fit(X, y)
 
 
@@ -216,13 +256,34 @@ def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
         raise ValueError("`forest` is fitted already, but on other outcomes: pass the very `y` that it was fitted on.")
 
 
-def measure_fidelity(forest: FittedForest, task: str, n_threads: int) -> tuple[float, list[float]]:
+class Fidelity(NamedTuple):
+    """How well a forest follows the outcomes, on rows that its trees did not see.
+
+    Parameters
+    ----------
+    value : float
+        Accuracy or R2; NaN if no row is out of bag.
+    by_class : list of float
+        For each class the share of its rows that are right; empty for a regression.
+    has_signal : bool
+        Whether the forest is better than the shares of the classes, or the mean, by more than chance explains; True
+        if no row is out of bag.
+    """
+
+    value: float
+    by_class: list[float]
+    has_signal: bool
+
+
+def measure_fidelity(forest: FittedForest, is_out: NDArray[np.bool_], task: str, n_threads: int) -> Fidelity:
     """Measure how well the forest follows the outcomes, on rows that its trees did not see.
 
     Parameters
     ----------
     forest : FittedForest
         The forest.
+    is_out : ndarray of shape (n_trees, n_rows)
+        Whether each tree has not seen each row.
     task : {"classification", "regression"}
         The task.
     n_threads : int
@@ -230,37 +291,63 @@ def measure_fidelity(forest: FittedForest, task: str, n_threads: int) -> tuple[f
 
     Returns
     -------
-    fidelity : float
-        Out-of-bag accuracy or R2; NaN if no row is out of bag. A poor one raises a `FidelityWarning`.
-    by_class : list of float
-        For each class the share of its rows that are right; empty for a regression.
+    Fidelity
+        The measures.
     """
-    predictions, is_known = forest.predict_out_of_bag(n_threads)
+    predictions, is_known = forest.predict_out_of_bag(is_out, n_threads)
     n_classes = len(forest.y_values) if task == "classification" else 0
     if not is_known.any():
-        return math.nan, [math.nan] * n_classes
-    rank = forest.y_rank[is_known]
-    by_class: list[float] = []
-    if task == "classification":
-        is_wrong = np.argmax(predictions[is_known], axis=1) != rank
-        n_rows = np.bincount(rank, minlength=n_classes)
-        n_right = np.bincount(rank[~is_wrong], minlength=n_classes)
-        by_class = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
-        wrong = float(np.mean(is_wrong))
-        wrong_constant = 1.0 - float(np.max(np.bincount(rank))) / len(rank)
-        fidelity, measure = 1.0 - wrong, "accuracy"
-    else:
+        return Fidelity(math.nan, [math.nan] * n_classes, True)
+    predictions, rank = predictions[is_known], forest.y_rank[is_known]
+    if task == "regression":
         y = forest.y_values[rank]
-        wrong = float(np.mean((y - predictions[is_known, 0]) ** 2))
-        wrong_constant = float(np.var(y))
-        fidelity, measure = 1.0 - wrong / wrong_constant if wrong_constant else math.nan, "R2"
-    if wrong > (1 - POOR_FIDELITY) * wrong_constant:
+        error, constant = (y - predictions[:, 0]) ** 2, (y - y.mean()) ** 2
+        return Fidelity(
+            1 - error.mean() / constant.mean() if constant.any() else math.nan, [], _is_less(error, constant)
+        )
+    is_right = np.argmax(predictions, axis=1) == rank
+    n_rows, n_right = np.bincount(rank, minlength=n_classes), np.bincount(rank[is_right], minlength=n_classes)
+    by_class = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
+    has_class = np.eye(n_classes)[rank]
+    error, constant = (((has_class - shares) ** 2).sum(axis=1) for shares in (predictions, n_rows / len(rank)))
+    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant))
+
+
+def _is_less(error: NDArray[np.float64], constant: NDArray[np.float64]) -> bool:
+    """Return whether the errors of the forest are smaller than those of a constant, by two standard errors."""
+    gain = constant - error
+    return bool(gain.mean() > SIGNAL * gain.std() / math.sqrt(len(gain)))
+
+
+def warn_of_poor_fidelity(fidelity: Fidelity, forest: FittedForest, counts: Counts) -> None:
+    """Warn if the forest follows the outcomes poorly, or not at all.
+
+    Parameters
+    ----------
+    fidelity : Fidelity
+        How well it does.
+    forest : FittedForest
+        The forest.
+    counts : {"out-of-bag", "bootstrap"}
+        Which rows are counted.
+    """
+    is_regression = not fidelity.by_class
+    measure, best_constant = (
+        ("R2", 0.0) if is_regression else ("accuracy", np.bincount(forest.y_rank).max() / len(forest.X))
+    )
+    if counts == "out-of-bag" and not fidelity.has_signal:
         warn(
-            f"The forest follows the outcomes poorly: out-of-bag {measure} {fidelity:.2f}, hardly better than a "
+            f"The variables say nothing about the outcomes: on rows out of bag the forest (out-of-bag {measure} "
+            f"{fidelity.value:.2f}) is no better than {'the mean' if is_regression else 'the shares of the classes'}. "
+            "No set of variables is called sufficient; try other variables or more rows.",
+            FidelityWarning,
+        )
+    elif 1 - fidelity.value > (1 - POOR_FIDELITY) * (1 - best_constant):
+        warn(
+            f"The forest follows the outcomes poorly: out-of-bag {measure} {fidelity.value:.2f}, hardly better than a "
             "constant prediction. Its explanations say little about these data; try other variables or more rows.",
             FidelityWarning,
         )
-    return fidelity, by_class
 
 
 def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Settings) -> Fitted:
@@ -292,27 +379,34 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
     X = encoding.encode(table, settings.unseen)
     check_finite(X, [column.name for column in encoding.columns], takes_missing(forest))
     variables = Variables.of_matrix(encoding, X, settings.groups)
-    estimator = fit_forest(forest, task, X, y, settings.n_threads, settings.random_state)
+    counts = decide_counts(settings.counts, forest)
+    estimator = fit_forest(forest, task, X, y, settings)
     classes = estimator.classes_ if task == "classification" else None
     if classes is not None:
         y = rank_classes(y, classes)
-    counted = FittedForest.from_training(estimator, X, y, settings.reference_rows, settings.random_state)
+    kept = choose_rows(len(X), settings.reference_rows, settings.random_state)
+    counted = FittedForest.from_training(estimator, X, y, kept, counts)
     if estimator is forest:
         check_outcomes(estimator, y)
-    min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), len(counted.X))
+    least = LEAST_ROWS[task] if counts == "out-of-bag" else 1
+    min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), len(kept), least)
     candidates = choose_candidates(counted, estimator, variables, settings)
-    fidelity, by_class = measure_fidelity(counted, task, settings.n_threads)
+    is_out = rows_out_of_bag(estimator, len(X), kept)
+    fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)
+    warn_of_poor_fidelity(fidelity, counted, counts)
     return Fitted(
         estimator=estimator,
         projected=ProjectedForest(counted, variables, candidates, min_node_size),
         encoding=encoding,
         ends=Ends(encoding, counted.X),
+        counts=counts,
         task=task,
         task_reason=reason,
         classes=classes,
         target=target,
-        fidelity=fidelity,
-        fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), by_class, strict=True)),
+        fidelity=fidelity.value,
+        fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
+        has_signal=fidelity.has_signal or counts == "bootstrap",
         settings=settings,
     )
 

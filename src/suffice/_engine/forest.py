@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice import _core
-from suffice._engine.trees import OTHER_TABLE, list_trees, thin_forest
+from suffice._engine.trees import OTHER_TABLE, Counts, count_rows, list_trees
 
 # Rows whose leaves are looked up together: 4 bytes a row and tree.
 N_AT_ONCE = 20_000
@@ -86,9 +86,9 @@ class FittedForest:
 
     @classmethod
     def from_training(
-        cls, estimator: Any, X: NDArray[np.float32], y: NDArray[Any], n_kept: int | None, random_state: Any
+        cls, estimator: Any, X: NDArray[np.float32], y: NDArray[Any], kept: NDArray[np.intp], counts: Counts
     ) -> FittedForest:
-        """Take over a forest that was just fitted, with all of its training rows or some of them.
+        """Take over a forest that was just fitted, and choose the rows that are counted.
 
         Parameters
         ----------
@@ -98,20 +98,19 @@ class FittedForest:
             Its training table.
         y : ndarray of shape (n_rows,)
             The outcomes: numbers, or positions in the forest's `classes_`.
-        n_kept : int or None
-            How many rows to keep, if there are more; None for all.
-        random_state : int, RandomState or None
-            The seed by which rows are kept.
+        kept : ndarray of int
+            The rows that may be counted, ascending.
+        counts : {"out-of-bag", "bootstrap"}
+            Which of them each tree counts.
 
         Returns
         -------
         FittedForest
-            The forest with the bootstrap rows of each tree.
+            The forest with the rows that each tree counts.
         """
-        trees = estimator
-        if n_kept is not None and n_kept < len(X):
-            kept = np.sort(check_random_state(random_state).choice(len(X), n_kept, replace=False))
-            trees = thin_forest(estimator, X, kept)
+        is_thinned = len(kept) < len(X)
+        trees = count_rows(estimator, X, counts, kept) if is_thinned or counts == "out-of-bag" else estimator
+        if is_thinned:
             X, y = X[kept], y[kept]
         values, ranks = np.unique(y, return_inverse=True)
         if len(values) < 2:
@@ -154,11 +153,15 @@ class FittedForest:
                 total[part] += value[leaves[:, t]]
         return total / len(self.values)
 
-    def predict_out_of_bag(self, n_threads: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def predict_out_of_bag(
+        self, is_out: NDArray[np.bool_], n_threads: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Predict each training row by the trees that did not see it.
 
         Parameters
         ----------
+        is_out : ndarray of shape (n_trees, n_rows)
+            Whether each tree has not seen each row.
         n_threads : int
             How many threads look up the leaves.
 
@@ -170,9 +173,6 @@ class FittedForest:
             Whether some tree has not seen the row.
         """
         total = np.zeros((len(self.X), self.values[0].shape[1]))
-        is_out = np.ones((len(self.values), len(self.X)), dtype=bool)
-        for t, tree in enumerate(list_trees(self.trees)):
-            is_out[t, tree.rows] = False
         for begin in range(0, len(self.X), N_AT_ONCE):
             part = slice(begin, begin + N_AT_ONCE)
             leaves = _core.leaves(forest=self.core, X=self.X[part], n_threads=n_threads)
@@ -180,3 +180,52 @@ class FittedForest:
                 total[part] += np.where(is_out[t, part, None], value[leaves[:, t]], 0.0)
         n_trees = is_out.sum(axis=0)
         return total / np.maximum(n_trees, 1)[:, None], n_trees > 0
+
+
+def choose_rows(n_rows: int, n_kept: int | None, random_state: Any) -> NDArray[np.intp]:
+    """Choose the training rows that may be counted.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of training rows.
+    n_kept : int or None
+        How many of them to keep, if there are more; None for all.
+    random_state : int, RandomState or None
+        The seed by which rows are kept.
+
+    Returns
+    -------
+    ndarray of int
+        The rows, ascending.
+    """
+    if n_kept is None or n_kept >= n_rows:
+        return np.arange(n_rows)
+    return np.sort(check_random_state(random_state).choice(n_rows, n_kept, replace=False))
+
+
+def rows_out_of_bag(estimator: Any, n_rows: int, kept: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Find the rows that each tree did not draw.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted forest.
+    n_rows : int
+        The number of its training rows.
+    kept : ndarray of int
+        The rows in question.
+
+    Returns
+    -------
+    ndarray of shape (n_trees, n_kept)
+        Whether each tree did not draw each of the rows.
+    """
+    is_out = np.empty((len(estimator.estimators_), len(kept)), dtype=bool)
+    samples = estimator.estimators_samples_
+    for t in range(len(samples)):
+        drawn, samples[t] = samples[t], None
+        of_tree = np.ones(n_rows, dtype=bool)
+        of_tree[drawn] = False
+        is_out[t] = of_tree[kept]
+    return is_out

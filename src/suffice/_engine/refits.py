@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -17,11 +17,11 @@ from suffice._engine.forest import FittedForest
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.projection import ProjectedForest
 from suffice._engine.search import FoundSets, find_sufficient_sets
-from suffice._engine.trees import PlainForest
+from suffice._engine.trees import PlainForest, count_rows
 
 _KINDS = {kind.__name__: kind for kind in (*CLASSIFIERS, *REGRESSORS)}
 
-Counts = NDArray[np.int64]
+Integers = NDArray[np.int64]
 Draw = tuple[int, NDArray[np.intp] | None]
 
 
@@ -42,9 +42,9 @@ class Recurrence:
     """
 
     n_refits: int
-    n_same_set: Counts
-    n_sufficient: Counts
-    n_holding: Counts
+    n_same_set: Integers
+    n_sufficient: Integers
+    n_holding: Integers
 
 
 def check_refits(fitted: Fitted) -> None:
@@ -94,8 +94,8 @@ def draw_refits(n_seeds: int, n_resamples: int, n_rows: int, rng: np.random.Gene
     return [(seed, None) for seed in seeds[:n_seeds]], list(zip(seeds[n_seeds:], halves, strict=True))
 
 
-def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> ProjectedForest:
-    """Grow the forest again with its own parameters, and project it onto the same candidates.
+def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> Fitted:
+    """Grow the forest again with its own parameters, for the same candidates and counts.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> P
 
     Returns
     -------
-    ProjectedForest
-        The projected forest. Ranks of outcomes are those of the fitted state.
+    Fitted
+        The state with the new forest. The ranks of outcomes stay the same.
     """
     forest = fitted.forest
     chosen: Any = slice(None) if rows is None else rows
@@ -119,8 +119,11 @@ def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> P
     if rows is not None and isinstance(getattr(estimator, "max_samples", None), Integral):
         estimator.set_params(max_samples=max(1, round(estimator.max_samples * len(X) / len(forest.X))))
     estimator.fit(X, y_rank if fitted.classes is not None else forest.y_values[y_rank])
-    counted = FittedForest(estimator, X, y_rank, forest.y_values)
-    return ProjectedForest(counted, fitted.variables, fitted.candidates, fitted.min_node_size)
+    is_bootstrap = fitted.counts == "bootstrap"
+    trees = estimator if is_bootstrap else count_rows(estimator, X, fitted.counts, np.arange(len(X)))
+    counted = FittedForest(trees, X, y_rank, forest.y_values)
+    projected = ProjectedForest(counted, fitted.variables, fitted.candidates, fitted.min_node_size)
+    return replace(fitted, estimator=estimator, projected=projected)
 
 
 def _unfitted(forest: Any) -> Any:
@@ -170,7 +173,7 @@ def count_recurrence(
     n_same_set, n_sufficient = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
     n_holding = np.zeros((len(X), len(fitted.candidates)), dtype=np.int64)
     for seed, rows in draws:
-        sets = best_sets(regrow(fitted, seed, rows), fitted, X, outcomes)
+        sets = best_sets(regrow(fitted, seed, rows), X, outcomes)
         n_same_set += (sets.best_masks == best_masks).all(axis=1)
         n_sufficient += sets.n_by_row() > 0
         n_holding += held_candidates(sets.best_masks, len(fitted.candidates))
@@ -179,15 +182,13 @@ def count_recurrence(
     return Recurrence(n_refits, n_same_set, n_sufficient, n_holding)
 
 
-def best_sets(projected: ProjectedForest, fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes) -> FoundSets:
+def best_sets(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes) -> FoundSets:
     """Find the best set of each row in a forest, without a warning if the search ended early.
 
     Parameters
     ----------
-    projected : ProjectedForest
-        The forest.
     fitted : Fitted
-        The fitted state with the settings.
+        The fitted state.
     X : ndarray of shape (n_rows, n_columns), float32
         The rows.
     outcomes : Outcomes
@@ -198,7 +199,7 @@ def best_sets(projected: ProjectedForest, fitted: Fitted, X: NDArray[np.float32]
     FoundSets
         The minimal sufficient sets.
     """
-    return find_sufficient_sets(projected, X, outcomes, fitted.settings, minimal_only=True, progress=None, warns=False)
+    return find_sufficient_sets(fitted, X, outcomes, minimal_only=True, progress=None, warns=False)
 
 
 def held_candidates(masks: NDArray[np.uint64], n_candidates: int) -> NDArray[np.bool_]:

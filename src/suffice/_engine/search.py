@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
+from suffice._engine.fitted import Fitted
 from suffice._engine.outcomes import Outcomes
-from suffice._engine.projection import ProjectedForest
-from suffice._engine.settings import Settings
 from suffice._table.variables import VariableSet
 from suffice.errors import SearchSizeWarning, warn
 
@@ -146,10 +145,9 @@ class FoundSets:
 
 
 def find_sufficient_sets(
-    projected: ProjectedForest,
+    fitted: Fitted,
     X: NDArray[np.float32],
     outcomes: Outcomes,
-    settings: Settings,
     *,
     minimal_only: bool,
     progress: Callable[[int], object] | None,
@@ -159,15 +157,14 @@ def find_sufficient_sets(
 
     Parameters
     ----------
-    projected : ProjectedForest
-        The projected forest.
+    fitted : Fitted
+        The projected forest, and the settings: the least SDP `pi`, the sizes of the sets, and `max_sets`, how many sets
+        the search of a row may go through, the smallest first. If the variables say nothing about the outcomes, only
+        the empty set is searched.
     X : ndarray of shape (n_rows, n_columns), float32
         The rows.
     outcomes : Outcomes
         The outcome of each row.
-    settings : Settings
-        The least SDP `pi`, the sizes of the sets, and `max_sets`, how many sets the search of a row may go through,
-        the smallest first.
     minimal_only : bool
         Whether to stop at the first size that has a sufficient set.
     progress : callable or None
@@ -180,17 +177,25 @@ def find_sufficient_sets(
     FoundSets
         The sets of each row.
     """
+    projected, settings = fitted.projected, fitted.settings
     n = len(projected.candidates)
-    largest = n if settings.max_size is None else min(settings.max_size, n)
     if settings.min_size > n:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
+    pi, smallest, largest = (
+        settings.pi,
+        settings.min_size,
+        n if settings.max_size is None else min(settings.max_size, n),
+    )
+    if not fitted.has_signal:
+        # The distribution given any set is that of the empty one, which is sufficient only if it may be.
+        pi, smallest, largest = pi if smallest == 0 else math.inf, 0, 0
     arrays = _core.search(
         projection=projected.on_candidates,
         rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
         options=_core.SearchOptions(
-            pi=settings.pi,
+            pi=pi,
             min_node_size=projected.min_node_size,
-            min_size=settings.min_size,
+            min_size=smallest,
             max_size=largest,
             minimal_only=minimal_only,
             max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
@@ -200,7 +205,7 @@ def find_sufficient_sets(
     )
     sets = FoundSets(projected.candidates, **arrays)
     if warns and not sets.is_complete.all():
-        n_sets = sum(math.comb(n, size) for size in range(settings.min_size, largest + 1))
+        n_sets = sum(math.comb(n, size) for size in range(smallest, largest + 1))
         warn(
             f"The search ended after {settings.max_sets} of up to {n_sets:.3g} sets of candidates in "
             f"{np.count_nonzero(~sets.is_complete)} of {len(X)} rows: they may have other sufficient sets. Give a "

@@ -36,6 +36,8 @@ class Settings:
         The sizes and the number of the sets that are searched.
     min_node_size : int or None
         The smallest size of a cell; None goes by the forest.
+    counts : {"auto", "out-of-bag", "bootstrap"}
+        Which training rows a tree counts.
     reference_rows : int or None
         How many training rows are kept to count on; None for all.
     groups : mapping, "detect" or None
@@ -67,6 +69,7 @@ class Settings:
     max_size: int | None
     max_sets: int | None
     min_node_size: int | None
+    counts: Literal["auto", "out-of-bag", "bootstrap"]
     reference_rows: int | None
     groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
     dates: Literal["parts"] | None
@@ -94,6 +97,7 @@ class Settings:
             check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
+        check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap"))
         check_word("dates", self.dates, (None, "parts"))
         check_word("unseen", self.unseen, ("error", "missing"))
         check_word("extra_columns", self.extra_columns, ("error", "ignore"))
@@ -156,7 +160,7 @@ def check_radius(settings: Settings, task: str) -> None:
         raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
 
 
-def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int) -> int:
+def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int, least_counted: int = 1) -> int:
     """Compute how many rows a cell holds at least.
 
     Parameters
@@ -169,6 +173,8 @@ def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int)
         The rows on which the forest was fitted.
     n_kept : int
         How many of them are kept to count on.
+    least_counted : int, default=1
+        The smallest size that the default may have.
 
     Returns
     -------
@@ -178,4 +184,4 @@ def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int)
     if min_node_size is not None:
         return int(min_node_size)
     least = int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
-    return least if n_kept == n_rows else math.ceil(least * n_kept / n_rows)
+    return max(least_counted, least if n_kept == n_rows else math.ceil(least * n_kept / n_rows))

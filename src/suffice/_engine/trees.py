@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
+
+Counts: TypeAlias = Literal["out-of-bag", "bootstrap"]
 
 # Parameters of a forest that have no effect on its trees once these are grown, or that every growth chooses anew.
 _NOT_KEPT = ("n_jobs", "random_state", "verbose", "warm_start", "oob_score")
@@ -37,11 +39,12 @@ class TreeArrays:
     missing_left : ndarray of uint8
         Whether missing values go left.
     n_rows : ndarray of float64
-        The training rows of each node.
+        The counted training rows of each leaf.
     value : ndarray of shape (n_nodes, n_values)
         What each node predicts: class shares, or a number.
     rows : ndarray of int32
-        The training rows that the tree drew, ascending; a row drawn twice is there twice.
+        The training rows that the tree counts, ascending: those that it drew (a row drawn twice is there twice), or
+        those that it did not draw.
     """
 
     left: NDArray[np.int64]
@@ -169,8 +172,8 @@ def list_trees(forest: Any) -> Iterator[TreeArrays]:
         )
 
 
-def thin_forest(forest: Any, X: NDArray[np.float32], kept: NDArray[np.intp]) -> PlainForest:
-    """Keep some of a forest's training rows. Its splits and its predictions stay as they are.
+def count_rows(forest: Any, X: NDArray[np.float32], counts: Counts, kept: NDArray[np.intp]) -> PlainForest:
+    """Choose the training rows that each tree counts. Its splits and its predictions stay as they are.
 
     Parameters
     ----------
@@ -178,8 +181,11 @@ def thin_forest(forest: Any, X: NDArray[np.float32], kept: NDArray[np.intp]) -> 
         A forest, fitted on `X`.
     X : ndarray of shape (n_rows, n_columns), float32
         Its training table.
+    counts : {"out-of-bag", "bootstrap"}
+        Whether a tree counts the rows that it did not draw, each once, or those that it drew, as often as it drew them.
+        A tree that drew every row has none out of bag; it counts the rows that it drew.
     kept : ndarray of int
-        The rows to keep, ascending.
+        The rows that may be counted, ascending.
 
     Returns
     -------
@@ -194,16 +200,22 @@ def thin_forest(forest: Any, X: NDArray[np.float32], kept: NDArray[np.intp]) -> 
             raise ValueError(OTHER_TABLE)
         leaves = estimator.tree_.apply(X)
         is_leaf = tree.left < 0
-        # The kept rows alone could not show that the forest was fitted on another table.
+        # The counted rows alone could not show that the forest was fitted on another table.
         if not np.allclose(_count_leaves(leaves[tree.rows], tree)[is_leaf], tree.n_rows[is_leaf], rtol=0, atol=1e-6):
             raise ValueError(OTHER_TABLE)
-        rows = place[tree.rows]
+        rows = place[tree.rows if counts == "bootstrap" else _rows_not_drawn(tree.rows, len(X))]
         rows = rows[rows >= 0]
         if not len(rows):
-            raise ValueError(f"A tree has drawn none of the {len(kept)} `reference_rows`: keep more of them.")
+            raise ValueError(f"A tree counts none of the {len(kept)} `reference_rows`: keep more of them.")
         trees.append(replace(tree, rows=rows, n_rows=_count_leaves(leaves[kept][rows], tree)))
     params = forest_params(forest)
     return PlainForest(params.pop("kind"), params, takes_missing(forest), tuple(trees))
+
+
+def _rows_not_drawn(drawn: NDArray[np.int32], n_rows: int) -> NDArray[np.int32]:
+    is_out = np.ones(n_rows, dtype=bool)
+    is_out[drawn] = False
+    return np.flatnonzero(is_out).astype(np.int32) if is_out.any() else drawn
 
 
 def _count_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
 from suffice._engine.projection import MAX_CANDIDATES, ProjectedForest
 from suffice._engine.settings import Settings
-from suffice._engine.trees import PlainForest, TreeArrays, forest_params, list_trees, takes_missing
+from suffice._engine.trees import Counts, PlainForest, TreeArrays, forest_params, list_trees, takes_missing
 from suffice._io.writing import replacing
 from suffice._table.encoding import Column, Encoding
 from suffice._table.table import DATE_PARTS
@@ -191,7 +191,9 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "classes_type": None if fitted.classes is None else fitted.classes.dtype.str,
         "fidelity": fitted.fidelity,
         "fidelity_by_class": list((fitted.fidelity_by_class or {}).values()),
+        "has_signal": fitted.has_signal,
         "min_node_size": fitted.min_node_size,
+        "counts": fitted.counts,
         "names": list(encoding.names),
         "has_names": encoding.has_names,
         "columns": [_plain(vars(column)) for column in encoding.columns],
@@ -279,6 +281,7 @@ class _Reader:
 
 def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
+    params.setdefault("counts", "bootstrap")  # as in version 0.1
     explainer = SufficientExplainer(**params)
     settings = Settings.of(explainer)
     encoding = _read_encoding(header)
@@ -302,18 +305,27 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
         projected=ProjectedForest(FittedForest(trees, X, y_rank, y_values), variables, candidates, min_node_size),
         encoding=encoding,
         ends=Ends(encoding, X),
+        counts=_read_counts(header),
         task=header["task"],
         task_reason=str(header["task_reason"]),
         classes=classes,
         target=str(header["target"]),
         fidelity=float(header["fidelity"]),
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), shares, strict=True)),
+        has_signal=bool(header.get("has_signal", True)),
         settings=settings,
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:
         explainer.feature_names_in_ = np.array(encoding.names, dtype=object)
     return explainer
+
+
+def _read_counts(header: dict[str, Any]) -> Counts:
+    counts = header.get("counts", "bootstrap")
+    if counts not in ("out-of-bag", "bootstrap"):
+        raise ValueError(f"it counts the rows {counts!r}")
+    return cast("Counts", counts)
 
 
 def _whole(value: Any, least: int, most: int) -> int:

@@ -17,6 +17,8 @@ from suffice.words import counted
 if TYPE_CHECKING:
     import polars as pl
 
+    from suffice._engine.trees import Counts
+
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]\n\n"
     "[cyan]suffice fit loans.parquet -t default --drop id --pi 0.95 -o loans.suffice[/]\n\n"
@@ -61,7 +63,10 @@ def fit(
     leaf: Annotated[
         int | None,
         typer.Option(
-            "--leaf", min=1, metavar="N", help="The fewest rows in a leaf; by default 5, and more for large tables."
+            "--leaf",
+            min=1,
+            metavar="N",
+            help="The fewest rows in a leaf; by default 10 (5 for numbers), and more for large tables.",
         ),
     ] = None,
     candidates: Annotated[
@@ -92,6 +97,10 @@ def fit(
             help="Fit on all rows, but estimate probabilities on N of them, to save memory.",
         ),
     ] = None,
+    counts: Annotated[
+        Literal["out-of-bag", "bootstrap"],
+        typer.Option("--counts", help="Which rows a tree counts: those that it did not draw, or those that it drew."),
+    ] = "out-of-bag",
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="The number of threads; all cores by default.")
@@ -114,7 +123,7 @@ def fit(
     forest, reason = None, None
     if trees is not None or leaf is not None:
         sizes = {"n_estimators": trees, "min_samples_leaf": leaf}
-        forest, reason = _make_forest(task, y, sizes, jobs, seed)
+        forest, reason = _make_forest(task, y, sizes, counts, (jobs, seed))
     explainer = SufficientExplainer(
         forest,
         task=task,
@@ -124,6 +133,7 @@ def fit(
         n_candidates=candidates,
         max_size=max_size,
         max_sets=max_sets or DEFAULT_MAX_SETS,
+        counts=counts,
         reference_rows=reference,
         groups=_parse_groups(group or []),
         dates=dates,
@@ -160,13 +170,16 @@ def _read_training(table: str, target: str, drop: Sequence[str], input_format: s
     return frame
 
 
-def _make_forest(task: str, y: pl.Series, sizes: dict[str, int | None], jobs: int | None, seed: int) -> tuple[Any, str]:
+def _make_forest(
+    task: str, y: pl.Series, sizes: dict[str, int | None], counts: Counts, jobs_and_seed: tuple[int | None, int]
+) -> tuple[Any, str]:
     """Make the default forest with other sizes, and say why it is for this task."""
     from suffice._engine.fitting import decide_task, default_forest
     from suffice._table.checks import read_outcomes
 
     decided, reason = decide_task(task, None, read_outcomes(y, len(y)))
-    forest = default_forest(decided, len(y), jobs or -1, seed)
+    jobs, seed = jobs_and_seed
+    forest = default_forest(decided, len(y), counts, jobs or -1, seed)
     return forest.set_params(**{name: value for name, value in sizes.items() if value is not None}), reason
 
 
