@@ -450,7 +450,7 @@ class SufficientExplainer(ConditionalForest):
         counts = []
         with report_steps(n_seeds + n_resamples, progress, "growing forests", "forest") as step:
             for draws_of_kind in draws:
-                counts.append(count_recurrence(state, matrix, outcomes, sets.best_masks, draws_of_kind, step))
+                counts.append(count_recurrence(state, matrix, outcomes, sets, draws_of_kind, step))
         return SetStability(
             candidates=state.candidate_names,
             best_sets=tuple(tuple(names[v] for v in sets.members(mask)) for mask in sets.best_masks),

@@ -16,7 +16,7 @@ from suffice._engine.refits import Recurrence
 from suffice._table.frames import make_frame
 from suffice.words import counted, format_percent, join
 
-# A variable belongs to the core of a row if at least this share of the best sets hold it.
+# A variable belongs to the core of a row if it is in the best sets of at least this share of the forests.
 CORE_SHARE = 0.8
 
 
@@ -33,12 +33,13 @@ class RowStability:
     n_seeds, n_resamples : int
         How many forests were grown with other seeds on all training rows, and how many on half of them.
     same_set : tuple of int
-        In how many forests of both kinds the row has the same best set.
+        In how many forests of both kinds the row has the same best set, and again a sufficient one or none.
     sufficient : tuple of int
         In how many forests of both kinds the row has a sufficient set.
     shares : tuple of (str, float)
-        For each variable of any of the best sets the share of best sets that hold it, the most frequent first: in the
-        forests of resampled rows or, if there are none, of other seeds.
+        For each variable the share of forests in which it is in the best set, the most frequent first; a forest in
+        which the row loses or gains a sufficient set does not count for any. The forests are those of resampled rows
+        or, if there are none, of other seeds.
     """
 
     best_set: tuple[str, ...]
@@ -51,7 +52,7 @@ class RowStability:
 
     @property
     def core(self) -> tuple[str, ...]:
-        """The variables that at least 80 % of the best sets hold, the most frequent first."""
+        """The variables that recur in at least 80 % of the forests, the most frequent first."""
         return tuple(name for name, share in self.shares if share >= CORE_SHARE)
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,16 +127,16 @@ class SetStability:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """The share of best sets that hold each candidate, of shape (n_rows, n_candidates).
+        """The share of forests in which each candidate is in the best set, of shape (n_rows, n_candidates).
 
-        The best sets are those of the resampled tables or, if there are none, of the other seeds.
+        The forests are those of the resampled tables or, if there are none, of the other seeds.
         """
         counts = self.resamples if self.resamples.n_refits else self.seeds
         return counts.n_holding / counts.n_refits
 
     @property
     def core(self) -> tuple[tuple[str, ...], ...]:
-        """The core of each row: the variables that at least 80 % of the best sets hold, the most frequent first."""
+        """The core of each row: the variables that recur in at least 80 % of the forests, the most frequent first."""
         return tuple(row.core for row in map(self.__getitem__, range(len(self))))
 
     def __len__(self) -> int:
@@ -187,7 +188,7 @@ class SetStability:
         return (
             f"{counted(len(self), 'row')}. On average the same best set in {_both_kinds(*shares)}. "
             f"{n_core} of them {'has' if n_core == 1 else 'have'} a core: variables that recur in at least "
-            f"{format_percent(CORE_SHARE)} % of the best sets."
+            f"{format_percent(CORE_SHARE)} % of the forests."
         )
 
     __repr__ = __str__

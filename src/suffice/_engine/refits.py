@@ -29,6 +29,10 @@ Draw = tuple[int, NDArray[np.intp] | None]
 class Recurrence:
     """How often the explanations of some rows return in refits of one kind.
 
+    If a row has a sufficient set in the fitted forest and none in a refit, or the other way round, its best set does
+    not return in that refit, and neither do its variables: the set nearest to `pi` is often a large one that holds
+    them by chance.
+
     Parameters
     ----------
     n_refits : int
@@ -38,7 +42,7 @@ class Recurrence:
     n_sufficient : ndarray of shape (n_rows,)
         In how many of them each row has a sufficient set, whichever it is.
     n_holding : ndarray of shape (n_rows, n_candidates)
-        In how many of them the row's best set holds each candidate.
+        In how many of them each candidate is in the row's best set.
     """
 
     n_refits: int
@@ -140,7 +144,7 @@ def count_recurrence(
     fitted: Fitted,
     X: NDArray[np.float32],
     outcomes: Outcomes,
-    best_masks: NDArray[np.uint64],
+    own: FoundSets,
     draws: Iterable[Draw],
     step: Callable[[], object],
 ) -> Recurrence:
@@ -157,8 +161,8 @@ def count_recurrence(
         The rows.
     outcomes : Outcomes
         Their outcomes. These stay the same, and so do their intervals.
-    best_masks : ndarray of shape (n_rows, 2)
-        Their best sets in the fitted forest.
+    own : FoundSets
+        Their sets in the fitted forest.
     draws : iterable of (int, ndarray or None)
         The seed and the training rows of each refit.
     step : callable
@@ -174,9 +178,11 @@ def count_recurrence(
     n_holding = np.zeros((len(X), len(fitted.candidates)), dtype=np.int64)
     for seed, rows in draws:
         sets = best_sets(regrow(fitted, seed, rows), X, outcomes)
-        n_same_set += (sets.best_masks == best_masks).all(axis=1)
-        n_sufficient += sets.n_by_row() > 0
-        n_holding += held_candidates(sets.best_masks, len(fitted.candidates))
+        is_sufficient = sets.n_by_row() > 0
+        has_same_verdict = is_sufficient == (own.n_by_row() > 0)
+        n_same_set += has_same_verdict & (sets.best_masks == own.best_masks).all(axis=1)
+        n_sufficient += is_sufficient
+        n_holding += has_same_verdict[:, None] & held_candidates(sets.best_masks, len(fitted.candidates))
         n_refits += 1
         step()
     return Recurrence(n_refits, n_same_set, n_sufficient, n_holding)
