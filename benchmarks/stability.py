@@ -12,7 +12,8 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ from suffice import FidelityWarning, SufficientExplainer
 from suffice._engine.refits import best_sets, draw_refits, held_candidates, regrow
 from suffice._engine.search import FoundSets, find_sufficient_sets
 
-N_TRAIN = 4000
-N_ROWS = 40
-N_REFITS = 6
+N_TRAIN = 2000
+N_ROWS = 30
+N_REFITS = 4
 N_TREES = (100, 200, 500, 1000)
 
 
@@ -81,12 +82,12 @@ def measure_trees(split: Split, n_trees: int) -> tuple[float, ...]:
     explainer = split.fit(n_trees)
     forest = clone(explainer.forest_)
     matrix, outcomes = explainer.fitted_.training
-    start = time.perf_counter()
+    start = time.process_time()
     forest.fit(matrix, outcomes)
-    fit_seconds = time.perf_counter() - start
-    start = time.perf_counter()
+    fit_seconds = time.process_time() - start
+    start = time.process_time()
     explainer.explain(split.rows, rules=None, progress=False)
-    ms = 1000 * (time.perf_counter() - start) / N_ROWS
+    ms = 1000 * (time.process_time() - start) / N_ROWS
     stability = explainer.stability(split.rows, n_seeds=N_REFITS, n_resamples=N_REFITS, random_state=1, progress=False)
     has_set = stability.is_sufficient
     if not has_set.any():
@@ -105,7 +106,7 @@ def measure_trees(split: Split, n_trees: int) -> tuple[float, ...]:
 def trees(data: str, tables: list[str]) -> None:
     print(
         f"Trees: at most {N_TRAIN} training rows, {N_ROWS} other rows, {N_REFITS} other seeds and {N_REFITS} halves\n"
-        "fit: seconds to grow the forest; ms: for a row (all sets, no rule); found: rows with a sufficient set; for "
+        "fit: CPU seconds to grow the forest; ms: CPU time of a row (all sets, no rule); found: rows with a sufficient set; for "
         "these\nrows and other seeds | halves: the same best set, the share of its variables that recur, some set "
         "is sufficient"
     )
@@ -195,19 +196,27 @@ def choices(data: str, tables: list[str]) -> None:
 
 # --- resamples --------------------------------------------------------------------------------------------------------
 
-N_SMALL = 2000
+N_SMALL = 1500
 N_OTHERS = 8
+
+
+def with_half_leaves(state: Any) -> Any:
+    """Grow smaller leaves and cells: a half then has as many of them as the table."""
+    estimator = copy(state.estimator).set_params(min_samples_leaf=math.ceil(state.estimator.min_samples_leaf / 2))
+    projected = replace(state.projected, min_node_size=math.ceil(state.min_node_size / 2))
+    return replace(state, estimator=estimator, projected=projected)
 
 
 def resamples(data: str, tables: list[str]) -> None:
     print(
         f"Resamples: tables of {N_SMALL} rows; the share of rows with the same best set in {N_OTHERS} forests of other "
-        "rows\nof the same source, of halves and of bootstraps; correlation: over the rows, with that in other tables"
+        "rows\nof the same source, of halves, of halves with leaves and cells half as large, and of bootstraps;\n"
+        "sufficient: the share with some sufficient set; correlation: over the rows, with that in other tables"
     )
-    print(f"  {'':14s} {'others':>9s} {'halves':>9s} {'bootstraps':>11s} {'correlations':>14s}")
+    print(f"  {'':14s} {'':24s} {'same set':>10s} {'sufficient':>10s} {'correlation':>11s}")
     for name in tables:
         X, y = TABLES[name](data)
-        if len(X) < N_ROWS + (N_OTHERS + 1) * N_SMALL // 2:
+        if len(X) < N_ROWS + 4 * N_SMALL:
             continue
         rng = np.random.default_rng(0)
         order = rng.permutation(len(X))
@@ -222,19 +231,23 @@ def resamples(data: str, tables: list[str]) -> None:
         outcomes = state.outcomes(matrix, state.predict(matrix))
         base = best_sets(regrow(state, 0, own), matrix, outcomes)
         has_set = base.n_by_row() > 0
+        halves = [rng.choice(own, N_SMALL // 2, replace=False) for _ in range(N_OTHERS)]
         draws = {
-            "others": [rng.choice(others, N_SMALL, replace=False) for _ in range(N_OTHERS)],
-            "halves": [rng.choice(own, N_SMALL // 2, replace=False) for _ in range(N_OTHERS)],
-            "bootstraps": [rng.choice(own, N_SMALL) for _ in range(N_OTHERS)],
+            "other tables": (state, [rng.choice(others, N_SMALL, replace=False) for _ in range(N_OTHERS)]),
+            "halves": (state, halves),
+            "halves, half leaves": (with_half_leaves(state), halves),
+            "bootstraps": (state, [rng.choice(own, N_SMALL) for _ in range(N_OTHERS)]),
         }
-        same = {}
-        for kind, drawn in draws.items():
-            refits = [best_sets(regrow(state, i + 1, chosen), matrix, outcomes) for i, chosen in enumerate(drawn)]
-            same[kind] = np.mean([(sets.best_masks == base.best_masks).all(axis=1)[has_set] for sets in refits], axis=0)
-        correlations = [np.corrcoef(same["others"], same[kind])[0, 1] for kind in ("halves", "bootstraps")]
-        means = [same[kind].mean() for kind in draws]
-        shown = [f"{means[0]:9.3f} {means[1]:9.3f} {means[2]:11.3f}", *(f"{value:6.2f}" for value in correlations)]
-        print(f"  {name:14s} {' '.join(shown)}", flush=True)
+        of_others = None
+        for kind, (grown, drawn) in draws.items():
+            refits = [best_sets(regrow(grown, i + 1, chosen), matrix, outcomes) for i, chosen in enumerate(drawn)]
+            is_sufficient = np.array([sets.n_by_row()[has_set] > 0 for sets in refits])
+            is_same = np.array([(sets.best_masks == base.best_masks).all(axis=1)[has_set] for sets in refits])
+            same = (is_same & is_sufficient).mean(axis=0)
+            of_others = same if of_others is None else of_others
+            figures = same.mean(), is_sufficient.mean(), np.corrcoef(same, of_others)[0, 1]
+            shown = f"{figures[0]:10.3f} {figures[1]:10.3f} {figures[2]:11.2f}"
+            print(f"  {name:14s} {kind:24s} {shown}", flush=True)
 
 
 def show(figure: float) -> str:
