@@ -106,9 +106,9 @@ def measure_trees(split: Split, n_trees: int) -> tuple[float, ...]:
 def trees(data: str, tables: list[str]) -> None:
     print(
         f"Trees: at most {N_TRAIN} training rows, {N_ROWS} other rows, {N_REFITS} other seeds and {N_REFITS} halves\n"
-        "fit: CPU seconds to grow the forest; ms: CPU time of a row (all sets, no rule); found: rows with a sufficient set; for "
-        "these\nrows and other seeds | halves: the same best set, the share of its variables that recur, some set "
-        "is sufficient"
+        "fit: CPU seconds to grow the forest; ms: CPU time of a row (all sets, no rule); found: rows with a\n"
+        "sufficient set; for these rows and other seeds | halves: the same best set, the share of its variables that\n"
+        "recur, some set is sufficient"
     )
     titles = ("fit s", "ms", "found", "same", "set", "variab", "les", "suffic", "ient")
     print(f"  {'':14s} trees {' '.join(f'{title:>7s}' for title in titles)}")

@@ -89,14 +89,7 @@ def test_nothing_happens_on_another_page(mixed, view):
 
 
 def test_the_panel_has_a_button():
-    assert "How stable is this?" in all_text([part for part in _all(stability_panel())])
-
-
-def _all(component):
-    children = getattr(component, "children", None)
-    yield component if isinstance(component, str) else ""
-    for child in children if isinstance(children, list | tuple) else [children] if children is not None else []:
-        yield from _all(child)
+    assert "How stable is this?" in all_text(stability_panel())
 
 
 def test_the_button_works_in_the_browser(open_app, mixed):
