@@ -1,8 +1,8 @@
-"""How stable best sets are: ``python -m benchmarks.stability --data FOLDER [trees] [choices] [resamples]``.
+"""How stable best sets are: ``python -m benchmarks.stability --data FOLDER [trees] [choices] [core] [resamples]``.
 
 ``trees`` grows forests of more and more trees: how often the best set returns, and what they cost. ``choices`` compares
-ways to choose the best among a row's sufficient sets. ``resamples`` compares half-samples and bootstraps of a table
-with other tables of the same source.
+ways to choose the best among a row's sufficient sets. ``core`` looks at the variables that recur in most half-samples.
+``resamples`` compares half-samples and bootstraps of a table with other tables of the same source.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from experiments.data.loaders import load_attrition, load_bike, load_california, load_nhanes
+from scipy.stats import beta
 from sklearn.base import clone
 
 from benchmarks.run import head
 from suffice import FidelityWarning, SufficientExplainer
+from suffice._engine.forest import FittedForest
+from suffice._engine.projection import ProjectedForest
 from suffice._engine.refits import best_sets, draw_refits, held_candidates, regrow
 from suffice._engine.search import FoundSets, find_sufficient_sets
+from suffice.set_stability import CORE_SHARE
 
 N_TRAIN = 2000
 N_ROWS = 30
@@ -122,46 +126,71 @@ def trees(data: str, tables: list[str]) -> None:
 # --- choices ----------------------------------------------------------------------------------------------------------
 
 
-def by_sdp(held: Any, sdps: Any) -> int:
-    """Choose the smallest, then surest set: what the package does."""
-    return 0
+@dataclass(frozen=True)
+class Sets:
+    """The sufficient sets of one row: which candidates they hold, their SDPs, and lower bounds of these."""
+
+    held: Any
+    sdps: Any
+    bounds: Any
+
+    @property
+    def is_smallest(self) -> Any:
+        sizes = self.held.sum(axis=1)
+        return sizes == sizes[0]
 
 
-def by_importance(held: Any, sdps: Any) -> int:
+def by_candidate(sets: Sets) -> int:
     """Choose among the smallest sets the one of the most important candidates."""
-    sizes = held.sum(axis=1)
-    ranks = [tuple(np.flatnonzero(line)) if size == sizes[0] else (99,) for line, size in zip(held, sizes, strict=True)]
-    return min(range(len(ranks)), key=lambda i: (max(ranks[i], default=0), ranks[i]))
+    ranks = [tuple(np.flatnonzero(line)[::-1]) for line in sets.held[sets.is_smallest]]
+    return min(range(len(ranks)), key=ranks.__getitem__)
 
 
-def by_lxi(held: Any, sdps: Any) -> int:
+def by_lxi(sets: Sets) -> int:
     """Choose among the smallest sets the one whose variables most sufficient sets hold."""
-    sizes = held.sum(axis=1)
-    weight = (held * held.mean(axis=0)).sum(axis=1)
-    return int(np.argmax(np.where(sizes == sizes[0], weight, -1)))
+    weight = (sets.held * sets.held.mean(axis=0)).sum(axis=1)
+    return int(np.argmax(np.where(sets.is_smallest, weight, -1)))
 
 
-def surest(held: Any, sdps: Any) -> int:
-    """Choose the surest set of any size."""
-    return int(np.argmax(sdps))
+CHOICES: dict[str, Callable[[Sets], int]] = {
+    "size, SDP (now)": lambda sets: 0,
+    "size, bound": lambda sets: int(np.argmax(np.where(sets.is_smallest, sets.bounds, -1))),
+    "size, candidate": by_candidate,
+    "size, LXI": by_lxi,
+    "SDP": lambda sets: int(np.argmax(sets.sdps)),
+    "bound": lambda sets: int(np.argmax(sets.bounds)),
+}
 
 
-CHOICES = {"size, then SDP": by_sdp, "size, then candidate": by_importance, "size, then LXI": by_lxi, "SDP": surest}
+def lower_bounds(state: Any, X: Any, sets: FoundSets) -> Any:
+    """One-sided 95 % lower bounds of the SDPs: a Beta quantile with 1 / (4 sum of squared weights) rows."""
+    forest = state.forest
+    n = len(forest.X)
+    # With the rows themselves as outcomes, the distribution given a set is that of the weights.
+    by_row = FittedForest(forest.trees, forest.X, np.arange(n, dtype=np.uint32), np.arange(n, dtype=np.float64))
+    projected = ProjectedForest(by_row, state.variables, state.candidates, state.min_node_size)
+    row_of_set = np.repeat(np.arange(len(X)), sets.n_by_row())
+    bounds = np.empty(len(row_of_set))
+    ends = np.arange(1, n + 1, dtype=np.uint32)
+    for part in np.array_split(np.arange(len(bounds)), math.ceil(len(bounds) / 500) or 1):
+        members = [sets.members(mask) for mask in sets.masks[part]]
+        shares = projected.cumulative_shares(X[row_of_set[part]], members, ends, state.settings.n_threads)
+        n_rows = 1 / (4 * (np.diff(shares, axis=1, prepend=0.0) ** 2).sum(axis=1))
+        kept = sets.sdps[part] * n_rows
+        bounds[part] = beta.ppf(0.05, kept, n_rows - kept + 1)
+    return bounds
 
 
-def chosen_sets(sets: FoundSets, choose: Any) -> list[frozenset[int] | None]:
-    """Choose a set of each row; None for a row without one."""
-    held = held_candidates(sets.masks, len(sets.candidates))
-    chosen: list[frozenset[int] | None] = []
-    for begin, end in zip(sets.offset[:-1], sets.offset[1:], strict=True):
-        mine = held[begin:end]
-        best = mine[choose(mine, sets.sdps[begin:end])] if end > begin else None
-        chosen.append(None if best is None else frozenset(np.flatnonzero(best).tolist()))
-    return chosen
+def sets_by_row(state: Any, X: Any, outcomes: Any) -> list[Sets | None]:
+    """Find the sufficient sets of each row; None for a row without one."""
+    sets = find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=None, warns=False)
+    held, bounds = held_candidates(sets.masks, len(sets.candidates)), lower_bounds(state, X, sets)
+    parts = [slice(begin, end) for begin, end in zip(sets.offset[:-1], sets.offset[1:], strict=True)]
+    return [Sets(held[p], sets.sdps[p], bounds[p]) if p.stop > p.start else None for p in parts]
 
 
-def search_all(state: Any, X: Any, outcomes: Any) -> FoundSets:
-    return find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=None, warns=False)
+def choose_sets(rows: list[Sets | None], choose: Callable[[Sets], int]) -> list[frozenset[int] | None]:
+    return [None if sets is None else frozenset(np.flatnonzero(sets.held[choose(sets)]).tolist()) for sets in rows]
 
 
 def choices(data: str, tables: list[str]) -> None:
@@ -177,12 +206,12 @@ def choices(data: str, tables: list[str]) -> None:
         state = explainer.fitted_
         X = explainer.encode(split.rows)
         outcomes = state.outcomes(X, state.predict(X))
-        base = search_all(state, X, outcomes)
+        base = sets_by_row(state, X, outcomes)
         draws = draw_refits(N_REFITS, N_REFITS, len(state.forest.X), np.random.default_rng(1))
-        refits = [[search_all(regrow(state, *draw), X, outcomes) for draw in kind] for kind in draws]
+        refits = [[sets_by_row(regrow(state, *draw), X, outcomes) for draw in kind] for kind in draws]
         for choice, choose in CHOICES.items():
-            own = chosen_sets(base, choose)
-            kinds = [[chosen_sets(sets, choose) for sets in kind] for kind in refits]
+            own = choose_sets(base, choose)
+            kinds = [[choose_sets(refit, choose) for refit in kind] for kind in refits]
             rows = [row for row, best in enumerate(own) if best is not None]
             same = [np.mean([[other[row] == own[row] for row in rows] for other in kind]) for kind in kinds]
             recurring = np.mean(
@@ -192,6 +221,43 @@ def choices(data: str, tables: list[str]) -> None:
             print(
                 f"  {name:14s} {choice:22s} {' '.join(f'{show(v):>7s}' for v in (*same, recurring, size))}", flush=True
             )
+
+
+# --- core -------------------------------------------------------------------------------------------------------------
+
+N_HALVES = 10
+
+
+def core(data: str, tables: list[str]) -> None:
+    print(
+        f"Core: the variables in 80 % of {N_HALVES} halves' best sets, for rows with a sufficient set; has: rows with a "
+        f"core;\nsize: of the best set, and of the core; recur: the share of {N_HALVES} fresh halves whose best set holds "
+        "the whole\nbest set, and the whole core; variables: the share of its variables that they hold, on average"
+    )
+    print(f"  {'':14s} {'has':>7s} {'size':>7s} {'core':>7s} {'recur':>7s} {'core':>7s} {'variab.':>7s} {'core':>7s}")
+    for name in tables:
+        split = Split.of(*TABLES[name](data))
+        explainer = split.fit()
+        state = explainer.fitted_
+        X = explainer.encode(split.rows)
+        outcomes = state.outcomes(X, state.predict(X))
+        base = best_sets(state, X, outcomes)
+        has_set = base.n_by_row() > 0
+        held = []
+        for draw in draw_refits(0, 2 * N_HALVES, len(state.forest.X), np.random.default_rng(2))[1]:
+            sets = best_sets(regrow(state, *draw), X, outcomes)
+            holds = held_candidates(sets.best_masks, len(state.candidates)) & (sets.n_by_row() > 0)[:, None]
+            held.append(holds[has_set])
+        own = held_candidates(base.best_masks, len(state.candidates))[has_set]
+        cores = np.mean(held[:N_HALVES], axis=0) >= CORE_SHARE
+        fresh = np.array(held[N_HALVES:])
+        has_core = cores.any(axis=1)
+        figures = [has_core.mean(), own.sum(axis=1).mean(), cores[has_core].sum(axis=1).mean()]
+        for kind, rows in ((own, own.any(axis=1)), (cores, has_core)):
+            figures.append((fresh | ~kind).all(axis=2)[:, rows].mean())
+        for kind, rows in ((own, own.any(axis=1)), (cores, has_core)):
+            figures.append(((fresh & kind).sum(axis=2) / np.maximum(kind.sum(axis=1), 1))[:, rows].mean())
+        print(f"  {name:14s} {' '.join(f'{show(figure):>7s}' for figure in figures)}", flush=True)
 
 
 # --- resamples --------------------------------------------------------------------------------------------------------
@@ -254,7 +320,7 @@ def show(figure: float) -> str:
     return "-" if math.isnan(figure) else f"{figure:.3f}" if figure < 10 else f"{figure:.0f}"
 
 
-PARTS = {"trees": trees, "choices": choices, "resamples": resamples}
+PARTS = {"trees": trees, "choices": choices, "core": core, "resamples": resamples}
 
 
 def main() -> None:
