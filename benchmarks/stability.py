@@ -230,9 +230,9 @@ N_HALVES = 10
 
 def core(data: str, tables: list[str]) -> None:
     print(
-        f"Core: the variables in 80 % of {N_HALVES} halves' best sets, for rows with a sufficient set; has: rows with a "
-        f"core;\nsize: of the best set, and of the core; recur: the share of {N_HALVES} fresh halves whose best set holds "
-        "the whole\nbest set, and the whole core; variables: the share of its variables that they hold, on average"
+        f"Core: the variables in the best sets of 80 % of {N_HALVES} halves, for rows with a sufficient set\n"
+        "has: rows with a core; size: of the best set, and of the core; recur: the share of as many fresh halves whose\n"
+        "best set holds the whole best set, and the whole core; variables: the share of its variables that they hold"
     )
     print(f"  {'':14s} {'has':>7s} {'size':>7s} {'core':>7s} {'recur':>7s} {'core':>7s} {'variab.':>7s} {'core':>7s}")
     for name in tables:
