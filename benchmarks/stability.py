@@ -12,8 +12,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from benchmarks.run import head
 from suffice import FidelityWarning, SufficientExplainer
 from suffice._engine.forest import FittedForest
 from suffice._engine.projection import ProjectedForest
-from suffice._engine.refits import best_sets, draw_refits, held_candidates, regrow
+from suffice._engine.refits import best_sets, draw_refits, for_halves, held_candidates, regrow
 from suffice._engine.search import FoundSets, find_sufficient_sets
 from suffice.set_stability import CORE_SHARE
 
@@ -208,7 +207,10 @@ def choices(data: str, tables: list[str]) -> None:
         outcomes = state.outcomes(X, state.predict(X))
         base = sets_by_row(state, X, outcomes)
         draws = draw_refits(N_REFITS, N_REFITS, len(state.forest.X), np.random.default_rng(1))
-        refits = [[sets_by_row(regrow(state, *draw), X, outcomes) for draw in kind] for kind in draws]
+        refits = [
+            [sets_by_row(regrow(grown, *draw), X, outcomes) for draw in kind]
+            for grown, kind in zip((state, for_halves(state)), draws, strict=True)
+        ]
         for choice, choose in CHOICES.items():
             own = choose_sets(base, choose)
             kinds = [[choose_sets(refit, choose) for refit in kind] for kind in refits]
@@ -231,7 +233,7 @@ N_HALVES = 10
 def core(data: str, tables: list[str]) -> None:
     print(
         f"Core: the variables in the best sets of 80 % of {N_HALVES} halves, for rows with a sufficient set\n"
-        "has: rows with a core; size: of the best set, and of the core; recur: the share of as many fresh halves whose\n"
+        "has: rows with a core; size: of the best set, and of the core; recur: the share of fresh halves whose\n"
         "best set holds the whole best set, and the whole core; variables: the share of its variables that they hold"
     )
     print(f"  {'':14s} {'has':>7s} {'size':>7s} {'core':>7s} {'recur':>7s} {'core':>7s} {'variab.':>7s} {'core':>7s}")
@@ -245,7 +247,7 @@ def core(data: str, tables: list[str]) -> None:
         has_set = base.n_by_row() > 0
         held = []
         for draw in draw_refits(0, 2 * N_HALVES, len(state.forest.X), np.random.default_rng(2))[1]:
-            sets = best_sets(regrow(state, *draw), X, outcomes)
+            sets = best_sets(regrow(for_halves(state), *draw), X, outcomes)
             holds = held_candidates(sets.best_masks, len(state.candidates)) & (sets.n_by_row() > 0)[:, None]
             held.append(holds[has_set])
         own = held_candidates(base.best_masks, len(state.candidates))[has_set]
@@ -266,17 +268,10 @@ N_SMALL = 1500
 N_OTHERS = 8
 
 
-def with_half_leaves(state: Any) -> Any:
-    """Grow smaller leaves and cells: a half then has as many of them as the table."""
-    estimator = copy(state.estimator).set_params(min_samples_leaf=math.ceil(state.estimator.min_samples_leaf / 2))
-    projected = replace(state.projected, min_node_size=math.ceil(state.min_node_size / 2))
-    return replace(state, estimator=estimator, projected=projected)
-
-
 def resamples(data: str, tables: list[str]) -> None:
     print(
         f"Resamples: tables of {N_SMALL} rows; the share of rows with the same best set in {N_OTHERS} forests of other "
-        "rows\nof the same source, of halves, of halves with leaves and cells half as large, and of bootstraps;\n"
+        "rows\nof the same source, of halves, of halves with smaller leaves, and of bootstraps;\n"
         "sufficient: the share with some sufficient set; correlation: over the rows, with that in other tables"
     )
     print(f"  {'':14s} {'':24s} {'same set':>10s} {'sufficient':>10s} {'correlation':>11s}")
@@ -301,7 +296,7 @@ def resamples(data: str, tables: list[str]) -> None:
         draws = {
             "other tables": (state, [rng.choice(others, N_SMALL, replace=False) for _ in range(N_OTHERS)]),
             "halves": (state, halves),
-            "halves, half leaves": (with_half_leaves(state), halves),
+            "halves, smaller leaves": (for_halves(state), halves),
             "bootstraps": (state, [rng.choice(own, N_SMALL) for _ in range(N_OTHERS)]),
         }
         of_others = None

@@ -19,7 +19,7 @@ from suffice._engine.fitting import fit, task_of_forest
 from suffice._engine.model_outputs import ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, report_steps, wants_bar
-from suffice._engine.refits import best_sets, check_refits, count_recurrence, draw_refits
+from suffice._engine.refits import best_sets, check_refits, count_recurrence, draw_refits, for_halves
 from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
@@ -403,7 +403,8 @@ class SufficientExplainer(ConditionalForest):
         """Grow the forest again, and count how often the best sets of rows return.
 
         The forest is grown again on all training rows with other seeds, and on halves of the training rows that are
-        drawn at random. Its parameters, the candidates, the outcomes of the rows and their intervals stay the same.
+        drawn at random; there leaves and cells of more than 5 rows are half as large, but not smaller than 5. All else
+        stays the same: the parameters of the forest, the candidates, the outcomes of the rows and their intervals.
         It takes ``n_seeds + n_resamples`` times as long as to fit the forest and explain the rows.
 
         Parameters
@@ -449,8 +450,8 @@ class SufficientExplainer(ConditionalForest):
         draws = draw_refits(n_seeds, n_resamples, len(state.forest.X), np.random.default_rng(random_state))
         counts = []
         with report_steps(n_seeds + n_resamples, progress, "growing forests", "forest") as step:
-            for draws_of_kind in draws:
-                counts.append(count_recurrence(state, matrix, outcomes, sets, draws_of_kind, step))
+            for grown, draws_of_kind in zip((state, for_halves(state)), draws, strict=True):
+                counts.append(count_recurrence(grown, matrix, outcomes, sets, draws_of_kind, step))
         return SetStability(
             candidates=state.candidate_names,
             best_sets=tuple(tuple(names[v] for v in sets.members(mask)) for mask in sets.best_masks),

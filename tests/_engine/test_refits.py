@@ -10,7 +10,15 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from small_explainers import CLASSES, NUMBERS, X, classifier, regressor
 
 from suffice import SearchSizeWarning, SufficientExplainer
-from suffice._engine.refits import best_sets, check_refits, count_recurrence, draw_refits, held_candidates, regrow
+from suffice._engine.refits import (
+    best_sets,
+    check_refits,
+    count_recurrence,
+    draw_refits,
+    for_halves,
+    held_candidates,
+    regrow,
+)
 from suffice._engine.trees import list_trees
 from suffice._io.saved import from_bytes, to_bytes
 
@@ -77,6 +85,18 @@ def test_the_draws_are_seeds_and_halves():
     assert [len(np.unique(rows)) for _, rows in by_rows] == [50] * 4
     assert all(np.all(np.diff(rows) > 0) for _, rows in by_rows)
     assert len({tuple(rows.tolist()) for _, rows in by_rows}) == 4
+
+
+@pytest.mark.parametrize(("leaf", "halved"), [(1, 1), (5, 5), (6, 5), (10, 5), (21, 11), (0.1, 0.1)])
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_half_of_the_rows_have_smaller_leaves_and_cells(leaf, halved, is_loaded):
+    explainer = SufficientExplainer(RandomForestClassifier(15, min_samples_leaf=leaf), random_state=0)
+    fitted = explainer.set_params(min_node_size=12).fit(X, CLASSES).fitted_
+    fitted = from_bytes(to_bytes(explainer)).fitted_ if is_loaded else fitted
+    smaller = regrow(for_halves(fitted), 0, np.arange(75))
+    assert smaller.estimator.min_samples_leaf == halved
+    assert smaller.min_node_size == 6
+    assert regrow(fitted, 0).estimator.min_samples_leaf == leaf
 
 
 def test_the_parameters_of_the_forest_are_kept_after_loading():
