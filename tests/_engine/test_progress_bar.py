@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
-from suffice._engine.progress import progress_bar
+from suffice._engine.progress import progress_bar, report_steps
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +89,24 @@ def test_a_notebook_is_known_by_its_kernel(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
     with progress_bar(10, None) as show_done:
         assert show_done is not None
+
+
+def test_steps_are_counted_for_a_function():
+    done = []
+    with report_steps(3, done.append, "growing", "forest") as step:
+        for _ in range(3):
+            step()
+    assert done == [1, 2, 3]
+
+
+def test_steps_are_counted_in_a_bar(capsys):
+    with report_steps(2, True, "growing", "forest") as step:
+        step()
+        step()
+    shown = capsys.readouterr().err
+    assert "growing: 100%" in shown
+    assert "2/2" in shown
+    assert "forest/s" in shown
+    with report_steps(2, False, "growing", "forest") as step:
+        step()
+    assert capsys.readouterr().err == ""
