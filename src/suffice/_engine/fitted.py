@@ -23,7 +23,7 @@ from suffice._engine.outcomes import (
     outcomes_of_intervals,
 )
 from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
-from suffice._engine.settings import Settings, check_radius
+from suffice._engine.settings import Settings, check_task_settings
 from suffice._engine.trees import Counts, PlainForest, describe_forest, takes_missing
 from suffice._table.checks import as_finite, check_finite
 from suffice._table.encoding import Encoding
@@ -33,6 +33,8 @@ from suffice._table.variables import Variables, VariableSet
 # Settings that a description names, besides the smallest size of a cell.
 _DESCRIBED = (
     "pi",
+    "levels",
+    "confidence",
     "alpha",
     "radius",
     "min_size",
@@ -148,7 +150,7 @@ class Fitted:
         Fitted
             The state.
         """
-        check_radius(settings, self.task)
+        check_task_settings(settings, self.task)
         projected = self.projected
         if not _same_candidates(settings, self.settings):
             candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
@@ -240,6 +242,46 @@ class Fitted:
             levels = np.array([settings.alpha / 2, 1 - settings.alpha / 2])
             intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
+
+    def base_rates(self, outcomes: Outcomes) -> Floats:
+        """Compute how often outcomes are kept among all training rows.
+
+        Parameters
+        ----------
+        outcomes : Outcomes
+            The outcomes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The shares of the training rows.
+        """
+        n_up_to = np.concatenate([[0], np.cumsum(np.bincount(self.forest.y_rank, minlength=len(self.forest.y_values)))])
+        n_kept = n_up_to[outcomes.high.astype(np.int64) + 1] - n_up_to[outcomes.low]
+        shares: Floats = np.maximum(n_kept, 0) / len(self.forest.X)
+        return shares
+
+    def levels(self, outcomes: Outcomes) -> Floats:
+        """Compute the probability that a sufficient set of each row must reach.
+
+        Parameters
+        ----------
+        outcomes : Outcomes
+            The outcomes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            pi or, with ``levels="odds"``, the probability whose odds are pi / (1 - pi) times those of the class.
+        """
+        pi = self.settings.pi
+        if self.settings.levels == "same":
+            return np.full(len(outcomes), pi)
+        base = self.base_rates(outcomes)
+        # odds / (1 + odds), without a division by 0 at pi = 1.
+        gain = pi * base
+        levels: Floats = gain / (gain + (1 - pi) * (1 - base))
+        return levels
 
     def describe(self) -> dict[str, Any]:
         """Describe what was fitted to what, and by which settings.
