@@ -55,8 +55,9 @@ class SufficientExplainer(ConditionalForest):
         If given, such as 0.95, a set is sufficient only if the lower bound of its SDP at this confidence reaches the
         level, not only its estimate.
     alpha : float, default=0.1
-        Regression: the outcome is kept within the forest's conditional quantiles at levels ``alpha / 2`` and
-        ``1 - alpha / 2``.
+        Regression: the outcome is kept within an interval that holds 1 - alpha of the outcomes of such rows. It lies
+        between two conditional quantiles of the forest, whose levels are calibrated on rows out of bag; with
+        ``counts="bootstrap"`` the levels are ``alpha / 2`` and ``1 - alpha / 2``.
     radius : float, default=None
         Regression: if given, the outcome y is kept within ``[y - sqrt(radius), y + sqrt(radius)]`` instead.
     n_candidates : int, default=10
@@ -73,7 +74,7 @@ class SufficientExplainer(ConditionalForest):
         there, with a warning and ``is_search_complete=False``. None sets no limit.
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
-        `min_samples_leaf`; if rows out of bag are counted, at least 10 (classes) or 5 (numbers).
+        `min_samples_leaf`; if rows out of bag are counted, at least 10.
     counts : {"auto", "out-of-bag", "bootstrap"}, default="auto"
         Which training rows a tree counts: those that it did not draw, or those that it drew, as in the paper. The rows
         that grew a tree agree with it by construction, so counting them gives probabilities that are too high. "auto"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from suffice._engine.candidates import choose_candidates
 from suffice._engine.ends import Ends
 from suffice._engine.forest import FittedForest
+from suffice._engine.intervals import calibrated_level
 from suffice._engine.outcomes import (
     Floats,
     Outcomes,
@@ -77,6 +78,8 @@ class Fitted:
         For each class the share of its rows that the forest gets right; None for a regression.
     has_signal : bool
         Whether the variables say anything about the outcomes. If not, no set of them is called sufficient.
+    interval_scores : ndarray or None
+        Regression: by which the intervals are calibrated, ascending; None if they are not.
     settings : Settings
         The settings.
     model_name : str or None, default=None
@@ -95,6 +98,7 @@ class Fitted:
     fidelity: float
     fidelity_by_class: dict[Any, float] | None
     has_signal: bool
+    interval_scores: Floats | None
     settings: Settings
     model_name: str | None = None
 
@@ -239,7 +243,10 @@ class Fitted:
         if settings.radius is not None:
             intervals: Floats = intervals_around(numbers, settings.radius)
         else:
-            levels = np.array([settings.alpha / 2, 1 - settings.alpha / 2])
+            alpha = settings.alpha
+            if self.interval_scores is not None:
+                alpha = calibrated_level(self.interval_scores, alpha)
+            levels = np.array([alpha / 2, 1 - alpha / 2])
             intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
 
