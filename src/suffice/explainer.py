@@ -15,7 +15,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.fitted import Fitted
-from suffice._engine.fitting import fit, task_of_forest
+from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
 from suffice._engine.model_outputs import ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, report_steps, wants_bar
@@ -51,9 +51,17 @@ class SufficientExplainer(ConditionalForest):
         What `y` is. "auto" goes by the forest or, without one, by the values.
     pi : float, default=0.9
         The probability that a sufficient set must reach, in (0, 1].
+    levels : {"same", "odds"}, default="same"
+        Classification: whether every class must reach `pi`, or its own level: the probability whose odds are
+        ``pi / (1 - pi)`` times those of the class among the training rows. A rare class seldom reaches 0.9; with
+        "odds" a set is sufficient if it makes the class 9 times as likely, in odds, as it is on average.
+    confidence : float, default=None
+        If given, such as 0.95, a set is sufficient only if the lower bound of its SDP at this confidence reaches the
+        level, not only its estimate.
     alpha : float, default=0.1
-        Regression: the outcome is kept within the forest's conditional quantiles at levels ``alpha / 2`` and
-        ``1 - alpha / 2``.
+        Regression: the outcome is kept within an interval that holds 1 - alpha of the outcomes of such rows. It lies
+        between two conditional quantiles of the forest, whose levels are calibrated on rows out of bag; with
+        ``counts="bootstrap"`` the levels are ``alpha / 2`` and ``1 - alpha / 2``.
     radius : float, default=None
         Regression: if given, the outcome y is kept within ``[y - sqrt(radius), y + sqrt(radius)]`` instead.
     n_candidates : int, default=10
@@ -70,7 +78,7 @@ class SufficientExplainer(ConditionalForest):
         there, with a warning and ``is_search_complete=False``. None sets no limit.
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
-        `min_samples_leaf`; if rows out of bag are counted, at least 10 (classes) or 5 (numbers).
+        `min_samples_leaf`; if rows out of bag are counted, at least 10.
     counts : {"auto", "out-of-bag", "bootstrap"}, default="auto"
         Which training rows a tree counts: those that it did not draw, or those that it drew, as in the paper. The rows
         that grew a tree agree with it by construction, so counting them gives probabilities that are too high. "auto"
@@ -145,6 +153,8 @@ class SufficientExplainer(ConditionalForest):
         *,
         task: str = "auto",
         pi: float = 0.9,
+        levels: Literal["same", "odds"] = "same",
+        confidence: float | None = None,
         alpha: float = 0.1,
         radius: float | None = None,
         n_candidates: int = 10,
@@ -165,6 +175,8 @@ class SufficientExplainer(ConditionalForest):
         self.forest = forest
         self.task = task
         self.pi = pi
+        self.levels = levels
+        self.confidence = confidence
         self.alpha = alpha
         self.radius = radius
         self.n_candidates = n_candidates
@@ -201,7 +213,7 @@ class SufficientExplainer(ConditionalForest):
         """
         if unsupported:
             name = next(iter(unsupported))
-            hint = " Repeat rows instead of weighting them." if "weight" in name else ""
+            hint = f" {NO_WEIGHTS}" if "weight" in name else ""
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
         for name in ("model_", "probability_of_"):  # an earlier `for_model` left them
             self.__dict__.pop(name, None)
@@ -263,8 +275,8 @@ class SufficientExplainer(ConditionalForest):
         Parameters
         ----------
         **changes : dict
-            Parameters by name: `pi`, `alpha`, `radius`, `n_candidates`, `candidates`, `min_size`, `max_size`,
-            `max_sets`, `unseen`, `extra_columns`, `n_jobs`. All others need `fit`.
+            Parameters by name: `pi`, `levels`, `confidence`, `alpha`, `radius`, `n_candidates`, `candidates`,
+            `min_size`, `max_size`, `max_sets`, `unseen`, `extra_columns`, `n_jobs`. All others need `fit`.
 
         Returns
         -------
@@ -388,7 +400,9 @@ class SufficientExplainer(ConditionalForest):
             for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
                 if rule is not None:
                     rules_of[row] += (rule,)
-        return Explanations(Answers(matrix, outcomes, predictions, found_sets, rules_of), state, sets, table.library)
+        known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
+        answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known)
+        return Explanations(answers, state, sets, table.library)
 
     def stability(
         self,

@@ -33,10 +33,14 @@ class SufficientSet:
         The variables, in the order of the table.
     sdp : float
         The probability that the outcome is kept when only these variables are known.
+    lower : float or None, default=None
+        A lower bound of the SDP at 95 % confidence (or the explainer's `confidence`); computed for the best set of a
+        row only. It does not count when sets are compared.
     """
 
     variables: tuple[str, ...]
     sdp: float
+    lower: float | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """Return the variables and the probability."""
@@ -69,6 +73,10 @@ class Explanation:
     is_search_complete : bool
         Whether the search went through all sets of candidates, and did not end at the explainer's `max_sets`: if it
         did, there may be more sufficient sets than those listed.
+    sdp_of_all : float or None
+        The probability that the outcome is kept if all variables are known, from the leaves of the forest.
+    base_rate : float or None
+        The share of all training rows that have the outcome.
     stability : RowStability or None
         How often the best set returns when the forest is grown again; None if that was not measured.
     columns : tuple of Column
@@ -85,6 +93,8 @@ class Explanation:
     rules: tuple[Rule, ...] = ()
     prediction: Any = None
     is_search_complete: bool = True
+    sdp_of_all: float | None = None
+    base_rate: float | None = None
     stability: RowStability | None = None
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._engine.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._engine.fitted import Fitted
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.search import FoundSets
@@ -40,6 +41,8 @@ class Answers(NamedTuple):
         The sufficient sets.
     rules : sequence of tuple of Rule
         The rules of each row.
+    sdps_of_all : ndarray of shape (n_rows,)
+        The probability that each outcome is kept if all variables are known.
     """
 
     X: NDArray[np.float32]
@@ -47,6 +50,7 @@ class Answers(NamedTuple):
     predictions: NDArray[Any]
     sets: FoundSets
     rules: Sequence[tuple[Rule, ...]]
+    sdps_of_all: NDArray[np.float64]
 
 
 class Explanations(Sequence[Explanation]):
@@ -125,6 +129,7 @@ class Explanations(Sequence[Explanation]):
                 np.concatenate([a.predictions for a in answers]),
                 FoundSets.joined([a.sets for a in answers]),
                 [rules for a in answers for rules in a.rules],
+                np.concatenate([a.sdps_of_all for a in answers]),
             ),
             first.fitted,
             first.sets,
@@ -209,9 +214,25 @@ class Explanations(Sequence[Explanation]):
         masks = [mask.tobytes() for mask in sets.best_masks]
         example = dict(zip(masks, sets.best_masks, strict=True))  # a few sets are the best ones of many rows
         variables = {mask: self._named(example[mask], 0.0).variables for mask in example}
-        return tuple(
-            SufficientSet(variables[mask], sdp) for mask, sdp in zip(masks, sets.best_sdps.tolist(), strict=True)
-        )
+        figures = zip(masks, sets.best_sdps.tolist(), self.lower_bounds.tolist(), strict=True)
+        return tuple(SufficientSet(variables[mask], sdp, lower) for mask, sdp, lower in figures)
+
+    @cached_property
+    def lower_bounds(self) -> NDArray[np.float64]:
+        """A lower bound of the SDP of each row's best set, at 95 % confidence or the explainer's `confidence`."""
+        sets = self.answers.sets
+        confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
+        return lower_bounds(sets.best_sdps, sets.best_squares, confidence)
+
+    @cached_property
+    def levels(self) -> NDArray[np.float64]:
+        """The probability that a sufficient set of each row must reach: `pi`, or the level of its class."""
+        return self.fitted.levels(self.answers.outcomes)
+
+    @cached_property
+    def base_rates(self) -> NDArray[np.float64]:
+        """The share of all training rows that have the outcome of each row."""
+        return self.fitted.base_rates(self.answers.outcomes)
 
     @property
     def rules(self) -> tuple[Rule | None, ...]:
@@ -251,15 +272,17 @@ class Explanations(Sequence[Explanation]):
             (column.name, column.decode(value))
             for column, value in zip(self.columns, self.answers.X[i].tolist(), strict=True)
         ]
+        best_set = self._named(found_sets.best_masks[i], float(found_sets.best_sdps[i]), float(self.lower_bounds[i]))
+        others = [
+            self._named(found_sets.masks[j], float(found_sets.sdps[j]))
+            for j in range(found_sets.offset[i] + 1, found_sets.offset[i + 1])
+        ]
         return Explanation(
             outcome=to_plain(self.outcomes[i]),
             interval=None if intervals is None else (float(intervals[i, 0]), float(intervals[i, 1])),
-            pi=self.pi,
-            sufficient_sets=tuple(
-                self._named(found_sets.masks[j], float(found_sets.sdps[j]))
-                for j in range(found_sets.offset[i], found_sets.offset[i + 1])
-            ),
-            best_set=self._named(found_sets.best_masks[i], float(found_sets.best_sdps[i])),
+            pi=float(self.levels[i]),
+            sufficient_sets=(best_set, *others) if found_sets.offset[i] < found_sets.offset[i + 1] else (),
+            best_set=best_set,
             values=tuple(
                 (name, tuple(row[c] for c in columns))
                 for name, columns in zip(variables.names, variables.columns, strict=True)
@@ -267,13 +290,15 @@ class Explanations(Sequence[Explanation]):
             rules=self.answers.rules[i],
             prediction=to_plain(self.predictions[i]),
             is_search_complete=bool(found_sets.is_complete[i]),
+            sdp_of_all=float(self.answers.sdps_of_all[i]),
+            base_rate=float(self.base_rates[i]),
             stability=None if self.stability is None else self.stability[i],
             columns=self.columns,
         )
 
-    def _named(self, mask: NDArray[np.uint64], sdp: float) -> SufficientSet:
+    def _named(self, mask: NDArray[np.uint64], sdp: float, lower: float | None = None) -> SufficientSet:
         names = self.variable_names
-        return SufficientSet(tuple([names[v] for v in self.answers.sets.members(mask)]), sdp)
+        return SufficientSet(tuple([names[v] for v in self.answers.sets.members(mask)]), sdp, lower)
 
     def mean_importance(self, sets: SetsKind = "all") -> dict[str, float]:
         """Average the LXI over the rows that have a sufficient set.

@@ -16,6 +16,7 @@ from suffice._core._native import (
     cumulative_shares,
     find_rules,
     kernel_names,
+    leaf_sdp,
     leaves,
     mean,
     quantiles,
@@ -23,6 +24,7 @@ from suffice._core._native import (
     sdp,
     search,
     set_leak_warnings,
+    squared_weights,
     use_kernels,
 )
 
@@ -37,6 +39,7 @@ __all__ = [
     "cumulative_shares",
     "find_rules",
     "kernel_names",
+    "leaf_sdp",
     "leaves",
     "mean",
     "quantiles",
@@ -44,5 +47,6 @@ __all__ = [
     "sdp",
     "search",
     "set_leak_warnings",
+    "squared_weights",
     "use_kernels",
 ]

@@ -45,6 +45,8 @@ class Rows:
 def sdp(
     *, projection: Projection, rows: Rows, sets: Sets, min_node_size: int, n_threads: int, progress: Progress = None
 ) -> Floats: ...
+def squared_weights(*, projection: Projection, X: Matrix, sets: Sets, min_node_size: int, n_threads: int) -> Floats: ...
+def leaf_sdp(*, forest: Forest, rows: Rows, n_threads: int) -> Floats: ...
 def mean(
     *, forest: Forest, projection: Projection | None, X: Matrix, sets: Sets | None, min_node_size: int, n_threads: int
 ) -> Floats: ...
@@ -71,7 +73,15 @@ def quantiles(
 
 class SearchOptions:
     def __init__(
-        self, *, pi: float, min_node_size: int, min_size: int, max_size: int, minimal_only: bool, max_sets: int
+        self,
+        *,
+        pi: float,
+        min_node_size: int,
+        min_size: int,
+        max_size: int,
+        minimal_only: bool,
+        max_sets: int,
+        least_sdp: Floats,
     ) -> None: ...
     @property
     def pi(self) -> float: ...

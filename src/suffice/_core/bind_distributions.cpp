@@ -90,9 +90,29 @@ nb::ndarray<nb::numpy, double> py_quantiles(const PyForest& forest, const PyProj
     });
 }
 
+// The share of the rows with the outcome in the leaves of each row.
+nb::ndarray<nb::numpy, double> py_leaf_sdp(const PyForest& forest, const PyRows& rows, std::size_t n_threads) {
+    const Rows r = rows.get();
+    check_columns(r.X, forest.get().X.n_columns);
+    std::vector<double> out(r.size());
+    {
+        const nb::gil_scoped_release release;
+        StopFlag stop{false};
+        const auto make_worker = [&] {
+            return [&, ranks = LeafRanks(forest.get())](std::size_t i) mutable {
+                ranks.set_row(r.row(i));
+                out[i] = leaf_sdp(ranks, r.outcome(i));
+            };
+        };
+        for_each_row(r.size(), n_threads, stop, make_worker, watcher());
+    }
+    return to_numpy<double>(std::move(out), {r.size()});
+}
+
 }  // namespace
 
 void bind_distributions(nb::module_& m) {
+    m.def("leaf_sdp", &py_leaf_sdp, nb::kw_only(), "forest"_a, "rows"_a, "n_threads"_a);
     m.def("mean", &py_mean, nb::kw_only(), "forest"_a, "projection"_a.none(), "X"_a, "sets"_a.none(), "min_node_size"_a,
           "n_threads"_a);
     m.def("cumulative_shares", &py_cumulative_shares, nb::kw_only(), "forest"_a, "projection"_a.none(), "X"_a,

@@ -30,7 +30,7 @@ void append_words(std::vector<std::uint64_t>& words, WideSet set) {
 struct SearchArrays {
     std::vector<std::int64_t> offset{0};
     std::vector<std::uint64_t> masks, best_masks;
-    std::vector<double> sdps, best_sdps;
+    std::vector<double> sdps, best_sdps, best_squares;
     Flags is_complete;
 
     explicit SearchArrays(const std::vector<SearchResult>& results) {
@@ -42,6 +42,7 @@ struct SearchArrays {
             offset.push_back(static_cast<std::int64_t>(sdps.size()));
             append_words(best_masks, result.best.variables);
             best_sdps.push_back(result.best.sdp);
+            best_squares.push_back(result.best_squares);
             is_complete.push_back(result.is_complete);
         }
     }
@@ -66,18 +67,20 @@ nb::dict search(const PyProjection& projection, const PyRows& rows, const Search
     out["sdps"] = to_numpy<double>(std::move(arrays.sdps), {n_sets});
     out["best_masks"] = to_numpy<std::uint64_t>(std::move(arrays.best_masks), {n_rows, 2});
     out["best_sdps"] = to_numpy<double>(std::move(arrays.best_sdps), {n_rows});
+    out["best_squares"] = to_numpy<double>(std::move(arrays.best_squares), {n_rows});
     out["is_complete"] = to_numpy<bool>(std::move(arrays.is_complete), {n_rows});
     return out;
 }
 
 void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std::size_t min_size, std::size_t max_size,
-                  bool minimal_only, std::uint64_t max_sets) {
+                  bool minimal_only, std::uint64_t max_sets, const Vector<double>& least_sdp) {
     new (self) SearchOptions{.pi = pi,
                              .min_node_size = min_node_size,
                              .min_size = min_size,
                              .max_size = max_size,
                              .minimal_only = minimal_only,
-                             .max_sets = max_sets};
+                             .max_sets = max_sets,
+                             .least_sdp = {least_sdp.data(), least_sdp.data() + least_sdp.shape(0)}};
 }
 
 }  // namespace
@@ -85,7 +88,7 @@ void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std
 void bind_search(nb::module_& m) {
     nb::class_<SearchOptions>(m, "SearchOptions")
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_node_size"_a, "min_size"_a, "max_size"_a,
-             "minimal_only"_a, "max_sets"_a)
+             "minimal_only"_a, "max_sets"_a, "least_sdp"_a)
         .def_ro("pi", &SearchOptions::pi)
         .def_ro("min_node_size", &SearchOptions::min_node_size)
         .def_ro("min_size", &SearchOptions::min_size)

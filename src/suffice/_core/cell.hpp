@@ -137,6 +137,14 @@ inline WideSet effective_set(const Splits<WideSet>& splits, WideSet S) {
     return all;
 }
 
+// Calls visit(position) for each row of a set, in the order of the tree's rows.
+template <class Visit>
+void for_each_position(const RowSet& rows, const Visit& visit) {
+    for (std::size_t i = 0; i < rows.size; ++i)
+        for (std::uint64_t bits = rows.mask[i]; bits; bits &= bits - 1)
+            visit(kBlock * rows.block[i] + static_cast<std::size_t>(std::countr_zero(bits)));
+}
+
 // A RowSet that owns its memory.
 class RowBuffer {
   public:

@@ -12,6 +12,7 @@
 #include "forest.hpp"
 #include "projection.hpp"
 #include "rounding.hpp"
+#include "rows.hpp"
 
 namespace suffice {
 
@@ -48,10 +49,7 @@ class CellRanks {
         const auto cell = finder_.find(tree, splits_, S_, min_node_size_);
         if (cell.is_whole) return {tree.rank, tree.n_rows};
         ranks_.clear();
-        for (std::size_t i = 0; i < cell.rows.size; ++i)
-            for (std::uint64_t bits = cell.rows.mask[i]; bits; bits &= bits - 1)
-                ranks_.push_back(
-                    tree.rank[kBlock * cell.rows.block[i] + static_cast<std::size_t>(__builtin_ctzll(bits))]);
+        for_each_position(cell.rows, [&](std::size_t position) { ranks_.push_back(tree.rank[position]); });
         return ranks_;
     }
 
@@ -83,6 +81,18 @@ void cumulative_shares(Ranks& row, std::span<const std::uint32_t> end, double* o
         }
     }
     for (std::size_t j = 0; j < end.size(); ++j) out[j] /= static_cast<double>(row.n_trees());
+}
+
+// The probability of an outcome in the leaves of x.
+inline double leaf_sdp(const LeafRanks& row, const RankRange& outcome) {
+    double sum = 0.0;
+    for (std::size_t t = 0; t < row.n_trees(); ++t) {
+        const auto ranks = row.ranks(t);
+        const auto is_kept = [&](std::uint32_t rank) { return outcome.lo <= rank && rank <= outcome.hi; };
+        sum +=
+            static_cast<double>(std::count_if(ranks.begin(), ranks.end(), is_kept)) / static_cast<double>(ranks.size());
+    }
+    return sum / static_cast<double>(row.n_trees());
 }
 
 template <class Ranks>

@@ -91,6 +91,33 @@ class RowView {
         return sum / static_cast<double>(n_trees());
     }
 
+    // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S.
+    double squared_weights(Set S, std::size_t min_node_size) {
+        weight_.resize(projection_.forest->X.n_rows, 0.0);
+        weighted_.clear();
+        for (std::size_t t = 0; t < n_trees(); ++t) {
+            prepare(t);
+            const auto cell =
+                finder_.find(projection_.trees[t], splits_[t], effective_set(splits_[t], S), min_node_size);
+            const std::vector<std::uint32_t>& rows = projection_.forest->trees[t].rows;
+            const double weight = 1.0 / static_cast<double>(cell.n_rows);
+            const auto add = [&](std::size_t position) {
+                if (weight_[rows[position]] == 0.0) weighted_.push_back(rows[position]);
+                weight_[rows[position]] += weight;
+            };
+            if (cell.is_whole)
+                for (std::size_t i = 0; i < cell.n_rows; ++i) add(i);
+            else
+                for_each_position(cell.rows, add);
+        }
+        double sum = 0.0;
+        for (const std::uint32_t row : weighted_) {
+            sum += weight_[row] * weight_[row];
+            weight_[row] = 0.0;
+        }
+        return sum / static_cast<double>(n_trees() * n_trees());
+    }
+
   private:
     [[gnu::noinline]] void prepare(std::size_t t) {
         if (is_ready_[t]) return;
@@ -110,6 +137,8 @@ class RowView {
     std::vector<std::size_t> n_marginal_;           // their number
     std::vector<std::uint8_t> is_ready_;
     std::vector<ShareMemo<Set>> memo_;
+    std::vector<double> weight_;           // by training row: k times its weight
+    std::vector<std::uint32_t> weighted_;  // the rows that have some
     typename Splits<Mask>::Scratch scratch_;
     CellFinder finder_;
 };

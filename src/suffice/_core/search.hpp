@@ -25,6 +25,9 @@ struct SearchOptions {
     std::size_t max_size = kMaxVariables;
     bool minimal_only = false;                   // stop after the first size that has a sufficient set
     std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
+    // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
+    // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
+    std::vector<double> least_sdp;
 };
 
 struct ScoredSet {
@@ -35,6 +38,7 @@ struct ScoredSet {
 struct SearchResult {
     std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
     ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the set of highest SDP
+    double best_squares = 1.0;          // the sum of the squared weights behind its SDP
     bool is_complete = true;            // whether all sets were searched; false if there are more than `max_sets`
 };
 
@@ -89,6 +93,8 @@ class Search {
         SearchResult result;
         find_sufficient(result);
         result.best = result.sufficient.empty() ? nearest() : result.sufficient.front();
+        if (!stop_)
+            result.best_squares = row_.squared_weights(static_cast<Set>(result.best.variables), options_.min_node_size);
         return result;
     }
 
@@ -136,6 +142,7 @@ class Search {
             }
             has_new_sets = has_new_sets || !living_.empty();
             drop_insufficient();
+            if (!options_.least_sdp.empty()) drop_uncertain();
             for (const Partial& set : living_) sufficient.push_back({set.variables, sdp_of(set)});
         }
         return has_new_sets;
@@ -155,6 +162,22 @@ class Search {
             }
             living_.resize(n_living);
         }
+    }
+
+    // Removes the sets whose lower bound does not reach pi from `living_`, whose SDPs are complete.
+    void drop_uncertain() {
+        std::size_t n_living = 0;
+        for (const Partial& set : living_) {
+            if (stop_) break;
+            const double n_rows = 1.0 / row_.squared_weights(set.variables, options_.min_node_size);
+            const std::size_t last = options_.least_sdp.size() - 1;
+            const std::size_t n = n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last;
+            if (set.sum >= sum_to_reach(options_.least_sdp[n], row_.n_trees()))
+                living_[n_living++] = set;
+            else if (dropped_.size() <= kMaxDropped)
+                dropped_.push_back(set);
+        }
+        living_.resize(n_living);
     }
 
     // The set of highest SDP. Among equals, the smallest set wins, then the first.

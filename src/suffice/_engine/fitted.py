@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from suffice._engine.candidates import choose_candidates
 from suffice._engine.ends import Ends
 from suffice._engine.forest import FittedForest
+from suffice._engine.intervals import calibrated_level
 from suffice._engine.outcomes import (
     Floats,
     Outcomes,
@@ -23,7 +24,7 @@ from suffice._engine.outcomes import (
     outcomes_of_intervals,
 )
 from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
-from suffice._engine.settings import Settings, check_radius
+from suffice._engine.settings import Settings, check_task_settings
 from suffice._engine.trees import Counts, PlainForest, describe_forest, takes_missing
 from suffice._table.checks import as_finite, check_finite
 from suffice._table.encoding import Encoding
@@ -33,6 +34,8 @@ from suffice._table.variables import Variables, VariableSet
 # Settings that a description names, besides the smallest size of a cell.
 _DESCRIBED = (
     "pi",
+    "levels",
+    "confidence",
     "alpha",
     "radius",
     "min_size",
@@ -75,6 +78,8 @@ class Fitted:
         For each class the share of its rows that the forest gets right; None for a regression.
     has_signal : bool
         Whether the variables say anything about the outcomes. If not, no set of them is called sufficient.
+    interval_scores : ndarray or None
+        Regression: by which the intervals are calibrated, ascending; None if they are not.
     settings : Settings
         The settings.
     model_name : str or None, default=None
@@ -93,6 +98,7 @@ class Fitted:
     fidelity: float
     fidelity_by_class: dict[Any, float] | None
     has_signal: bool
+    interval_scores: Floats | None
     settings: Settings
     model_name: str | None = None
 
@@ -148,7 +154,7 @@ class Fitted:
         Fitted
             The state.
         """
-        check_radius(settings, self.task)
+        check_task_settings(settings, self.task)
         projected = self.projected
         if not _same_candidates(settings, self.settings):
             candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
@@ -237,9 +243,52 @@ class Fitted:
         if settings.radius is not None:
             intervals: Floats = intervals_around(numbers, settings.radius)
         else:
-            levels = np.array([settings.alpha / 2, 1 - settings.alpha / 2])
+            alpha = settings.alpha
+            if self.interval_scores is not None:
+                alpha = calibrated_level(self.interval_scores, alpha)
+            levels = np.array([alpha / 2, 1 - alpha / 2])
             intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
+
+    def base_rates(self, outcomes: Outcomes) -> Floats:
+        """Compute how often outcomes are kept among all training rows.
+
+        Parameters
+        ----------
+        outcomes : Outcomes
+            The outcomes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The shares of the training rows.
+        """
+        n_up_to = np.concatenate([[0], np.cumsum(np.bincount(self.forest.y_rank, minlength=len(self.forest.y_values)))])
+        n_kept = n_up_to[outcomes.high.astype(np.int64) + 1] - n_up_to[outcomes.low]
+        shares: Floats = np.maximum(n_kept, 0) / len(self.forest.X)
+        return shares
+
+    def levels(self, outcomes: Outcomes) -> Floats:
+        """Compute the probability that a sufficient set of each row must reach.
+
+        Parameters
+        ----------
+        outcomes : Outcomes
+            The outcomes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            pi or, with ``levels="odds"``, the probability whose odds are pi / (1 - pi) times those of the class.
+        """
+        pi = self.settings.pi
+        if self.settings.levels == "same":
+            return np.full(len(outcomes), pi)
+        base = self.base_rates(outcomes)
+        # odds / (1 + odds), without a division by 0 at pi = 1.
+        gain = pi * base
+        levels: Floats = gain / (gain + (1 - pi) * (1 - base))
+        return levels
 
     def describe(self) -> dict[str, Any]:
         """Describe what was fitted to what, and by which settings.

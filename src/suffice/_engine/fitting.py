@@ -20,9 +20,10 @@ from suffice._engine.candidates import choose_candidates
 from suffice._engine.ends import Ends
 from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest, choose_rows, rows_out_of_bag
+from suffice._engine.intervals import out_of_bag_scores
 from suffice._engine.outcomes import rank_classes
 from suffice._engine.projection import ProjectedForest
-from suffice._engine.settings import Settings, check_radius, least_cell
+from suffice._engine.settings import Settings, check_task_settings, least_cell
 from suffice._engine.trees import OTHER_TABLE, Counts, takes_missing
 from suffice._table.checks import as_finite, check_finite
 from suffice._table.encoding import Encoding
@@ -35,9 +36,15 @@ REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
 
 # Numbers without fractions are taken for classes up to this many distinct values.
 MAX_INTEGER_CLASSES = 20
-# The rows that a leaf of the default forest, and a cell of out-of-bag rows, hold at least. Larger leaves of numbers
+NO_WEIGHTS = (
+    "Weights, like repeated rows, change the shares of the outcomes, and every probability would speak of that other "
+    "world: on a table with 26 % of a class, a stated 0.92 was 0.72 in truth. For rare classes, take `levels='odds'`."
+)
+# The rows that a leaf of the default forest holds at least, if rows out of bag are counted. Larger leaves of numbers
 # cost accuracy (`python -m benchmarks.honesty` prints the figures).
-LEAST_ROWS = {"classification": 10, "regression": 5}
+LEAST_LEAF = {"classification": 10, "regression": 5}
+# The out-of-bag rows that a cell holds at least. With 5, more claims about sets that are not sufficient in truth.
+LEAST_CELL = 10
 # A forest that removes less than this share of a constant prediction's error is called poor.
 POOR_FIDELITY = 0.2
 # A forest must be better than a constant prediction by this many standard errors of the mean gain.
@@ -60,6 +67,8 @@ def task_of_forest(forest: object) -> str | None:
     if forest is None:
         return None
     if isinstance(forest, CLASSIFIERS):
+        if forest.class_weight is not None:
+            raise ValueError(f"`forest` must not have a `class_weight`. {NO_WEIGHTS}")
         return "classification"
     if isinstance(forest, REGRESSORS):
         return "regression"
@@ -156,7 +165,7 @@ def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_s
     estimator
         An unfitted forest of 100 trees.
     """
-    least = LEAST_ROWS[task] if counts == "out-of-bag" else 5
+    least = LEAST_LEAF[task] if counts == "out-of-bag" else 5
     leaf = max(least, consistent_leaf_size(n_rows))
     shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
     if task == "classification":
@@ -388,12 +397,13 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
     counted = FittedForest.from_training(estimator, X, y, kept, counts)
     if estimator is forest:
         check_outcomes(estimator, y)
-    least = LEAST_ROWS[task] if counts == "out-of-bag" else 1
+    least = LEAST_CELL if counts == "out-of-bag" else 1
     min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), len(kept), least)
     candidates = choose_candidates(counted, estimator, variables, settings)
     is_out = rows_out_of_bag(estimator, len(X), kept)
     fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)
     warn_of_poor_fidelity(fidelity, counted, counts)
+    is_calibrated = task == "regression" and counts == "out-of-bag"
     return Fitted(
         estimator=estimator,
         projected=ProjectedForest(counted, variables, candidates, min_node_size),
@@ -407,6 +417,7 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
         fidelity=fidelity.value,
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
         has_signal=fidelity.has_signal or counts == "bootstrap",
+        interval_scores=out_of_bag_scores(counted, is_out, settings.n_threads) if is_calibrated else None,
         settings=settings,
     )
 
@@ -416,7 +427,7 @@ def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> N
         y = as_finite(y)
     else:
         check_classification_targets(y)
-        check_radius(settings, task)
+    check_task_settings(settings, task)
     values = np.unique(y)
     if len(values) == 1:
         kind = "class" if task == "classification" else "value"

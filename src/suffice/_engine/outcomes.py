@@ -43,6 +43,22 @@ class Outcomes:
         """Return the number of rows."""
         return len(self.values)
 
+    def take(self, rows: NDArray[np.intp]) -> Outcomes:
+        """Return the outcomes of some of the rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their positions.
+
+        Returns
+        -------
+        Outcomes
+            Their outcomes.
+        """
+        intervals = None if self.intervals is None else self.intervals[rows]
+        return Outcomes(self.values[rows], intervals, self.low[rows], self.high[rows])
+
     @classmethod
     def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
         """Join the outcomes of several parts of a table.

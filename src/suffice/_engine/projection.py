@@ -142,6 +142,52 @@ class ProjectedForest:
             )
         return sdp
 
+    def leaf_sdp(self, X: Matrix, outcomes: Outcomes, n_threads: int) -> Floats:
+        """Compute the probability that the outcome is kept if all variables are known, from the leaves of the forest.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns), float32
+            The rows.
+        outcomes : Outcomes
+            The outcome of each row.
+        n_threads : int
+            How many threads work on it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The probabilities.
+        """
+        rows = _core.Rows(X=X, lo=outcomes.low, hi=outcomes.high)
+        return _core.leaf_sdp(forest=self.forest.core, rows=rows, n_threads=n_threads)
+
+    def squared_weights(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
+        """Sum the squared weights of the training rows in the cells of X_S = x_S.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns), float32
+            The rows.
+        sets : sequence of tuple of int
+            The set S of each row.
+        n_threads : int
+            How many threads work on it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The sums; 1 / sum is the number of equally weighted rows that would have the same.
+        """
+
+        def reduce(projection: _core.Projection, X: Matrix, masks: Masks) -> Floats:
+            squares = _core.squared_weights(
+                projection=projection, X=X, sets=masks, min_node_size=self.min_node_size, n_threads=n_threads
+            )
+            return squares[:, None]
+
+        return self._reduce(reduce, X, sets, width=1)[:, 0]
+
     def mean(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
         """Compute the mean outcome given X_S = x_S.
 

@@ -127,18 +127,13 @@ def find_boxes(
         For each pair of a row and a set its box; None where the SDP at the row is below pi.
     """
     boxes: list[FoundBox | None] = [None] * len(row_sets)
-    pairs_of: dict[VariableSet, list[int]] = {}
-    for pair, (_, S) in enumerate(row_sets):
-        pairs_of.setdefault(S, []).append(pair)
-    core_options = _core.RuleOptions(
-        pi=fitted.settings.pi,
-        everywhere=options.check == "everywhere",
-        by_volume=options.volume == "lebesgue",
-        max_nodes=options.max_nodes,
-    )
+    pairs_of: dict[tuple[VariableSet, float], list[int]] = {}
+    levels = fitted.levels(outcomes).tolist()
+    for pair, (row, S) in enumerate(row_sets):
+        pairs_of.setdefault((S, levels[row]), []).append(pair)
     n_done = 0
     low, high = outcomes.low, outcomes.high
-    for S, pairs in pairs_of.items():  # rows of one set together: their cells are computed once
+    for (S, level), pairs in pairs_of.items():  # rows of one set together: their cells are computed once
         # Rows of one outcome together: the shares in the cells are computed once.
         pairs.sort(key=lambda pair: (int(low[row_sets[pair][0]]), int(high[row_sets[pair][0]])))
         rows = [row_sets[pair][0] for pair in pairs]
@@ -146,7 +141,12 @@ def find_boxes(
         arrays = _core.find_rules(
             cells=cells,
             rows=_core.Rows(X=X[rows], lo=low[rows], hi=high[rows]),
-            options=core_options,
+            options=_core.RuleOptions(
+                pi=level,
+                everywhere=options.check == "everywhere",
+                by_volume=options.volume == "lebesgue",
+                max_nodes=options.max_nodes,
+            ),
             n_threads=fitted.settings.n_threads,
             progress=None if progress is None else _after(progress, n_done),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
+from suffice._engine.bounds import least_sdps
 from suffice._engine.fitted import Fitted
 from suffice._engine.outcomes import Outcomes
 from suffice._table.variables import VariableSet
 from suffice.errors import SearchSizeWarning, warn
 
 NO_LIMIT = 2**64 - 1
+BY_ROW = ("best_masks", "best_sdps", "best_squares", "is_complete")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class FoundSets:
         Their SDP.
     best_masks, best_sdps : ndarray of n_rows
         The first of a row's sets; if it has none, the set with the highest SDP among those searched.
+    best_squares : ndarray of shape (n_rows,)
+        The sum of the squared weights of the training rows behind its SDP.
     is_complete : ndarray of shape (n_rows,)
         Whether all sets were searched, and not only the first of them.
     """
@@ -45,6 +50,7 @@ class FoundSets:
     sdps: NDArray[np.float64]
     best_masks: NDArray[np.uint64]
     best_sdps: NDArray[np.float64]
+    best_squares: NDArray[np.float64]
     is_complete: NDArray[np.bool_]
 
     def members(self, mask: NDArray[np.uint64]) -> VariableSet:
@@ -118,10 +124,28 @@ class FoundSets:
         """
         counts = np.concatenate([[0], *(part.n_by_row() for part in parts)])
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("masks", "sdps", "best_masks", "best_sdps", "is_complete")
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("masks", "sdps", *BY_ROW)
         }
         return cls(parts[0].candidates, np.cumsum(counts).astype(np.int64), **arrays)
+
+    def in_order(self, order: NDArray[np.intp]) -> FoundSets:
+        """Put the rows into another order.
+
+        Parameters
+        ----------
+        order : ndarray of shape (n_rows,)
+            The position of each row of the result.
+
+        Returns
+        -------
+        FoundSets
+            The same sets.
+        """
+        counts = self.n_by_row()[order]
+        offset = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        of_sets = np.repeat(self.offset[:-1][order] - offset[:-1], counts) + np.arange(offset[-1])
+        by_row = {name: getattr(self, name)[order] for name in BY_ROW}
+        return FoundSets(self.candidates, offset, self.masks[of_sets], self.sdps[of_sets], **by_row)
 
     def by_row(self, first_only: bool) -> list[tuple[int, VariableSet]]:
         """List the sufficient sets with their rows.
@@ -177,35 +201,25 @@ def find_sufficient_sets(
     FoundSets
         The sets of each row.
     """
-    projected, settings = fitted.projected, fitted.settings
-    n = len(projected.candidates)
+    settings = fitted.settings
+    n = len(fitted.candidates)
     if settings.min_size > n:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
-    pi, smallest, largest = (
-        settings.pi,
-        settings.min_size,
-        n if settings.max_size is None else min(settings.max_size, n),
-    )
-    if not fitted.has_signal:
-        # The distribution given any set is that of the empty one, which is sufficient only if it may be.
-        pi, smallest, largest = pi if smallest == 0 else math.inf, 0, 0
-    arrays = _core.search(
-        projection=projected.on_candidates,
-        rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
-        options=_core.SearchOptions(
-            pi=pi,
-            min_node_size=projected.min_node_size,
-            min_size=smallest,
-            max_size=largest,
-            minimal_only=minimal_only,
-            max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
-        ),
-        n_threads=settings.n_threads,
-        progress=progress,
-    )
-    sets = FoundSets(projected.candidates, **arrays)
+    levels = fitted.levels(outcomes)
+    distinct = np.unique(levels) if len(levels) else np.array([settings.pi])
+    if len(distinct) == 1:
+        sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress)
+    else:
+        parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
+        for level, of_level in zip(distinct, rows, strict=True):
+            report = None if progress is None else functools.partial(_report, progress, n_done)
+            part = outcomes.take(of_level)
+            parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report))
+            n_done += len(of_level)
+        sets = FoundSets.joined(parts).in_order(np.argsort(np.concatenate(rows)))
     if warns and not sets.is_complete.all():
-        n_sets = sum(math.comb(n, size) for size in range(smallest, largest + 1))
+        largest = n if settings.max_size is None else min(settings.max_size, n)
+        n_sets = sum(math.comb(n, size) for size in range(settings.min_size, largest + 1))
         warn(
             f"The search ended after {settings.max_sets} of up to {n_sets:.3g} sets of candidates in "
             f"{np.count_nonzero(~sets.is_complete)} of {len(X)} rows: they may have other sufficient sets. Give a "
@@ -213,3 +227,41 @@ def find_sufficient_sets(
             SearchSizeWarning,
         )
     return sets
+
+
+def _report(progress: Callable[[int], object], n_before: int, n_done: int) -> object:
+    return progress(n_before + n_done)
+
+
+def _search(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    level: float,
+    minimal_only: bool,
+    progress: Callable[[int], object] | None,
+) -> FoundSets:
+    """Search the sets of rows whose sufficient sets must reach the same level."""
+    projected, settings = fitted.projected, fitted.settings
+    n = len(fitted.candidates)
+    smallest, largest = settings.min_size, n if settings.max_size is None else min(settings.max_size, n)
+    least = np.zeros(0) if settings.confidence is None else least_sdps(level, settings.confidence)
+    if not fitted.has_signal:
+        # The distribution given any set is that of the empty one, which is sufficient only if it may be.
+        level, smallest, largest = level if smallest == 0 else math.inf, 0, 0
+    arrays = _core.search(
+        projection=projected.on_candidates,
+        rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
+        options=_core.SearchOptions(
+            pi=level,
+            min_node_size=projected.min_node_size,
+            min_size=smallest,
+            max_size=largest,
+            minimal_only=minimal_only,
+            max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
+            least_sdp=least,
+        ),
+        n_threads=settings.n_threads,
+        progress=progress,
+    )
+    return FoundSets(projected.candidates, **arrays)

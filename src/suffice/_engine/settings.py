@@ -26,6 +26,10 @@ class Settings:
         What the outcomes are. It is checked together with the forest.
     pi : float
         The probability that a sufficient set must reach.
+    levels : {"same", "odds"}
+        Whether each class must reach `pi`, or its own level.
+    confidence : float or None
+        If given, the lower bound of a set's SDP at this confidence must reach the level as well.
     alpha, radius : float, float or None
         Regression: the level or the radius of the intervals.
     n_candidates : int
@@ -61,6 +65,8 @@ class Settings:
 
     task: str
     pi: float
+    levels: Literal["same", "odds"]
+    confidence: float | None
     alpha: float
     radius: float | None
     n_candidates: int
@@ -82,6 +88,9 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse values that make no sense, and count the threads."""
         check_number("pi", self.pi, "in (0, 1]", lambda v: 0 < v <= 1)
+        check_word("levels", self.levels, ("same", "odds"))
+        if self.confidence is not None:
+            check_number("confidence", self.confidence, "None or in (0, 1)", lambda v: 0 < v < 1)
         check_number("alpha", self.alpha, "in (0, 1)", lambda v: 0 < v < 1)
         if self.radius is not None:
             check_number("radius", self.radius, "a number >= 0", lambda v: 0 <= v < math.inf)
@@ -126,6 +135,8 @@ SETTINGS = tuple(field.name for field in fields(Settings) if field.init)
 # What can be changed without fitting again.
 CHANGEABLE = (
     "pi",
+    "levels",
+    "confidence",
     "alpha",
     "radius",
     "n_candidates",
@@ -146,8 +157,8 @@ def _count_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, n_cores + 1 + int(n_jobs))
 
 
-def check_radius(settings: Settings, task: str) -> None:
-    """Refuse a radius for classes, which have no intervals.
+def check_task_settings(settings: Settings, task: str) -> None:
+    """Refuse a radius for classes, which have no intervals, and levels by class for numbers.
 
     Parameters
     ----------
@@ -158,6 +169,8 @@ def check_radius(settings: Settings, task: str) -> None:
     """
     if settings.radius is not None and task == "classification":
         raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
+    if settings.levels == "odds" and task == "regression":
+        raise ValueError("`levels='odds'` is for classes, but `y` holds numbers; take 'same'.")
 
 
 def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int, least_counted: int = 1) -> int:

@@ -210,6 +210,8 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         # How often each tree drew each row: a quarter of the size of the rows themselves.
         "n_drawn": np.stack([_count(tree.rows, len(forest.X)) for tree in trees]),
     }
+    if fitted.interval_scores is not None:
+        arrays["interval_scores"] = fitted.interval_scores.astype("<f8")
     for name, kind in _NODE_TYPES.items():
         arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
     return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -313,6 +315,7 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
         fidelity=float(header["fidelity"]),
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), shares, strict=True)),
         has_signal=bool(header.get("has_signal", True)),
+        interval_scores=_read_scores(header, reader),
         settings=settings,
     )
     explainer.n_features_in_ = len(encoding.names)
@@ -326,6 +329,15 @@ def _read_counts(header: dict[str, Any]) -> Counts:
     if counts not in ("out-of-bag", "bootstrap"):
         raise ValueError(f"it counts the rows {counts!r}")
     return cast("Counts", counts)
+
+
+def _read_scores(header: dict[str, Any], reader: _Reader) -> NDArray[np.float64] | None:
+    if "interval_scores" not in header["arrays"]:
+        return None
+    scores = reader.read("interval_scores", "<f8", None)
+    if not np.all(np.isfinite(scores)) or np.any(np.diff(scores) < 0):
+        raise ValueError("the scores of its intervals are not in order")
+    return scores
 
 
 def _whole(value: Any, least: int, most: int) -> int:
