@@ -43,7 +43,9 @@ class Rule:
     coverage : float
         Their share of all training rows.
     precision : float or None
-        The share of the covered training rows that have the outcome; None if no row is covered.
+        An estimate of the share of new rows that have the outcome among those that the rule covers; None if no training
+        row is covered. The share of the covered training rows, ``n_kept / support``, is too high: the rule was chosen
+        for them. (With ``counts="bootstrap"`` it is that share.)
     mae : float or None
         Regression: the mean absolute error of the mean of the covered rows on these rows; None for a class.
     optimal : bool
@@ -54,6 +56,8 @@ class Rule:
         Whether it is proven that the SDP reaches pi at every point of the box, not only at the training rows.
     target : str, default="y"
         What the outcome is called in a regression's sentence.
+    n_kept : int or None, default=None
+        How many of the covered training rows have the outcome.
 
     Examples
     --------
@@ -79,6 +83,7 @@ class Rule:
     bound: float
     everywhere: bool
     target: str = "y"
+    n_kept: int | None = None
 
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""
@@ -126,6 +131,7 @@ class Rule:
             bound=box.bound,
             everywhere=box.everywhere,
             target=target,
+            n_kept=box.n_kept,
         )
 
     def covers(self, X: Any, column_names: Sequence[str] | None = None) -> NDArray[np.bool_]:

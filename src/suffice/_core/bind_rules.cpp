@@ -44,7 +44,7 @@ struct RuleArrays {
     std::size_t n_rows, width;
     std::vector<float> low, high;
     Flags missing, has_values, exists, is_optimal, holds_everywhere;
-    std::vector<double> sdp, bound;
+    std::vector<double> sdp, bound, mean_sdp;
     std::vector<std::int64_t> support;
 
     RuleArrays(std::size_t n, std::size_t n_columns)
@@ -59,12 +59,14 @@ struct RuleArrays {
           holds_everywhere(n),
           sdp(n),
           bound(n),
+          mean_sdp(n),
           support(n) {}
 
     void set_rule(std::size_t i, const RuleResult& rule, const ForestColumns& columns) {
         exists[i] = rule.exists;
         sdp[i] = rule.sdp;
         bound[i] = rule.bound;
+        mean_sdp[i] = rule.mean_sdp;
         support[i] = static_cast<std::int64_t>(rule.support);
         is_optimal[i] = rule.is_optimal;
         holds_everywhere[i] = rule.holds_everywhere;
@@ -82,6 +84,7 @@ struct RuleArrays {
         out["has_values"] = to_numpy<bool>(std::move(has_values), {n_rows, width});
         out["support"] = to_numpy<std::int64_t>(std::move(support), {n_rows});
         out["bound"] = to_numpy<double>(std::move(bound), {n_rows});
+        out["mean_sdp"] = to_numpy<double>(std::move(mean_sdp), {n_rows});
         out["is_optimal"] = to_numpy<bool>(std::move(is_optimal), {n_rows});
         out["holds_everywhere"] = to_numpy<bool>(std::move(holds_everywhere), {n_rows});
         return out;

@@ -43,6 +43,7 @@ struct RuleResult {
     double sdp = 0.0;     // at x
     CodeBox box;
     std::size_t support = 0;        // training rows in the box
+    double mean_sdp = 0.0;          // the mean of their SDPs; 0 if there are none
     double value = 0.0;             // what is maximised: training rows, or volume
     double bound = 0.0;             // no rule has a larger value than this
     bool is_optimal = false;        // the value equals the bound
@@ -111,7 +112,21 @@ class RuleSearch {
         if (!options_.everywhere && !options_.by_volume)
             place_ends(rule.box, widest, hull_of_good(rule.box), all_bad, cells_.forest_columns);
         rule.support = good_.count_rows(rule.box);
+        rule.mean_sdp = mean_sdp(rule.box);
         if (!rule.holds_everywhere) rule.holds_everywhere = proof_.check(rule.box) == BoxProof::Result::kGood;
+    }
+
+    double mean_sdp(const CodeBox& box) {
+        const CodeBoxes& coordinates = cells_.points.coordinates;
+        const std::vector<double>& sums = shares_.sums();
+        double sum = 0.0;
+        std::size_t n_rows = 0;
+        for (std::size_t p = 0; p < sums.size(); ++p) {
+            if (!meet(box, coordinates[p])) continue;
+            sum += coordinates.n_rows(p) * sums[p];
+            n_rows += coordinates.n_rows(p);
+        }
+        return n_rows ? sum / static_cast<double>(n_rows * cells_.trees.size()) : 0.0;
     }
 
     static void accept(RuleResult& rule, const CodeBox& box, double value) {

@@ -62,6 +62,23 @@ def lower_bounds(sdps: Floats, squares: Floats, confidence: float) -> Floats:
     return np.minimum(bounds, sdps)
 
 
+def discounted_share(n_kept: int, n_rows: int) -> float:
+    """Estimate for new rows a share that was maximised on the rows that it was counted on.
+
+    Parameters
+    ----------
+    n_kept, n_rows : int
+        The rows that have the outcome, and all rows; at least one.
+
+    Returns
+    -------
+    float
+        The quantile at level 0.1 of the posterior of the share (Jeffreys): near the share for many rows, well below it
+        for few. Among 104 formulas it came closest to the share of held-out rows; docs/honesty.md has the figures.
+    """
+    return float(betaincinv(n_kept + 0.5, n_rows - n_kept + 0.5, 0.1))
+
+
 @lru_cache(maxsize=64)
 def least_sdps(pi: float, confidence: float) -> Floats:
     """Compute the SDP that a set must have for its lower bound to reach pi.

@@ -78,6 +78,9 @@ class Fitted:
         For each class the share of its rows that the forest gets right; None for a regression.
     has_signal : bool
         Whether the variables say anything about the outcomes. If not, no set of them is called sufficient.
+    out_of_bag : ndarray of shape (n_rows, n_classes), float32, or None
+        Classification: the class probabilities of each training row by the trees that did not draw it; NaN where every
+        tree did. None if the rows out of bag are not counted.
     interval_scores : ndarray or None
         Regression: by which the intervals are calibrated, ascending; None if they are not.
     settings : Settings
@@ -98,6 +101,7 @@ class Fitted:
     fidelity: float
     fidelity_by_class: dict[Any, float] | None
     has_signal: bool
+    out_of_bag: NDArray[np.float32] | None
     interval_scores: Floats | None
     settings: Settings
     model_name: str | None = None

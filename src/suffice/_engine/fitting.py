@@ -277,11 +277,14 @@ class Fidelity(NamedTuple):
     has_signal : bool
         Whether the forest is better than the shares of the classes, or the mean, by more than chance explains; True
         if no row is out of bag.
+    predictions : ndarray of shape (n_rows, n_values)
+        What the trees predict for the rows that they did not see; NaN for rows that every tree has seen.
     """
 
     value: float
     by_class: list[float]
     has_signal: bool
+    predictions: NDArray[np.float64]
 
 
 def measure_fidelity(forest: FittedForest, is_out: NDArray[np.bool_], task: str, n_threads: int) -> Fidelity:
@@ -303,23 +306,23 @@ def measure_fidelity(forest: FittedForest, is_out: NDArray[np.bool_], task: str,
     Fidelity
         The measures.
     """
-    predictions, is_known = forest.predict_out_of_bag(is_out, n_threads)
+    all_predictions, is_known = forest.predict_out_of_bag(is_out, n_threads)
+    all_predictions[~is_known] = math.nan
     n_classes = len(forest.y_values) if task == "classification" else 0
     if not is_known.any():
-        return Fidelity(math.nan, [math.nan] * n_classes, True)
-    predictions, rank = predictions[is_known], forest.y_rank[is_known]
+        return Fidelity(math.nan, [math.nan] * n_classes, True, all_predictions)
+    predictions, rank = all_predictions[is_known], forest.y_rank[is_known]
     if task == "regression":
         y = forest.y_values[rank]
         error, constant = (y - predictions[:, 0]) ** 2, (y - y.mean()) ** 2
-        return Fidelity(
-            1 - error.mean() / constant.mean() if constant.any() else math.nan, [], _is_less(error, constant)
-        )
+        r2 = 1 - float(error.mean() / constant.mean()) if constant.any() else math.nan
+        return Fidelity(r2, [], _is_less(error, constant), all_predictions)
     is_right = np.argmax(predictions, axis=1) == rank
     n_rows, n_right = np.bincount(rank, minlength=n_classes), np.bincount(rank[is_right], minlength=n_classes)
     by_class = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
     has_class = np.eye(n_classes)[rank]
     error, constant = (((has_class - shares) ** 2).sum(axis=1) for shares in (predictions, n_rows / len(rank)))
-    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant))
+    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant), all_predictions)
 
 
 def _is_less(error: NDArray[np.float64], constant: NDArray[np.float64]) -> bool:
@@ -403,7 +406,7 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
     is_out = rows_out_of_bag(estimator, len(X), kept)
     fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)
     warn_of_poor_fidelity(fidelity, counted, counts)
-    is_calibrated = task == "regression" and counts == "out-of-bag"
+    is_honest = counts == "out-of-bag"
     return Fitted(
         estimator=estimator,
         projected=ProjectedForest(counted, variables, candidates, min_node_size),
@@ -417,7 +420,10 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
         fidelity=fidelity.value,
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
         has_signal=fidelity.has_signal or counts == "bootstrap",
-        interval_scores=out_of_bag_scores(counted, is_out, settings.n_threads) if is_calibrated else None,
+        out_of_bag=None if classes is None or not is_honest else fidelity.predictions.astype(np.float32),
+        interval_scores=(
+            out_of_bag_scores(counted, is_out, settings.n_threads) if classes is None and is_honest else None
+        ),
         settings=settings,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
+from suffice._engine.bounds import discounted_share
 from suffice._engine.ends import Bounds
 from suffice._engine.fitted import Fitted
 from suffice._engine.outcomes import Outcomes
@@ -73,8 +74,10 @@ class FoundBox:
         The training rows that it covers.
     coverage : float
         Their share of all training rows.
+    n_kept : int
+        How many of them have the outcome.
     precision : float or None
-        The share of them that have the outcome; None if there are none.
+        An estimate of the share of new rows in the box that have the outcome; None if it covers no training row.
     mae : float or None
         Regression: the mean absolute error of their mean.
     optimal : bool
@@ -89,6 +92,7 @@ class FoundBox:
     sdp: float
     support: int
     coverage: float
+    n_kept: int
     precision: float | None
     mae: float | None
     optimal: bool
@@ -177,14 +181,37 @@ def _box(
         is_covered &= is_within | (np.isnan(values) & bool(core_box["missing"][c]))
     rank = forest.y_rank[is_covered]
     y = forest.y_values[rank]
+    n_kept = int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1])))
     return FoundBox(
         bounds=fitted.ends.bounds(columns, core_box, x),
         sdp=float(core_box["sdp"]),
         support=int(core_box["support"]),
         coverage=int(core_box["support"]) / len(forest.X),
-        precision=float(np.mean((ranks[0] <= rank) & (rank <= ranks[1]))) if len(rank) else None,
+        n_kept=n_kept,
+        precision=_precision(fitted, n_kept, is_covered, float(core_box["mean_sdp"]), ranks),
         mae=float(np.mean(np.abs(y - y.mean()))) if fitted.classes is None and len(rank) else None,
         optimal=bool(core_box["is_optimal"]),
         bound=float(core_box["bound"]),
         everywhere=bool(core_box["holds_everywhere"]),
     )
+
+
+def _precision(
+    fitted: Fitted, n_kept: int, is_covered: NDArray[np.bool_], mean_sdp: float, ranks: tuple[int, int]
+) -> float | None:
+    """Estimate the share of new rows in a box that have the outcome.
+
+    The box was chosen for its training rows, so their share is too high. The estimate is their share, discounted for
+    that, and not more than what rows out of bag say: the mean SDP of the covered rows or, for a class, the mean of the
+    probability that the trees give it that did not draw the row, whichever is larger.
+    """
+    n_rows = int(np.count_nonzero(is_covered))
+    if not n_rows:
+        return None
+    if fitted.counts == "bootstrap":  # as in the paper
+        return n_kept / n_rows
+    most = mean_sdp
+    if fitted.out_of_bag is not None:
+        of_trees = fitted.out_of_bag[is_covered, ranks[0]]
+        most = max(most, float(np.nanmean(of_trees))) if not np.isnan(of_trees).all() else most
+    return min(discounted_share(n_kept, n_rows), most)

@@ -210,6 +210,8 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         # How often each tree drew each row: a quarter of the size of the rows themselves.
         "n_drawn": np.stack([_count(tree.rows, len(forest.X)) for tree in trees]),
     }
+    if fitted.out_of_bag is not None:
+        arrays["out_of_bag"] = fitted.out_of_bag.astype("<f4")
     if fitted.interval_scores is not None:
         arrays["interval_scores"] = fitted.interval_scores.astype("<f8")
     for name, kind in _NODE_TYPES.items():
@@ -315,6 +317,7 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
         fidelity=float(header["fidelity"]),
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), shares, strict=True)),
         has_signal=bool(header.get("has_signal", True)),
+        out_of_bag=_read_out_of_bag(header, reader, (len(X), 0 if classes is None else len(classes))),
         interval_scores=_read_scores(header, reader),
         settings=settings,
     )
@@ -329,6 +332,15 @@ def _read_counts(header: dict[str, Any]) -> Counts:
     if counts not in ("out-of-bag", "bootstrap"):
         raise ValueError(f"it counts the rows {counts!r}")
     return cast("Counts", counts)
+
+
+def _read_out_of_bag(header: dict[str, Any], reader: _Reader, shape: tuple[int, int]) -> NDArray[np.float32] | None:
+    if "out_of_bag" not in header["arrays"]:
+        return None
+    shares = reader.read("out_of_bag", "<f4", *shape)
+    if np.any((shares < 0) | (shares > 1)):
+        raise ValueError("its probabilities out of bag are none")
+    return shares
 
 
 def _read_scores(header: dict[str, Any], reader: _Reader) -> NDArray[np.float64] | None:
