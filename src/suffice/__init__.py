@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
     from suffice.rules import Rule
     from suffice.set_stability import SetStability
+    from suffice.signal_check import SignalCheck
 
 __version__ = "0.1.0"
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Rule",
     "SearchSizeWarning",
     "SetStability",
+    "SignalCheck",
     "SufficientExplainer",
     "SufficientSet",
     "__version__",
@@ -45,6 +47,7 @@ _MODULE_OF = {
     "Rule": "rules",
     "SearchSizeWarning": "errors",
     "SetStability": "set_stability",
+    "SignalCheck": "signal_check",
     "SufficientExplainer": "explainer",
     "SufficientSet": "explanation",
 }

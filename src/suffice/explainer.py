@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
@@ -18,23 +16,21 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
 from suffice._engine.model_outputs import ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
-from suffice._engine.progress import progress_bar, report_steps, wants_bar
-from suffice._engine.refits import best_sets, check_refits, count_recurrence, draw_refits, for_halves
+from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
-from suffice._table.checks import check_number, read_input, read_outcomes
+from suffice._table.checks import read_input, read_outcomes
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import VariableSet
-from suffice.conditional import ConditionalForest
+from suffice.checks import CheckedForest
 from suffice.errors import did_you_mean
 from suffice.explanation import SetsKind
 from suffice.explanations import Answers, Explanations
 from suffice.rules import Rule
-from suffice.set_stability import SetStability
 
 
-class SufficientExplainer(ConditionalForest):
+class SufficientExplainer(CheckedForest):
     """Explain outcomes of a table by the few variables that are enough to keep them.
 
     Fit it on data ``(X, y)``, or on a model's outputs by `for_model`. For a row and its outcome, the
@@ -403,77 +399,6 @@ class SufficientExplainer(ConditionalForest):
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
         answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known)
         return Explanations(answers, state, sets, table.library)
-
-    def stability(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        n_seeds: int = 20,
-        n_resamples: int = 20,
-        random_state: Any = None,
-        progress: bool | Callable[[int], object] | None = None,
-    ) -> SetStability:
-        """Grow the forest again, and count how often the best sets of rows return.
-
-        The forest is grown again on all training rows with other seeds, and on halves of the training rows that are
-        drawn at random; there leaves and cells of more than 5 rows are half as large, but not smaller than 5. All else
-        stays the same: the parameters of the forest, the candidates, the outcomes of the rows and their intervals.
-        It takes ``n_seeds + n_resamples`` times as long as to fit the forest and explain the rows.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        y : array-like of shape (n_rows,), default=None
-            Their outcomes; None for the predictions of the model that is explained, or of the forest itself.
-        n_seeds : int, default=20
-            How many forests are grown on all training rows.
-        n_resamples : int, default=20
-            How many forests are grown on half of the training rows.
-        random_state : int, Generator or None, default=None
-            The seed of the seeds and of the halves.
-        progress : bool or callable, default=None
-            Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second. A
-            function is called with the number of forests that are done, and ends the work if it raises an error.
-
-        Returns
-        -------
-        SetStability
-            The counts for each row. ``explain(X).with_stability(...)`` adds them to the explanations.
-
-        Examples
-        --------
-        >>> X = np.random.default_rng(0).normal(size=(300, 3))
-        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
-        >>> print(explainer.stability([[0.0, 1.0, 0.0]], n_seeds=5, n_resamples=5, random_state=0))
-        The same best set in 5 of 5 other forests and in 5 of 5 resampled tables. Some set is sufficient in 5 of 5
-        other forests and in 5 of 5 resampled tables.
-        """
-        for name, number in (("n_seeds", n_seeds), ("n_resamples", n_resamples)):
-            check_number(name, number, "a whole number >= 0", lambda v: v >= 0, Integral)
-        if n_seeds + n_resamples == 0:
-            raise ValueError("`n_seeds` and `n_resamples` are both 0: there is no forest to compare with.")
-        state = self._state()
-        check_refits(state)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
-        matrix = state.encode(table)
-        outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
-        sets = best_sets(state, matrix, outcomes)
-        names = state.variables.names
-        draws = draw_refits(n_seeds, n_resamples, len(state.forest.X), np.random.default_rng(random_state))
-        counts = []
-        with report_steps(n_seeds + n_resamples, progress, "growing forests", "forest") as step:
-            for grown, draws_of_kind in zip((state, for_halves(state)), draws, strict=True):
-                counts.append(count_recurrence(grown, matrix, outcomes, sets, draws_of_kind, step))
-        return SetStability(
-            candidates=state.candidate_names,
-            best_sets=tuple(tuple(names[v] for v in sets.members(mask)) for mask in sets.best_masks),
-            is_sufficient=sets.n_by_row() > 0,
-            seeds=counts[0],
-            resamples=counts[1],
-            library=table.library,
-        )
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:

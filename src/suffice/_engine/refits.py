@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from suffice._engine.candidates import choose_candidates
 from suffice._engine.fitted import Fitted
-from suffice._engine.fitting import CLASSIFIERS, REGRESSORS
-from suffice._engine.forest import FittedForest
+from suffice._engine.fitting import CLASSIFIERS, REGRESSORS, measure_fidelity
+from suffice._engine.forest import FittedForest, rows_out_of_bag
+from suffice._engine.intervals import out_of_bag_scores
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.projection import ProjectedForest
 from suffice._engine.search import FoundSets, find_sufficient_sets
@@ -67,8 +69,8 @@ def check_refits(fitted: Fitted) -> None:
     n_kept = fitted.settings.reference_rows
     if n_kept is not None and len(fitted.forest.X) == n_kept:
         raise ValueError(
-            f"`stability` grows the forest again and needs all of its training rows, but this explainer keeps only "
-            f"{n_kept} of them. Fit it without `reference_rows`."
+            "The forest would have to be grown again, which needs all of its training rows, but this explainer keeps "
+            f"only {n_kept} of them. Fit it without `reference_rows`."
         )
     if isinstance(fitted.estimator, PlainForest) and fitted.estimator.kind not in _KINDS:
         raise ValueError(
@@ -135,7 +137,9 @@ def _half_size(size: int) -> int:
     return max(min(size, LEAST_SIZE), math.ceil(size / 2))
 
 
-def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> Fitted:
+def regrow(
+    fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None, y_rank: NDArray[np.uint32] | None = None
+) -> Fitted:
     """Grow the forest again with its own parameters, for the same candidates and counts.
 
     Parameters
@@ -146,6 +150,8 @@ def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> F
         The seed of the forest.
     rows : ndarray of int, default=None
         The training rows to grow it on; None for all.
+    y_rank : ndarray of shape (n_rows,), default=None
+        The outcomes of all training rows; None for their own.
 
     Returns
     -------
@@ -154,7 +160,7 @@ def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> F
     """
     forest = fitted.forest
     chosen: Any = slice(None) if rows is None else rows
-    X, y_rank = forest.X[chosen], forest.y_rank[chosen]
+    X, y_rank = forest.X[chosen], (forest.y_rank if y_rank is None else y_rank)[chosen]
     estimator = _unfitted(fitted.estimator)
     estimator.set_params(random_state=seed, n_jobs=fitted.settings.n_threads)
     if rows is not None and isinstance(getattr(estimator, "max_samples", None), Integral):
@@ -165,6 +171,57 @@ def regrow(fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None) -> F
     counted = FittedForest(trees, X, y_rank, forest.y_values)
     projected = ProjectedForest(counted, fitted.variables, fitted.candidates, fitted.min_node_size)
     return replace(fitted, estimator=estimator, projected=projected)
+
+
+def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
+    """Fit the forest to the same table with shuffled outcomes, and choose the candidates as for the true ones.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state.
+    rng : Generator
+        The source of the order and of the seed.
+
+    Returns
+    -------
+    Fitted
+        What would have been fitted if the variables said nothing about the outcomes.
+    """
+    forest = fitted.forest
+    y_rank = forest.y_rank[rng.permutation(len(forest.X))]
+    state = regrow(fitted, int(rng.integers(2**31 - 1)), y_rank=y_rank)
+    settings, n_threads = state.settings, state.settings.n_threads
+    if isinstance(settings.candidates, str):
+        candidates = choose_candidates(state.forest, state.estimator, state.variables, settings)
+        state = replace(state, projected=replace(state.projected, candidates=candidates))
+    if state.counts == "bootstrap":
+        return state
+    is_out = rows_out_of_bag(state.estimator, len(forest.X), np.arange(len(forest.X)))
+    has_signal = measure_fidelity(state.forest, is_out, state.task, n_threads).has_signal
+    scores = None if state.interval_scores is None else out_of_bag_scores(state.forest, is_out, n_threads)
+    return replace(state, has_signal=has_signal, interval_scores=scores)
+
+
+def share_with_sets(fitted: Fitted, rows: NDArray[np.intp]) -> float:
+    """Compute the share of training rows whose prediction has a sufficient set of at least one variable.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state.
+    rows : ndarray of int
+        The training rows.
+
+    Returns
+    -------
+    float
+        The share.
+    """
+    X = fitted.forest.X[rows]
+    sets = best_sets(fitted, X, fitted.outcomes(X, fitted.predict(X)))
+    is_empty = (sets.best_masks == 0).all(axis=1)
+    return float(np.mean((sets.n_by_row() > 0) & ~is_empty))
 
 
 def _unfitted(forest: Any) -> Any:

@@ -1,0 +1,58 @@
+"""How many rows get a sufficient set, and how many would if the outcomes were shuffled: the words and the warning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suffice.errors import FidelityWarning, warn
+from suffice.words import counted, format_percent
+
+# The two shares are called near if the share with shuffled outcomes is more than half of the real one.
+NEAR = 0.5
+
+
+@dataclass(frozen=True)
+class SignalCheck:
+    """The share of rows with a sufficient set, beside the share that they would have without any signal.
+
+    The empty set does not count: it says nothing about the variables.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many training rows were explained, drawn at random.
+    share : float
+        The share of them that get a sufficient set of at least one variable.
+    shuffled_share : float
+        The same share for a forest that was fitted to the same table with shuffled outcomes.
+
+    Examples
+    --------
+    >>> print(SignalCheck(200, 0.76, 0.02))
+    76 % of rows get a sufficient set; 2 % would if the outcomes were shuffled (200 rows).
+    """
+
+    n_rows: int
+    share: float
+    shuffled_share: float
+
+    @property
+    def is_near(self) -> bool:
+        """Whether shuffled outcomes give nearly as many sets: the explanations then say little."""
+        return self.shuffled_share > NEAR * self.share
+
+    def __str__(self) -> str:
+        """Return both shares in one sentence."""
+        return (
+            f"{format_percent(self.share)} % of rows get a sufficient set; {format_percent(self.shuffled_share)} % "
+            f"would if the outcomes were shuffled ({counted(self.n_rows, 'row')})."
+        )
+
+    def warn_if_near(self) -> None:
+        """Warn if shuffled outcomes give nearly as many sets."""
+        if self.is_near:
+            warn(
+                f"{self} Such sets come about without any signal, so the explanations say little about these data: "
+                "try more rows, other variables, a higher `pi` or `levels='odds'`.",
+                FidelityWarning,
+            )
