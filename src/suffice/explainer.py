@@ -8,21 +8,25 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import fit, task_of_forest
+from suffice._engine.holdout import fit_with_holdout
 from suffice._engine.model_outputs import ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
+from suffice._engine.proportions import Adjustment
 from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
-from suffice._table.checks import read_input, read_outcomes
+from suffice._table.checks import as_finite, read_input, read_outcomes
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import VariableSet
+from suffice.certification import CertifiedRules, FreshRows, certify_rules, check_each, rows_set_aside
 from suffice.conditional import ConditionalForest
 from suffice.errors import did_you_mean
 from suffice.explanation import SetsKind
@@ -172,7 +176,7 @@ class SufficientExplainer(ConditionalForest):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> SufficientExplainer:
+    def fit(self, X: Any, y: Any, *, holdout: float | None = None, **unsupported: Any) -> SufficientExplainer:
         """Fit the forest, and choose the candidates.
 
         Parameters
@@ -181,6 +185,9 @@ class SufficientExplainer(ConditionalForest):
             The table: numbers, booleans, categories, text; and dates, on request. Any of them may be missing.
         y : array-like of shape (n_rows,)
             The outcomes: observed, or a model's outputs for `X`.
+        holdout : float, default=None
+            The share of the rows, in (0, 1), that is set aside at random (`random_state`; in the same share of every
+            class). The forest never sees them. `explain` then checks every rule on them, and so does `certify`.
         **unsupported : dict
             Weights are not supported and are refused.
 
@@ -199,11 +206,17 @@ class SufficientExplainer(ConditionalForest):
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
         table = read_input(self, X, reset=True, min_rows=2)
         target = str(getattr(y, "name", None) or "y")
-        self.fitted_ = fit(table, read_outcomes(y, table.n_rows), target, self.forest, settings)
+        outcomes = read_outcomes(y, table.n_rows)
+        if holdout is None:
+            self.fitted_ = fit(table, outcomes, target, self.forest, settings)
+        else:
+            self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout)
         return self
 
     @classmethod
-    def for_model(cls, model: Any, X: Any, *, probability_of: Any = None, **params: Any) -> SufficientExplainer:
+    def for_model(
+        cls, model: Any, X: Any, *, probability_of: Any = None, holdout: float | None = None, **params: Any
+    ) -> SufficientExplainer:
         """Fit an explainer on the outputs of a model for a table. Nothing else of the model is used.
 
         Methods that take outcomes then use the model's outputs by default; ``model_`` holds the model.
@@ -217,6 +230,8 @@ class SufficientExplainer(ConditionalForest):
             The rows for which the model predicts, such as those that it was trained on.
         probability_of : object, default=None
             A class: explain the number that the model gives as its probability, instead of the class that it predicts.
+        holdout : float, default=None
+            The share of the rows that is set aside: see `fit`.
         **params : dict
             Parameters of the explainer.
 
@@ -238,7 +253,7 @@ class SufficientExplainer(ConditionalForest):
             explainer.task = task_of_model(model)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
-        explainer.fit(X, outputs)
+        explainer.fit(X, outputs, holdout=holdout)
         explainer.fitted_ = replace(explainer.fitted_, target=target, model_name=type(model).__name__)
         explainer.model_ = model
         explainer.probability_of_ = probability_of
@@ -379,7 +394,88 @@ class SufficientExplainer(ConditionalForest):
             for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
                 if rule is not None:
                     rules_of[row] += (rule,)
+            if state.set_aside is not None:
+                rules_of = check_each(rules_of, state)
         return Explanations(Answers(matrix, outcomes, predictions, found_sets, rules_of), state, sets, table.library)
+
+    def certify(
+        self,
+        what: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        confidence: float = 0.95,
+        level: float | None = None,
+        adjust: Adjustment | None = "benjamini-hochberg",
+    ) -> CertifiedRules:
+        """Check rules on rows that nobody has used before, and certify those that hold.
+
+        Each distinct rule (the same conditions, and the same class or interval) is tested once. A rule is right at a
+        row that it covers if the row has the class, or if its number lies in the interval.
+
+        Parameters
+        ----------
+        what : Rule, iterable of Rule or None, Explanation, Explanations, or fitted list of global rules
+            The rules.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that had no part in fitting, in choosing settings or in choosing the rules. None takes the rows that
+            `fit` has set aside by `holdout`.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes. After `for_model`, None asks the model.
+        confidence : float, default=0.95
+            The confidence of the lower bounds and of the tests, in (0, 1).
+        level : float, default=None
+            The precision that is to be certified, in (0, 1]; None takes `pi`.
+        adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
+            How the tests are adjusted for the number of rules. With "benjamini-hochberg", at most a share of
+            ``1 - confidence`` of the certified rules is expected to be below the level; with "holm", the probability
+            that any of them is, is at most ``1 - confidence``. None tests each rule as if it were the only one. Lower
+            bounds are those of each rule alone.
+
+        Returns
+        -------
+        CertifiedRules
+            The distinct rules with their certificates, and in `attached` what was passed with these certificates.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(600, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0, holdout=0.4)
+        >>> explainer.certify(explainer.explain(X[:5])).certified[0].certificate.is_certified
+        True
+        """
+        state = self._state()
+        return certify_rules(
+            what,
+            self._fresh_rows(X, y),
+            level=state.settings.pi if level is None else level,
+            confidence=confidence,
+            adjustment=adjust,
+        )
+
+    def _fresh_rows(self, X: Any, y: Any) -> FreshRows:
+        """Read rows to check rules on, or take those that were set aside."""
+        state = self.fitted_
+        if X is None:
+            if y is not None:
+                raise ValueError("`y` was passed without `X`: pass the rows as well.")
+            return rows_set_aside(state)
+        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        matrix = state.encode(table)  # refuses what `explain` would refuse
+        if y is None and not hasattr(self, "model_"):
+            raise ValueError(
+                "`y` is needed: rules are checked against the outcomes of the rows. Only an explainer made by `for_model` "
+                "asks its model for them, and a saved file does not hold the model."
+            )
+        outcomes = self._outcome_values(X, matrix, y)
+        if state.classes is None:
+            outcomes = as_finite(outcomes)
+        elif len(outcomes) and not np.isin(outcomes, state.classes).any():
+            raise ValueError(
+                f"`y` holds none of the classes {state.classes.tolist()}, but {outcomes.tolist()[0]!r}, for example."
+            )
+        return FreshRows(table, outcomes, False)
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:

@@ -322,8 +322,13 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         pd = load_pandas()
         measures = ["frequencies"] if self._task == "classification" else ["std", "mse", "mae"]
         columns = ["text", "output", "support", "coverage", "precision", *measures]
-        lines = [[getattr(line, column) for column in columns] for line in self.rules_]
-        return pd.DataFrame(lines, columns=["rule", *columns[1:]])
+        checked = ["n_rows", "share", "lower", "is_certified"] if any(line.certificate for line in self.rules_) else []
+        lines = [
+            [getattr(line, name) for name in columns] + [getattr(line.certificate, name, None) for name in checked]
+            for line in self.rules_
+        ]
+        names = {"text": "rule", "n_rows": "n_checked", "share": "checked_share", "lower": "checked_lower"}
+        return pd.DataFrame(lines, columns=[names.get(name, name) for name in [*columns, *checked]])
 
     def to_sql(self) -> str:
         """Write the list as one SQL expression.
@@ -338,7 +343,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "rules_")
         if not self.rules_:
             return "NULL"
-        cases = "\n".join(f"  WHEN {line.rule.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
+        cases = "\n".join(f"  WHEN {line.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
         return f"CASE\n{cases}\n  ELSE NULL\nEND"
 
     @property

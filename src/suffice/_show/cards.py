@@ -70,7 +70,7 @@ def explanation_card(explanation: Explanation) -> str:
         parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(picture.cautions)))
     if picture.rule is not None:
         rule = picture.rule
-        parts += [_sentence(rule.sentence), _figures(rule), _drawings(rule.drawings, rule.missing)]
+        parts += [_sentence(rule.sentence), _figures(rule), *_checked(rule), _drawings(rule.drawings, rule.missing)]
     if picture.best is not None:
         parts += [element("div", "sentence", picture.best.lead), _best_set(picture.best, picture.is_sufficient)]
     if picture.is_sufficient:
@@ -138,7 +138,8 @@ def rule_card(rule: Rule) -> str:
     """
     picture = picture_rule(rule)
     drawn = _drawings(picture.drawings, None)
-    return _card(_sentence(picture.sentence), _figures(picture), drawn, element("div", "part note", picture.proof))
+    parts = [_sentence(picture.sentence), _figures(picture), *_checked(picture), drawn]
+    return _card(*parts, element("div", "part note", picture.proof))
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
@@ -331,6 +332,10 @@ def _figures(rule: RulePicture) -> Html:
         for s, kind, meaning in ((rule.sdp, "", SDP_MEANING), (rule.coverage, "plain", COVERAGE_MEANING))
     ]
     return element("div", "figures", *drawn)
+
+
+def _checked(rule: RulePicture) -> list[Html]:
+    return [element("div", "part note", rule.checked)] if rule.checked else []
 
 
 def _drawings(drawings: Sequence[Drawing], note: str | None) -> Html:
