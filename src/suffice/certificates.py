@@ -230,15 +230,17 @@ def make_certificates(
     ]
 
 
-def check_level(level: float) -> None:
+def check_level(level: float, name: str = "level") -> None:
     """Refuse a level that is no probability.
 
     Parameters
     ----------
     level : float
         The precision that is to be certified.
+    name : str, default="level"
+        What the caller's parameter is called.
     """
-    check_number("level", level, "in (0, 1]", lambda v: 0 < v <= 1)
+    check_number(name, level, "in (0, 1]", lambda v: 0 < v <= 1)
 
 
 def check_confidence(confidence: float) -> None:

@@ -465,8 +465,8 @@ class SufficientExplainer(ConditionalForest):
         matrix = state.encode(table)  # refuses what `explain` would refuse
         if y is None and not hasattr(self, "model_"):
             raise ValueError(
-                "`y` is needed: rules are checked against the outcomes of the rows. Only an explainer made by `for_model` "
-                "asks its model for them, and a saved file does not hold the model."
+                "`y` is needed: rules are checked against the outcomes of the rows. Only an explainer made by "
+                "`for_model` asks its model for them, and a saved file does not hold the model."
             )
         outcomes = self._outcome_values(X, matrix, y)
         if state.classes is None:

@@ -42,6 +42,24 @@ class Promise(NamedTuple):
     outcome: Any
     interval: tuple[float, float] | None = None
 
+    def keeps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Check which outcomes are as the promise says.
+
+        Parameters
+        ----------
+        outcomes : ndarray of shape (n_rows,)
+            Labels or numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            Whether each is the class, or lies in the interval.
+        """
+        if self.interval is None:
+            return np.asarray(outcomes == self.outcome, dtype=np.bool_)
+        low, high = self.interval
+        return np.asarray((low <= outcomes) & (outcomes <= high), dtype=np.bool_)
+
 
 @dataclass(frozen=True)
 class Rule:
