@@ -113,13 +113,22 @@ class CertifiedRules:
         pandas.DataFrame
             One line for each distinct rule, in their order.
         """
+        return load_pandas().DataFrame(self.to_columns())
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the rules column by column.
+
+        Returns
+        -------
+        dict of str to list
+            What each rule asks, its outcome, the figures of its certificate and the verdict.
+        """
         names = ["n_rows", "n_kept", "share", "lower", "level", "p_value", "p_adjusted", "is_certified", "verdict"]
-        lines = [
-            [_conditions_text(rule.promise.conditions), _conclusion(rule)]
-            + [getattr(rule.certificate, name) for name in names]
-            for rule in self.rules
-        ]
-        return load_pandas().DataFrame(lines, columns=["rule", "outcome", *names])
+        return {
+            "rule": [_conditions_text(rule.promise.conditions) for rule in self.rules],
+            "outcome": [_conclusion(rule) for rule in self.rules],
+            **{name: [getattr(rule.certificate, name) for rule in self.rules] for name in names},
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain Python values, ready for JSON.

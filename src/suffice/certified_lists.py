@@ -42,7 +42,7 @@ class CertifiableList(BaseEstimator):  # type: ignore[misc]
         *,
         precision: float = 0.9,
         confidence: float = 0.95,
-        of: Literal["list", "rules"] = "list",
+        of: Literal["rules", "list"] = "rules",
         adjust: Adjustment | None = "benjamini-hochberg",
     ) -> Any:
         """Return the longest list that fresh rows certify.
@@ -61,10 +61,11 @@ class CertifiableList(BaseEstimator):  # type: ignore[misc]
             The share of decided rows that must be right, in (0, 1].
         confidence : float, default=0.95
             The confidence, in (0, 1).
-        of : {"list", "rules"}, default="list"
-            What is certified. "list": the list as a whole, on the rows that it decides; single rules may be worse. The
-            surest length is tested first and then, as long as the tests succeed, one rule more each time: no adjustment
-            is needed. "rules": every rule of the list by itself. This takes more rows.
+        of : {"rules", "list"}, default="rules"
+            What is certified. "rules": every rule of the list by itself. Few and large rules are tested, since each
+            needs rows of its own. "list": the list as a whole, on the rows that it decides; it covers more, but single
+            rules may be worse. The surest length is tested first and then, as long as the tests succeed, one rule more
+            each time, which needs no adjustment.
         adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
             How the tests of single rules are adjusted for their number: see `SufficientExplainer.certify`.
 
@@ -75,7 +76,7 @@ class CertifiableList(BaseEstimator):  # type: ignore[misc]
             of the list, or None if single rules were certified.
         """
         check_is_fitted(self, "rules_")
-        check_word("of", of, ("list", "rules"))
+        check_word("of", of, ("rules", "list"))
         check_level(precision, "precision")
         check_confidence(confidence)
         rows = self._fresh_rows(X, y)

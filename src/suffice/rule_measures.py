@@ -110,7 +110,7 @@ class GlobalRule:
             "precision": self.precision,
         }
         if self.frequencies is None:
-            figures.update(mse=self.mse, mae=self.mae)
+            figures.update(mse=self.mse, mae=self.mae, interval=self.rule.to_dict()["interval"])
         else:
             figures["frequencies"] = {str(label): share for label, share in self.frequencies.items()}
         return {
@@ -118,14 +118,8 @@ class GlobalRule:
             "sql": self.to_sql(),
             **figures,
             "conditions": self.rule.to_dict()["conditions"],
-            **self._checked(),
+            **({} if self.certificate is None else {"certificate": self.certificate.to_dict()}),
         }
-
-    def _checked(self) -> dict[str, Any]:
-        if self.certificate is None:
-            return {}
-        interval = {} if self.rule.interval is None else {"interval": self.rule.to_dict()["interval"]}
-        return {**interval, "certificate": self.certificate.to_dict()}
 
     def to_sql(self) -> str:
         """Write the conditions of the line as the condition of an SQL query.

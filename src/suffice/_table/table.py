@@ -147,11 +147,7 @@ class Table:
         Table
             These rows, in the order of `rows`.
         """
-        # A column that was decoded from a matrix has no values of its own, only what has been read of it.
-        is_decoded = [len(column) != self.n_rows for column in self._columns]
-        columns = [c if d else c[rows] for c, d in zip(self._columns, is_decoded, strict=True)]
-        read = {(i, what): _take_read(values, rows) for (i, what), values in self._read.items() if is_decoded[i]}
-        table = Table(self.names, columns, len(rows), self.has_names, self.library, read)
+        table = Table(self.names, [c[rows] for c in self._columns], len(rows), self.has_names, self.library)
         table.array = None if self.array is None else self.array[rows]
         return table
 
@@ -421,18 +417,6 @@ class Table:
         if (i, what) not in self._read:
             self._read[i, what] = read(i)
         return self._read[i, what]
-
-
-def _take_read(values: Any, rows: NDArray[np.intp]) -> Any:
-    """Take rows of numbers, of parts of dates, or of labels; labels that no row has are left out."""
-    if not isinstance(values, tuple):
-        return values[rows]
-    labels, codes = values[0], values[1][rows]
-    used, first = np.unique(codes[codes >= 0], return_index=True)
-    order = used[np.argsort(first)]
-    place_of = np.full(len(labels) + 1, -1)  # the last place is that of a missing value
-    place_of[order] = np.arange(len(order))
-    return tuple(labels[code] for code in order), place_of[codes]
 
 
 def _is_ordered(column: Any) -> bool:
