@@ -158,3 +158,13 @@ def test_explanations_bring_the_rows_that_were_set_aside():
     explainer = small_explainer().fit(X, y, holdout=0.25)
     rule_list = GlobalRulesClassifier.from_explanations(explainer.explain(*explainer.training, sets="minimal"))
     assert rule_list.certify().rules_
+
+
+def test_cards_and_tables_show_the_certificates(fitted):
+    certified = fitted.certify()
+    certificate = certified.rules_[0].certificate
+    assert certificate.sentence in certified._repr_html_()
+    assert certificate.sentence in str(certified)
+    assert certified.to_frame()["checked_lower"][0] == certificate.lower
+    assert f"/* {certificate.sentence} */ THEN" in certified.to_sql()
+    assert "set aside" not in fitted.to_sql()

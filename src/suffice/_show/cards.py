@@ -19,6 +19,7 @@ from suffice._show.picture import (
     READ_WITH_CARE,
     SDP_MEANING,
     ExplanationPicture,
+    LinePicture,
     RulePicture,
     SetPicture,
     Share,
@@ -167,7 +168,9 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
         coverage, precision = picture.coverage, picture.precision
         cells += [
             element("span", "note", str(i)),
-            element("span", "sentence-cell", element("span", "sentence", _words(picture.sentence))),
+            element(
+                "span", "sentence-cell", element("span", "sentence", _words(picture.sentence)), *_line_check(picture)
+            ),
             element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
             element("span", "figure", bar(precision.value), precision.text),
         ]
@@ -332,6 +335,10 @@ def _figures(rule: RulePicture) -> Html:
         for s, kind, meaning in ((rule.sdp, "", SDP_MEANING), (rule.coverage, "plain", COVERAGE_MEANING))
     ]
     return element("div", "figures", *drawn)
+
+
+def _line_check(line: LinePicture) -> list[Html]:
+    return [element("div", "note", line.checked)] if line.checked else []
 
 
 def _checked(rule: RulePicture) -> list[Html]:

@@ -116,6 +116,8 @@ class LinePicture:
         The class, or the number with the name of the outcome and the mean absolute error.
     mae : str
         The mean absolute error of a number; nothing for a class.
+    checked : str
+        What its certificate says; nothing without one.
     coverage, precision : Share
         Its figures. The precision of a regression may be negative.
     """
@@ -125,6 +127,7 @@ class LinePicture:
     output: str
     conclusion: str
     mae: str
+    checked: str
     coverage: Share
     precision: Share
 
@@ -258,6 +261,7 @@ def picture_line(line: GlobalRule) -> LinePicture:
         output=output,
         conclusion=conclusion,
         mae=mae,
+        checked=line.checked_text,
         coverage=coverage_share(line.coverage),
         precision=Share("precision", line.precision, _precision_text(line.precision)),
     )
