@@ -16,6 +16,8 @@ HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "
 
 def test_the_package_exports_these_names():
     assert suffice.__all__ == [
+        "Certificate",
+        "CertifiedRules",
         "Condition",
         "Explanation",
         "Explanations",

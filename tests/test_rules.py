@@ -310,6 +310,7 @@ def test_a_rule_as_a_dictionary():
         "bound": None,
         "everywhere": False,
         "target": "count",
+        "certificate": None,
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from suffice.certificates import Certificate
+    from suffice.certification import CertifiedRules
     from suffice.conditions import Condition
     from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
     from suffice.explainer import SufficientExplainer
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Certificate",
+    "CertifiedRules",
     "Condition",
     "Explanation",
     "Explanations",
@@ -36,6 +40,8 @@ __all__ = [
 
 # Loaded when they are first used: scikit-learn takes a second, and `suffice --help` needs none of it.
 _MODULE_OF = {
+    "Certificate": "certificates",
+    "CertifiedRules": "certification",
     "Condition": "conditions",
     "Explanation": "explanation",
     "Explanations": "explanations",

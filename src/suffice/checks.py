@@ -1,4 +1,4 @@
-"""``CheckedForest``: whether explanations would come about without any signal, and whether they return."""
+"""``CheckedForest``: whether explanations come about without any signal, return, and hold on fresh rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice._engine.progress import report_steps
+from suffice._engine.proportions import Adjustment
 from suffice._engine.refits import (
     best_sets,
     check_refits,
@@ -18,14 +19,15 @@ from suffice._engine.refits import (
     share_with_sets,
     shuffle_outcomes,
 )
-from suffice._table.checks import check_number, read_input
+from suffice._table.checks import as_finite, check_number, read_input
+from suffice.certification import CertifiedRules, FreshRows, certify_rules, rows_set_aside
 from suffice.conditional import ConditionalForest
 from suffice.set_stability import SetStability
 from suffice.signal_check import SignalCheck
 
 
 class CheckedForest(ConditionalForest):
-    """Checks of an explainer that grow its forest again. `SufficientExplainer` is one."""
+    """Checks of an explainer: by forests that are grown again, and by fresh rows. `SufficientExplainer` is one."""
 
     def check_signal(self, *, n_rows: int = 200, random_state: Any = None) -> SignalCheck:
         """Compare the share of rows that get a sufficient set with the share if the outcomes were shuffled.
@@ -136,3 +138,82 @@ class CheckedForest(ConditionalForest):
             resamples=counts[1],
             library=table.library,
         )
+
+    def certify(
+        self,
+        what: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        confidence: float = 0.95,
+        level: float | None = None,
+        adjust: Adjustment | None = "benjamini-hochberg",
+    ) -> CertifiedRules:
+        """Check rules on rows that nobody has used before, and certify those that hold.
+
+        Each distinct rule (the same conditions, and the same class or interval) is tested once. A rule is right at a
+        row that it covers if the row has the class, or if its number lies in the interval.
+
+        Parameters
+        ----------
+        what : Rule, iterable of Rule or None, Explanation, Explanations, or fitted list of global rules
+            The rules.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that had no part in fitting, in choosing settings or in choosing the rules. None takes the rows that
+            `fit` has set aside by `holdout`.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes. After `for_model`, None asks the model.
+        confidence : float, default=0.95
+            The confidence of the lower bounds and of the tests, in (0, 1).
+        level : float, default=None
+            The precision that is to be certified, in (0, 1]; None takes `pi`.
+        adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
+            How the tests are adjusted for the number of rules. With "benjamini-hochberg", at most a share of
+            ``1 - confidence`` of the certified rules is expected to be below the level; with "holm", the probability
+            that any of them is, is at most ``1 - confidence``. None tests each rule as if it were the only one. Lower
+            bounds are those of each rule alone.
+
+        Returns
+        -------
+        CertifiedRules
+            The distinct rules with their certificates, and in `attached` what was passed with these certificates.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).normal(size=(600, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0, holdout=0.4)
+        >>> explainer.certify(explainer.explain(X[:5])).certified[0].certificate.is_certified
+        True
+        """
+        state = self._state()
+        return certify_rules(
+            what,
+            self._fresh_rows(X, y),
+            level=state.settings.pi if level is None else level,
+            confidence=confidence,
+            adjustment=adjust,
+        )
+
+    def _fresh_rows(self, X: Any, y: Any) -> FreshRows:
+        """Read rows to check rules on, or take those that were set aside."""
+        state = self.fitted_
+        if X is None:
+            if y is not None:
+                raise ValueError("`y` was passed without `X`: pass the rows as well.")
+            return rows_set_aside(state)
+        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        matrix = state.encode(table)  # refuses what `explain` would refuse
+        if y is None and not hasattr(self, "model_"):
+            raise ValueError(
+                "`y` is needed: rules are checked against the outcomes of the rows. Only an explainer made by "
+                "`for_model` asks its model for them, and a saved file does not hold the model."
+            )
+        outcomes = self._outcome_values(X, matrix, y)
+        if state.classes is None:
+            outcomes = as_finite(outcomes)
+        elif len(outcomes) and not np.isin(outcomes, state.classes).any():
+            raise ValueError(
+                f"`y` holds none of the classes {state.classes.tolist()}, but {outcomes.tolist()[0]!r}, for example."
+            )
+        return FreshRows(table, outcomes, False)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
+from suffice._engine.holdout import fit_with_holdout
 from suffice._engine.model_outputs import ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
@@ -23,6 +24,7 @@ from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import VariableSet
+from suffice.certification import check_each
 from suffice.checks import CheckedForest
 from suffice.errors import did_you_mean
 from suffice.explanation import SetsKind
@@ -190,7 +192,7 @@ class SufficientExplainer(CheckedForest):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> SufficientExplainer:
+    def fit(self, X: Any, y: Any, *, holdout: float | None = None, **unsupported: Any) -> SufficientExplainer:
         """Fit the forest, and choose the candidates.
 
         Parameters
@@ -199,6 +201,9 @@ class SufficientExplainer(CheckedForest):
             The table: numbers, booleans, categories, text; and dates, on request. Any of them may be missing.
         y : array-like of shape (n_rows,)
             The outcomes: observed, or a model's outputs for `X`.
+        holdout : float, default=None
+            The share of the rows, in (0, 1), that is set aside at random (`random_state`; in the same share of every
+            class). The forest never sees them. `explain` then checks every rule on them, and so does `certify`.
         **unsupported : dict
             Weights are not supported and are refused.
 
@@ -217,11 +222,17 @@ class SufficientExplainer(CheckedForest):
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
         table = read_input(self, X, reset=True, min_rows=2)
         target = str(getattr(y, "name", None) or "y")
-        self.fitted_ = fit(table, read_outcomes(y, table.n_rows), target, self.forest, settings)
+        outcomes = read_outcomes(y, table.n_rows)
+        if holdout is None:
+            self.fitted_ = fit(table, outcomes, target, self.forest, settings)
+        else:
+            self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout)
         return self
 
     @classmethod
-    def for_model(cls, model: Any, X: Any, *, probability_of: Any = None, **params: Any) -> SufficientExplainer:
+    def for_model(
+        cls, model: Any, X: Any, *, probability_of: Any = None, holdout: float | None = None, **params: Any
+    ) -> SufficientExplainer:
         """Fit an explainer on the outputs of a model for a table. Nothing else of the model is used.
 
         Methods that take outcomes then use the model's outputs by default; ``model_`` holds the model.
@@ -235,6 +246,8 @@ class SufficientExplainer(CheckedForest):
             The rows for which the model predicts, such as those that it was trained on.
         probability_of : object, default=None
             A class: explain the number that the model gives as its probability, instead of the class that it predicts.
+        holdout : float, default=None
+            The share of the rows that is set aside: see `fit`.
         **params : dict
             Parameters of the explainer.
 
@@ -256,7 +269,7 @@ class SufficientExplainer(CheckedForest):
             explainer.task = task_of_model(model)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
-        explainer.fit(X, outputs)
+        explainer.fit(X, outputs, holdout=holdout)
         explainer.fitted_ = replace(explainer.fitted_, target=target, model_name=type(model).__name__)
         explainer.model_ = model
         explainer.probability_of_ = probability_of
@@ -396,6 +409,8 @@ class SufficientExplainer(CheckedForest):
             for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
                 if rule is not None:
                     rules_of[row] += (rule,)
+            if state.set_aside is not None:
+                rules_of = check_each(rules_of, state)
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
         answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known)
         return Explanations(answers, state, sets, table.library)

@@ -306,6 +306,7 @@ class Explanation:
         lines.append(self.lead)
         if self.rule is not None:
             lines.append(f"Rule: {self.rule}")
+            lines += [self.rule.checked_text] if self.rule.checked_text else []
         others = self.sufficient_sets[1:]
         if others:
             lines.append(f"Also enough (probability {self.pi:g} or more):")

@@ -240,6 +240,13 @@ class Explanations(Sequence[Explanation]):
         return tuple(rules[0] if rules else None for rules in self.answers.rules)
 
     @property
+    def is_checked(self) -> bool:
+        """Whether rules have certificates: rows were set aside at fit, or the rules have been certified."""
+        return self.fitted.set_aside is not None or any(
+            rule.certificate is not None for rules in self.answers.rules for rule in rules
+        )
+
+    @property
     def is_search_complete(self) -> tuple[bool, ...]:
         """For each row, whether its search went through all sets and did not end at `max_sets`."""
         return tuple(self.answers.sets.is_complete.tolist())

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +23,8 @@ from suffice._engine.rule_list import Bools, Floats, first_two, of_first_rules, 
 from suffice._table.checks import check_finite, check_number, read_input, read_outcomes
 from suffice._table.frames import as_frame, load_pandas
 from suffice._table.table import Table
+from suffice.certification import rows_set_aside
+from suffice.certified_lists import CertifiableList
 from suffice.conditions import to_sql_literal
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
@@ -32,7 +34,7 @@ from suffice.rules import Rule
 from suffice.words import counted, format_percent
 
 
-class RuleList(BaseEstimator):  # type: ignore[misc]
+class RuleList(CertifiableList):
     """What the classifier and the regressor share: collecting, measuring, deciding, simplifying and writing rules."""
 
     _task: str
@@ -54,7 +56,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.fallback = fallback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, *, holdout: float | None = None) -> Any:
         """Fit the explainer, explain every training row with its outcome, and collect the rules.
 
         Parameters
@@ -63,6 +65,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The table: whatever the explainer takes.
         y : array-like of shape (n_rows,)
             The outcomes.
+        holdout : float, default=None
+            The share of the rows that is set aside at random for `certify`. Nothing else looks at them.
 
         Returns
         -------
@@ -73,9 +77,29 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         table, outcomes = self._check_training(X, y)
         native = self._table_for_others(X, table)
         named = y if hasattr(y, "name") else outcomes  # the explainer calls a regression's outcome by it
-        self.explainer_ = self._fit_explainer(native, named)
+        self.explainer_ = self._fit_explainer(native, named, holdout)
+        self.set_aside_ = None
+        if holdout is not None:
+            self.set_aside_ = rows_set_aside(self.explainer_.fitted_)
+            return self._fit_on_the_rest()
         explanations = self.explainer_.explain(native, outcomes, sets="minimal", rules="minimal")
         return self._collect(explanations.rules, X, table, outcomes)
+
+    def _fit_on_the_rest(self) -> Any:
+        """Collect the rules of the rows that were not set aside."""
+        if self.fallback is not None and not isinstance(self.fallback, str):
+            raise ValueError(
+                "`holdout` needs a fallback by name, or none: other estimators would need the table itself."
+            )
+        table, y = self.explainer_.training
+        rules: list[Rule | None] = []
+        pi = self.explainer_.fitted_.settings.pi
+        # Surer rules are certified more often, others are larger. On eight tables, certified rules chosen from both
+        # covered .29 of the rows in the mean; chosen from the surer ones alone, .21.
+        for level in (pi, (1 + pi) / 2):
+            explainer = self.explainer_.with_settings(pi=level)
+            rules += explainer.explain(table, y, sets="minimal", rules="minimal").rules
+        return self._collect(rules, None, table, self._read_outcomes(y))
 
     @classmethod
     def from_explanations(cls, rules: Any, X: Any = None, y: Any = None, **params: Any) -> Any:
@@ -127,6 +151,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         else:
             table, outcomes = self._check_training(X, y)
         self.__dict__.pop("explainer_", None)
+        has_rows = isinstance(rules, Explanations) and rules.fitted.set_aside is not None
+        self.set_aside_ = rows_set_aside(rules.fitted) if has_rows else None
         if self._has_fitted_explainer():
             self.explainer_ = self.explainer
         elif isinstance(self.fallback, str) and self.fallback == "forest":
@@ -226,6 +252,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         simple = copy.copy(self)
         simple.rules_ = tuple(self.rules_[i] for i in kept)
         simple.packed_covers_ = self.packed_covers_[kept]
+        simple.certificate_ = None
         return simple
 
     def evaluate(self, X: Any = None, y: Any = None) -> Evaluation:
@@ -292,6 +319,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             "target": self.target_name_,
             "n_rows": len(self.training_outcomes_),
             "coverage": self._training_coverage(),
+            **({} if self.certificate_ is None else {"certificate": self.certificate_.to_dict()}),
             "rules": [line.to_dict() for line in self.rules_],
         }
 
@@ -322,8 +350,13 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         pd = load_pandas()
         measures = ["frequencies"] if self._task == "classification" else ["std", "mse", "mae"]
         columns = ["text", "output", "support", "coverage", "precision", *measures]
-        lines = [[getattr(line, column) for column in columns] for line in self.rules_]
-        return pd.DataFrame(lines, columns=["rule", *columns[1:]])
+        checked = ["n_rows", "share", "lower", "is_certified"] if any(line.certificate for line in self.rules_) else []
+        lines = [
+            [getattr(line, name) for name in columns] + [getattr(line.certificate, name, None) for name in checked]
+            for line in self.rules_
+        ]
+        names = {"text": "rule", "n_rows": "n_checked", "share": "checked_share", "lower": "checked_lower"}
+        return pd.DataFrame(lines, columns=[names.get(name, name) for name in [*columns, *checked]])
 
     def to_sql(self) -> str:
         """Write the list as one SQL expression.
@@ -338,7 +371,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "rules_")
         if not self.rules_:
             return "NULL"
-        cases = "\n".join(f"  WHEN {line.rule.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
+        cases = "\n".join(f"  WHEN {line.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
         return f"CASE\n{cases}\n  ELSE NULL\nEND"
 
     @property
@@ -346,7 +379,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """How many rules there are, and what they cover, in one sentence."""
         n_rows = counted(len(self.training_outcomes_), "row")
         covered = f"coverage {format_percent(self._training_coverage())} % of {n_rows}"
-        return f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
+        heading = f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
+        return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
 
     def __str__(self) -> str:
         """Return the rules as numbered sentences."""
@@ -398,6 +432,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     def _collect(self, rules: Iterable[Rule | None], X: Any, table: Table, y: NDArray[Any]) -> Any:
         self.training_outcomes_ = y
+        self.certificate_ = None
         surest: dict[frozenset[Any], Rule] = {}
         for rule in rules:
             if rule is None:
@@ -425,7 +460,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self.fallback_name_ = None if self.fallback is None else name
         return self
 
-    def _fit_explainer(self, X: Any, y: Any) -> Any:
+    def _fit_explainer(self, X: Any, y: Any, holdout: float | None = None) -> Any:
         explainer = SufficientExplainer() if self.explainer is None else clone(self.explainer)
         if explainer.task not in ("auto", self._task):
             raise ValueError(
@@ -434,7 +469,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         explainer.set_params(task=self._task)
         if explainer.random_state is None:
             explainer.set_params(random_state=self.random_state)
-        return explainer.fit(X, y)
+        return explainer.fit(X, y, holdout=holdout)
 
     def _fit_fallback(self, X: Any, y: NDArray[Any]) -> Any:
         if self.fallback is None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._engine.rule_list import Bools, Floats
-from suffice.rules import Rule
+from suffice.certificates import Certificate
+from suffice.rules import Promise, Rule
 from suffice.words import format_number, format_percent, format_probability
 
 
@@ -38,6 +39,8 @@ class GlobalRule:
         Regression: the mean squared error of the output on the rows covered.
     mae : float or None, default=None
         Regression: the mean absolute error.
+    certificate : Certificate or None, default=None
+        How often the line is right on rows that nobody has used before, if that was checked: see `promise`.
 
     Examples
     --------
@@ -55,6 +58,13 @@ class GlobalRule:
     frequencies: dict[Any, float] | None = field(default=None, hash=False)
     mse: float | None = None
     mae: float | None = None
+    certificate: Certificate | None = None
+
+    @property
+    def promise(self) -> Promise:
+        """What the line says of a row, and what a certificate checks: its label, or the interval of its local rule."""
+        interval = self.rule.interval
+        return Promise(self.rule.conditions, self.output if interval is None else None, interval)
 
     @property
     def std(self) -> float | None:
@@ -73,7 +83,17 @@ class GlobalRule:
             output = f"{self.rule.target} = {format_number(self.output)}"
             quality = f"MSE {format_number(self.mse)}, MAE {format_number(self.mae)}"
         sentence = f"IF {self.text} THEN {output}" if self.text else f"ALWAYS {output}"
-        return f"{sentence}  (support {self.support}, coverage {format_percent(self.coverage)} %, {quality})"
+        checked = "" if self.certificate is None else f"; {self.checked_text}"
+        figures = f"support {self.support}, coverage {format_percent(self.coverage)} %, {quality}{checked}"
+        return f"{sentence}  ({figures})"
+
+    @property
+    def checked_text(self) -> str:
+        """The sentence of the certificate, with the interval that it is about; nothing without a certificate."""
+        if self.certificate is None:
+            return ""
+        about = "" if self.rule.interval is None else f"{self.rule.conclusion}: "
+        return f"{about}{self.certificate.sentence}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain Python values, ready for JSON.
@@ -90,15 +110,26 @@ class GlobalRule:
             "precision": self.precision,
         }
         if self.frequencies is None:
-            figures.update(mse=self.mse, mae=self.mae)
+            figures.update(mse=self.mse, mae=self.mae, interval=self.rule.to_dict()["interval"])
         else:
             figures["frequencies"] = {str(label): share for label, share in self.frequencies.items()}
         return {
             "if": self.text,
-            "sql": self.rule.to_sql(),
+            "sql": self.to_sql(),
             **figures,
             "conditions": self.rule.to_dict()["conditions"],
+            **({} if self.certificate is None else {"certificate": self.certificate.to_dict()}),
         }
+
+    def to_sql(self) -> str:
+        """Write the conditions of the line as the condition of an SQL query.
+
+        Returns
+        -------
+        str
+            What stands after WHERE; the certificate of the line follows as a comment.
+        """
+        return replace(self.rule, certificate=self.certificate).to_sql()
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,17 +11,54 @@ import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._engine.rule_search import FoundBox
 from suffice._table.table import read_columns
+from suffice.certificates import Certificate
 from suffice.conditions import Condition, check_conditions, conditions_of, import_library, quote_for_pandas
 from suffice.words import format_number, format_percent, format_probability
 
-__all__ = ["Condition", "Rule"]
+__all__ = ["Condition", "Promise", "Rule"]
+
+
+class Promise(NamedTuple):
+    """What a rule says of a row, and what a certificate checks. Rules that say the same are equal as promises.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        Which rows are covered.
+    outcome : object
+        The class that they have; None for numbers.
+    interval : tuple of float or None, default=None
+        The interval that their numbers lie in, both ends included; None for classes.
+    """
+
+    conditions: tuple[Condition, ...]
+    outcome: Any
+    interval: tuple[float, float] | None = None
+
+    def keeps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Check which outcomes are as the promise says.
+
+        Parameters
+        ----------
+        outcomes : ndarray of shape (n_rows,)
+            Labels or numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            Whether each is the class, or lies in the interval.
+        """
+        if self.interval is None:
+            return np.asarray(outcomes == self.outcome, dtype=np.bool_)
+        low, high = self.interval
+        return np.asarray((low <= outcomes) & (outcomes <= high), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -58,6 +95,8 @@ class Rule:
         What the outcome is called in a regression's sentence.
     n_kept : int or None, default=None
         How many of the covered training rows have the outcome.
+    certificate : Certificate or None, default=None
+        How often the rule is right on rows that nobody has used before, if that was checked.
 
     Examples
     --------
@@ -84,6 +123,7 @@ class Rule:
     everywhere: bool
     target: str = "y"
     n_kept: int | None = None
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""
@@ -166,6 +206,7 @@ class Rule:
             The fields of the rule; None for an end, or a bound, that is infinite.
         """
         values = asdict(self)
+        values["certificate"] = None if self.certificate is None else self.certificate.to_dict()
         values["conditions"] = [
             {
                 **condition,
@@ -186,13 +227,14 @@ class Rule:
         Parameters
         ----------
         values : mapping of str to object
-            The fields of the rule.
+            The fields of the rule. Earlier versions wrote no `certificate`.
 
         Returns
         -------
         Rule
             The rule.
         """
+        values = {"certificate": None, **values}
         _check_keys("rule", cls, values)
         conditions = []
         for condition in values["conditions"]:
@@ -202,7 +244,9 @@ class Rule:
             conditions.append(Condition(**{**condition, "low": low, "high": high, "labels": labels}))
         interval = None if values["interval"] is None else _with_infinity(*values["interval"])
         _, bound = _with_infinity(0.0, values["bound"])
-        return cls(**{**values, "conditions": tuple(conditions), "interval": interval, "bound": bound})
+        certificate = None if values["certificate"] is None else Certificate.from_dict(values["certificate"])
+        made = {"conditions": tuple(conditions), "interval": interval, "bound": bound, "certificate": certificate}
+        return cls(**{**values, **made})
 
     def to_sql(self) -> str:
         """Write the rule as the condition of an SQL query.
@@ -211,9 +255,11 @@ class Rule:
         -------
         str
             What stands after WHERE. Missing values must be NULL: databases treat NaN in different ways. Parts of dates
-            are read by EXTRACT, as in PostgreSQL and DuckDB.
+            are read by EXTRACT, as in PostgreSQL and DuckDB. A certificate follows as a comment.
         """
-        return " AND ".join(condition.to_sql() for condition in self.conditions) or "1 = 1"
+        sql = " AND ".join(condition.to_sql() for condition in self.conditions) or "1 = 1"
+        # The comment holds words of the package and numbers, so nothing in it can end it.
+        return sql if self.certificate is None else f"{sql} /* {self.certificate.sentence} */"
 
     def to_pandas_query(self) -> str:
         """Write the rule as a query for ``pandas.DataFrame.query``.
@@ -264,6 +310,20 @@ class Rule:
         if self.interval is None:
             return str(self.outcome)
         return f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
+
+    @property
+    def promise(self) -> Promise:
+        """What the rule says of a row: its conditions, and the class or the interval."""
+        return Promise(self.conditions, self.outcome if self.interval is None else None, self.interval)
+
+    @property
+    def checked_text(self) -> str:
+        """What the certificate says, as sentences; nothing without a certificate."""
+        certificate = self.certificate
+        if certificate is None:
+            return ""
+        sentences = [certificate.sentence, certificate.decision] if certificate.n_rows else [certificate.sentence]
+        return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
 
     @property
     def sentence(self) -> str:

@@ -122,7 +122,7 @@ def test_shell_completion(here):
 
 
 def test_an_error_of_the_program_is_not_hidden(here, monkeypatch):
-    def fail(*args):
+    def fail(*args, **options):
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(SufficientExplainer, "fit", fail)

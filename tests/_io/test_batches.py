@@ -24,7 +24,7 @@ from suffice._io.batches import (
     read_explainer,
     read_options,
 )
-from suffice._io.result_table import RESULT_COLUMNS
+from suffice._io.result_table import CHECK_COLUMNS, RESULT_COLUMNS, result_columns
 from suffice._io.saved import from_bytes, to_bytes
 from suffice._table.cache import LastUsed
 from suffice.errors import InputError
@@ -364,3 +364,13 @@ def test_options_are_those_of_explain_and_minimal_sets_by_default():
         read_options({"chek": "rows"})
     with pytest.raises(ValueError, match="`rules` must be 'minimal', 'all' or None, got 'some'"):
         read_options({"rules": "some"})
+
+
+def test_batches_have_the_columns_of_certificates_after_a_holdout():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    explainer = SufficientExplainer(random_state=0, n_jobs=1)
+    assert "n_checked" not in batch_types(explainer.fit(X, X[:, 0] > 0))
+    explainer.fit(X, X[:, 0] > 0, holdout=0.3)
+    lines = result_columns(explainer.explain(X[:3]))
+    assert list(batch_types(explainer)) == list(lines) == [*RESULT_COLUMNS, *CHECK_COLUMNS]
+    assert list(result_columns(explainer.explain(X[:0]))) == list(lines)

@@ -273,3 +273,23 @@ def test_an_explainer_with_many_candidates_comes_back(tmp_path):
     assert len(again.candidates_) > 64
     assert list(again.explain(wide[:3])) == list(explainer.explain(wide[:3]))
     assert again.sdp(wide[:3], ["x69", "x1"]).tolist() == explainer.sdp(wide[:3], ["x69", "x1"]).tolist()
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+def test_forged_rows_that_were_set_aside_are_refused(is_class, tmp_path):
+    """A file of known arrays in which the outcomes of set-aside rows are changed: the checksum is right."""
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    explainer = SufficientExplainer(random_state=0, n_jobs=1)
+    explainer.fit(X, np.where(X[:, 0] > 0, "a", "b") if is_class else X[:, 0], holdout=0.25).save(tmp_path / "m")
+    content = (tmp_path / "m").read_bytes()
+    _, _, length = _PREFIX.unpack_from(content)
+    header = json.loads(content[_PREFIX.size : _PREFIX.size + length])
+    at = _PREFIX.size + length + header["arrays"]["set_aside_y"]["offset"]
+    for value in (np.nan, np.inf, -1.0, 0.5, 2.0):
+        body = content[:at] + np.array([value], dtype="<f8").tobytes() + content[at + 8 : -32]
+        (tmp_path / "m").write_bytes(body + hashlib.sha256(body).digest())
+        if is_class or not np.isfinite(value):
+            with pytest.raises(ValueError, match="the outcomes of its set-aside rows are"):
+                load_explainer(tmp_path / "m")
+        else:
+            assert load_explainer(tmp_path / "m").fitted_.set_aside.outcomes[0] == value

@@ -6,7 +6,7 @@ import platform
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sklearn
@@ -24,6 +24,7 @@ from suffice._engine.outcomes import (
     outcomes_of_intervals,
 )
 from suffice._engine.projection import MAX_VARIABLES, ProjectedForest
+from suffice._engine.set_aside import SetAside
 from suffice._engine.settings import Settings, check_task_settings
 from suffice._engine.trees import Counts, PlainForest, describe_forest, takes_missing
 from suffice._table.checks import as_finite, check_finite
@@ -87,6 +88,8 @@ class Fitted:
         The settings.
     model_name : str or None, default=None
         The class of the model that is explained; None if the data are.
+    set_aside : SetAside or None, default=None
+        Rows that `fit` has not used, for certificates.
     """
 
     estimator: Any
@@ -105,6 +108,7 @@ class Fitted:
     interval_scores: Floats | None
     settings: Settings
     model_name: str | None = None
+    set_aside: SetAside | None = None
 
     @property
     def forest(self) -> FittedForest:
@@ -144,6 +148,11 @@ class Fitted:
         """The training table as the forest sees it, and its outcomes."""
         values = self.forest.y_values if self.classes is None else self.classes
         return self.forest.X, values[self.forest.y_rank]
+
+    @cached_property
+    def set_aside_table(self) -> Table | None:
+        """The rows that were set aside as a table, in which rules cover the same rows; None if there are none."""
+        return None if self.set_aside is None else self.encoding.decode(self.set_aside.X)
 
     def with_settings(self, settings: Settings) -> Fitted:
         """Return the same state with other settings. Forest and caches are shared.
@@ -192,20 +201,22 @@ class Fitted:
         ranked = choose_candidates(self.forest, self.estimator, self.variables, settings)
         return tuple(dict.fromkeys((*self.candidates, *ranked)))
 
-    def encode(self, table: Table) -> NDArray[np.float32]:
+    def encode(self, table: Table, unseen: Literal["error", "missing"] | None = None) -> NDArray[np.float32]:
         """Turn a table with the columns of the training table into the matrix that the forest sees.
 
         Parameters
         ----------
         table : Table
             The table.
+        unseen : {"error", "missing"}, default=None
+            What to do with categories that were not there at fit; None goes by the settings.
 
         Returns
         -------
         ndarray of shape (n_rows, n_columns), float32
             The matrix.
         """
-        X = self.encoding.encode(table, self.settings.unseen)
+        X = self.encoding.encode(table, self.settings.unseen if unseen is None else unseen)
         check_finite(X, self._column_names, self._takes_missing)
         return X
 
@@ -310,6 +321,7 @@ class Fitted:
             "classes": None if self.classes is None else self.classes.tolist(),
             "model": self.model_name,
             "n_rows": len(self.forest.X),
+            "n_set_aside": 0 if self.set_aside is None else len(self.set_aside.outcomes),
             "columns": list(self.encoding.names),
             "variables": list(self.variables.names),
             "candidates": list(self.candidate_names),

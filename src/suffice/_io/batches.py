@@ -257,9 +257,10 @@ def batch_types(explainer: SufficientExplainer) -> dict[str, ValueType]:
     Returns
     -------
     dict of str to str
-        A type for each of `RESULT_COLUMNS`.
+        A type for each of `RESULT_COLUMNS` and, if rows were set aside at fit, of `CHECK_COLUMNS`.
     """
-    return result_types("float" if explainer.task_ == "regression" else value_type_of(explainer.classes_))
+    prediction: ValueType = "float" if explainer.task_ == "regression" else value_type_of(explainer.classes_)
+    return result_types(prediction, is_checked=explainer.fitted_.set_aside is not None)
 
 
 def arrow_schema(explainer: SufficientExplainer) -> Any:

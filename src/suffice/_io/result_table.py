@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.frames import load_pandas
+from suffice.certificates import Certificate
 from suffice.explanations import Explanations
 from suffice.rules import Rule
 
@@ -40,6 +41,14 @@ RESULT_COLUMNS: dict[str, ValueType | Literal["outcome"]] = {
     "n_sufficient_sets": "int",
     "is_search_complete": "bool",
 }
+# Further columns if the rules have certificates: the rows checked, the share that keeps the outcome, its lower bound,
+# and whether the rule is certified.
+CHECK_COLUMNS: dict[str, ValueType] = {
+    "n_checked": "int",
+    "checked_share": "float",
+    "checked_lower": "float",
+    "is_certified": "bool",
+}
 # The column before these, where the rows have an order.
 ROW = "row"
 
@@ -50,6 +59,12 @@ _OF_RULE: dict[str, Callable[[Rule], Any]] = {
     "coverage": attrgetter("coverage"),
     "precision": attrgetter("precision"),
     "optimal": attrgetter("optimal"),
+}
+_OF_CERTIFICATE: dict[str, Callable[[Certificate], Any]] = {
+    "n_checked": attrgetter("n_rows"),
+    "checked_share": attrgetter("share"),
+    "checked_lower": attrgetter("lower"),
+    "is_certified": attrgetter("is_certified"),
 }
 _TYPE_OF_KIND: dict[str, ValueType] = {
     "b": "bool",
@@ -77,11 +92,13 @@ def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        The columns `RESULT_COLUMNS` as plain Python values; None where there is none.
+        The columns `RESULT_COLUMNS`, and `CHECK_COLUMNS` if the rules have certificates, as plain Python values; None
+        where there is none.
     """
     n_rows, intervals, rules = len(explanations), explanations.intervals, explanations.rules
     low, high = ([None] * n_rows, [None] * n_rows) if intervals is None else intervals.T.tolist()
     best_sets = explanations.best_sets
+    certificates = [None if rule is None else rule.certificate for rule in rules]
     return {
         "outcome": explanations.outcomes.tolist(),
         "low": low,
@@ -95,6 +112,10 @@ def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
         **{name: [None if rule is None else of_rule(rule) for rule in rules] for name, of_rule in _OF_RULE.items()},
         "n_sufficient_sets": explanations.n_sets.tolist(),
         "is_search_complete": list(explanations.is_search_complete),
+        **{
+            name: [None if certificate is None else of(certificate) for certificate in certificates]
+            for name, of in (_OF_CERTIFICATE if explanations.is_checked else {}).items()
+        },
     }
 
 
@@ -111,7 +132,7 @@ def check_kept(names: Iterable[str], option: str, *, with_row: bool) -> None:
         Whether the result has the column `ROW`.
     """
     for name in names:
-        if name in RESULT_COLUMNS or (with_row and name == ROW):
+        if name in RESULT_COLUMNS or name in CHECK_COLUMNS or (with_row and name == ROW):
             raise ValueError(f"{option}: {name!r} is also the name of a column of the result, so rename it.")
 
 
@@ -134,7 +155,9 @@ def value_type_of(labels: NDArray[Any]) -> ValueType:
     return _TYPE_OF_KIND[labels.dtype.kind]
 
 
-def result_types(prediction: ValueType, outcome: ValueType | None = None) -> dict[str, ValueType]:
+def result_types(
+    prediction: ValueType, outcome: ValueType | None = None, *, is_checked: bool = False
+) -> dict[str, ValueType]:
     """Return the type of each column of the result table.
 
     Parameters
@@ -143,14 +166,17 @@ def result_types(prediction: ValueType, outcome: ValueType | None = None) -> dic
         The type of the predictions: that of the classes, or "float" for a regression.
     outcome : {"bool", "int", "float", "str", "bytes"}, default=None
         The type of the outcomes; None if it is that of the predictions.
+    is_checked : bool, default=False
+        Whether the rules have certificates.
 
     Returns
     -------
     dict of str to str
-        A type for each of `RESULT_COLUMNS`.
+        A type for each of `RESULT_COLUMNS` and, if the rules have certificates, of `CHECK_COLUMNS`.
     """
     of_outcomes = {"outcome": prediction if outcome is None else outcome, "prediction": prediction}
-    return {name: of_outcomes[name] if kind == "outcome" else kind for name, kind in RESULT_COLUMNS.items()}
+    types = {name: of_outcomes[name] if kind == "outcome" else kind for name, kind in RESULT_COLUMNS.items()}
+    return {**types, **CHECK_COLUMNS} if is_checked else types
 
 
 def polars_types() -> dict[ValueType, Any]:
@@ -278,13 +304,15 @@ def result_frame(
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        One line for each row: the column `ROW`, the columns kept, and `RESULT_COLUMNS`.
+        One line for each row: the column `ROW`, the columns kept, `RESULT_COLUMNS` and, if the rules have certificates,
+        `CHECK_COLUMNS`.
     """
     kept = kept or {}
     check_kept(kept, "`kept`", with_row=True)
     columns = {ROW: list(range(len(explanations)) if positions is None else positions), **result_columns(explanations)}
     outcome = value_type_of(explanations.outcomes) if outcome_type is None else outcome_type
-    types: dict[str, ValueType] = {ROW: "int", **result_types(value_type_of(explanations.predictions), outcome)}
+    prediction, is_checked = value_type_of(explanations.predictions), explanations.is_checked
+    types: dict[str, ValueType] = {ROW: "int", **result_types(prediction, outcome, is_checked=is_checked)}
     library = explanations.library if library is None else library
     made = {"polars": _polars_columns, "pyarrow": _arrow_columns}.get(library or "", _pandas_columns)(columns, types)
     made = {ROW: made.pop(ROW), **kept, **made}

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from suffice._engine.ends import Ends
 from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
+from suffice._engine.outcomes import rank_classes
 from suffice._engine.projection import MAX_CANDIDATES, ProjectedForest
+from suffice._engine.set_aside import SetAside
 from suffice._engine.settings import Settings
 from suffice._engine.trees import Counts, PlainForest, TreeArrays, forest_params, list_trees, takes_missing
 from suffice._io.writing import replacing
@@ -214,9 +216,33 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         arrays["out_of_bag"] = fitted.out_of_bag.astype("<f4")
     if fitted.interval_scores is not None:
         arrays["interval_scores"] = fitted.interval_scores.astype("<f8")
+    if fitted.set_aside is not None:
+        # Versions without certificates do not look for these arrays and read the rest, so the format stays the same.
+        arrays["set_aside_X"] = fitted.set_aside.X
+        arrays["set_aside_y"] = _outcome_numbers(fitted.set_aside.outcomes, fitted.classes)
     for name, kind in _NODE_TYPES.items():
         arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
     return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _outcome_numbers(outcomes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[np.float64]:
+    numbers = outcomes if classes is None else rank_classes(outcomes, classes)
+    return numbers.astype("<f8")
+
+
+def _read_set_aside(reader: _Reader, encoding: Encoding, classes: NDArray[Any] | None) -> SetAside | None:
+    if "set_aside_X" not in reader.names:
+        return None
+    X = reader.read("set_aside_X", "<f4", None, len(encoding.columns))
+    _check_matrix(X, encoding)
+    numbers = reader.read("set_aside_y", "<f8", len(X))
+    if classes is None:
+        if not np.all(np.isfinite(numbers)):
+            raise ValueError("the outcomes of its set-aside rows are not finite")
+        return SetAside(X, numbers)
+    if not np.all(np.isin(numbers, np.arange(len(classes)))):
+        raise ValueError("the outcomes of its set-aside rows are none of its classes")
+    return SetAside(X, classes[numbers.astype(np.intp)])
 
 
 def _count(rows: NDArray[np.int32], n_rows: int) -> NDArray[Any]:
@@ -262,6 +288,11 @@ class _Reader:
     def __init__(self, listed: dict[str, Any], data: memoryview) -> None:
         self._listed = listed
         self._data = data
+
+    @property
+    def names(self) -> set[str]:
+        """The arrays that the file lists."""
+        return set(self._listed)
 
     def read(self, name: str, kinds: str, *shape: int | None) -> NDArray[Any]:
         """Read an array of one of the given types and of a given shape, None standing for any length."""
@@ -320,6 +351,7 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
         out_of_bag=_read_out_of_bag(header, reader, (len(X), 0 if classes is None else len(classes))),
         interval_scores=_read_scores(header, reader),
         settings=settings,
+        set_aside=_read_set_aside(reader, encoding, classes),
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:

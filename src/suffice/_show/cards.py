@@ -19,6 +19,7 @@ from suffice._show.picture import (
     READ_WITH_CARE,
     SDP_MEANING,
     ExplanationPicture,
+    LinePicture,
     RulePicture,
     SetPicture,
     Share,
@@ -70,7 +71,7 @@ def explanation_card(explanation: Explanation) -> str:
         parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(picture.cautions)))
     if picture.rule is not None:
         rule = picture.rule
-        parts += [_sentence(rule.sentence), _figures(rule), _drawings(rule.drawings, rule.missing)]
+        parts += [_sentence(rule.sentence), _figures(rule), *_checked(rule), _drawings(rule.drawings, rule.missing)]
     if picture.best is not None:
         parts += [element("div", "sentence", picture.best.lead), _best_set(picture.best, picture.is_sufficient)]
     if picture.is_sufficient:
@@ -140,7 +141,8 @@ def rule_card(rule: Rule) -> str:
     """
     picture = picture_rule(rule)
     drawn = _drawings(picture.drawings, None)
-    return _card(_sentence(picture.sentence), _figures(picture), drawn, element("div", "part note", picture.proof))
+    parts = [_sentence(picture.sentence), _figures(picture), *_checked(picture), drawn]
+    return _card(*parts, element("div", "part note", picture.proof))
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
@@ -168,7 +170,9 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
         coverage, precision = picture.coverage, picture.precision
         cells += [
             element("span", "note", str(i)),
-            element("span", "sentence-cell", element("span", "sentence", _words(picture.sentence))),
+            element(
+                "span", "sentence-cell", element("span", "sentence", _words(picture.sentence)), *_line_check(picture)
+            ),
             element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
             element("span", "figure", bar(precision.value), precision.text),
         ]
@@ -333,6 +337,14 @@ def _figures(rule: RulePicture) -> Html:
         for s, kind, meaning in ((rule.sdp, "", SDP_MEANING), (rule.coverage, "plain", COVERAGE_MEANING))
     ]
     return element("div", "figures", *drawn)
+
+
+def _line_check(line: LinePicture) -> list[Html]:
+    return [element("div", "note", line.checked)] if line.checked else []
+
+
+def _checked(rule: RulePicture) -> list[Html]:
+    return [element("div", "part note", rule.checked)] if rule.checked else []
 
 
 def _drawings(drawings: Sequence[Drawing], note: str | None) -> Html:

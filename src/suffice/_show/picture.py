@@ -81,6 +81,8 @@ class RulePicture:
         Its figures; the tick of the SDP is pi.
     proof : str
         How many training rows it covers, and what is proven of it.
+    checked : str
+        What its certificate says; nothing without one.
     missing : str
         Which variables may be missing; nothing if there is nothing to say.
     drawings : tuple of Drawing
@@ -93,6 +95,7 @@ class RulePicture:
     coverage: Share
     precision: Share
     proof: str
+    checked: str
     missing: str
     drawings: tuple[Drawing, ...]
 
@@ -113,6 +116,8 @@ class LinePicture:
         The class, or the number with the name of the outcome and the mean absolute error.
     mae : str
         The mean absolute error of a number; nothing for a class.
+    checked : str
+        What its certificate says; nothing without one.
     coverage, precision : Share
         Its figures. The precision of a regression may be negative.
     """
@@ -122,6 +127,7 @@ class LinePicture:
     output: str
     conclusion: str
     mae: str
+    checked: str
     coverage: Share
     precision: Share
 
@@ -258,6 +264,7 @@ def picture_line(line: GlobalRule) -> LinePicture:
         output=output,
         conclusion=conclusion,
         mae=mae,
+        checked=line.checked_text,
         coverage=coverage_share(line.coverage),
         precision=Share("precision", line.precision, _precision_text(line.precision)),
     )
@@ -339,6 +346,7 @@ def picture_rule(
         coverage=coverage_share(rule.coverage),
         precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
         proof=f"{counted(rule.support, 'training row')} covered. {proof}",
+        checked=rule.checked_text,
         missing=missing_text(rule.conditions),
         drawings=tuple(
             draw(condition.name, condition, column_of.get(condition.name), known.get(condition.name, NO_ROW))

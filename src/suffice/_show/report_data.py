@@ -88,6 +88,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "sets": writer.sets,
         "badges": writer.badges,
         "cautions": [["", 0], *writer.cautions.position_of],
+        "checks": list(writer.checks.position_of),
         "leads": list(writer.leads.position_of),
         "conditions": boxes.conditions,
         "boxes": boxes.written,
@@ -186,6 +187,8 @@ class _Rows:
         self._sets: _Distinct[tuple[str, ...]] = _Distinct()
         self.sets: list[list[Any]] = []
         self.cautions: _Distinct[tuple[str, int]] = _Distinct()
+        self.checks: _Distinct[str] = _Distinct()
+        self._is_checked = explanations.is_checked
         self.leads: _Distinct[str] = _Distinct()
         self.mores: _Distinct[str] = _Distinct()
         self.badges: dict[int, str] = {}
@@ -197,6 +200,7 @@ class _Rows:
             _, outcomes = explanations.training
             self.outcome = Column(about["target"], -1, extent=(float(outcomes.min()), float(outcomes.max())))
             names += ["interval", "kept"]
+        names += ["checked"] if self._is_checked else []
         self.rows: dict[str, list[Any]] = {name: [] for name in names}
         self.values: list[list[Any]] = [[] for _ in explanations.columns]
 
@@ -219,6 +223,7 @@ class _Rows:
             "nSets": len(sets),
             **self._importance(explanation),
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
+            **self._checked(explanation),
             "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
             **self._drawn(explanation, values),
             **self._outcome(explanation),
@@ -229,6 +234,12 @@ class _Rows:
     def _place_cautions(self, explanation: Explanation) -> int:
         reasons = cautions(explanation)
         return 1 + self.cautions.place((" ".join(reasons), int(not explanation.forest_agrees))) if reasons else 0
+
+    def _checked(self, explanation: Explanation) -> dict[str, int]:
+        """Return the place of what the certificate says about the rule, if rules have certificates."""
+        if not self._is_checked:
+            return {}
+        return {"checked": self.checks.place("" if explanation.rule is None else explanation.rule.checked_text)}
 
     def _place_sets(self, explanation: Explanation) -> list[int]:
         """Return the positions of the sets that are listed, each with its SDP in per cent."""

@@ -134,6 +134,23 @@ class Table:
         names = [self.names[i] for i in positions]
         return Table(names, [self._columns[i] for i in positions], self.n_rows, self.has_names, self.library)
 
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return a table of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their positions.
+
+        Returns
+        -------
+        Table
+            These rows, in the order of `rows`.
+        """
+        table = Table(self.names, [c[rows] for c in self._columns], len(rows), self.has_names, self.library)
+        table.array = None if self.array is None else self.array[rows]
+        return table
+
     def position(self, name: str) -> int:
         """Find a column.
 

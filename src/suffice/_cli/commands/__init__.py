@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from suffice._cli.commands import demo, explain, fit, info, report, rules, web_app
+from suffice._cli.commands import certify, demo, explain, fit, info, report, rules, web_app
 from suffice._cli.printing import say
 
 cli = typer.Typer(
@@ -28,6 +28,7 @@ cli.command("fit", epilog=fit.EXAMPLES)(fit.fit)
 cli.command("explain", epilog=explain.EXAMPLES)(explain.explain)
 cli.command("report", epilog=report.EXAMPLES)(report.report)
 cli.command("rules", epilog=rules.EXAMPLES)(rules.rules)
+cli.command("certify", epilog=certify.EXAMPLES)(certify.certify)
 cli.command("app", epilog=web_app.EXAMPLES)(web_app.app)
 cli.command("info", epilog=info.EXAMPLES)(info.info)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from suffice._engine.trees import Counts
+    from suffice.explainer import SufficientExplainer
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]\n\n"
@@ -101,6 +102,14 @@ def fit(
         Literal["out-of-bag", "bootstrap"],
         typer.Option("--counts", help="Which rows a tree counts: those that it did not draw, or those that it drew."),
     ] = "out-of-bag",
+    holdout: Annotated[
+        float | None,
+        typer.Option(
+            "--holdout",
+            metavar="SHARE",
+            help="Set a share of the rows aside, such as 0.2; every rule is then checked on them.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="The number of threads; all cores by default.")
@@ -141,19 +150,24 @@ def fit(
         random_state=seed,
     )
     with working(f"Fitting on {counted(len(y), 'row')}"):
-        explainer.fit(X, y)
+        explainer.fit(X, y, holdout=holdout)
         if reason is not None:  # otherwise the reason would be the forest, which was made for this task
             explainer.fitted_ = replace(explainer.fitted_, task_reason=reason)
         explainer.save(output)
     seconds = time.perf_counter() - begin
     say_lines(
         {
-            "Rows": f"{len(y)}" + (f", drawn from {n_read}" if len(y) < n_read else ""),
+            "Rows": f"{len(y)}" + (f", drawn from {n_read}" if len(y) < n_read else "") + _set_aside_text(explainer),
             "Columns": _kinds_text(X),
             **describe_fit(explainer.describe()),
             "Saved": f"{output} ({format_size(Path(output).stat().st_size)}), after {seconds:.1f} s",
         }
     )
+
+
+def _set_aside_text(explainer: SufficientExplainer) -> str:
+    n_aside = explainer.describe()["n_set_aside"]
+    return f"; {n_aside} of them set aside for checks" if n_aside else ""
 
 
 def _read_training(table: str, target: str, drop: Sequence[str], input_format: str | None) -> pl.DataFrame:

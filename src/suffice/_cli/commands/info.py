@@ -36,11 +36,11 @@ def info(
         return
     forest = about["forest"]
     settings = {name: value for name, value in about["settings"].items() if value is not None}
-    leaf = forest["min_samples_leaf"]
+    leaf, n_aside = forest["min_samples_leaf"], about["n_set_aside"]
     say_lines(
         {
             "File": f"{explainer} ({format_size(size)}, format {about['format']})",
-            "Rows": f"{about['n_rows']}",
+            "Rows": f"{about['n_rows']}" + (f", and {n_aside} set aside for checks" if n_aside else ""),
             "Columns": f"{len(about['columns'])}: {listed(about['columns'])}",
             **describe_fit(about),
             "Forest": f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')}, at least {leaf} rows in a leaf",

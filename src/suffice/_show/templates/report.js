@@ -155,6 +155,7 @@
           figure("SDP", rows.sdp[i] / 100, probability(rows.sdp[i]), "", data.pi),
           figure("coverage", coverage, coverageText, "plain"),
         ),
+        rows.checked && data.checks[rows.checked[i]] ? make("div", "part note", data.checks[rows.checked[i]]) : null,
         drawn.length
           ? make("div", "part", make("div", "drawings", ...drawn), make("div", "note under", missing))
           : null,

@@ -168,7 +168,7 @@ def figures(picture: RulePicture) -> html.Div:
     Returns
     -------
     dash.html.Div
-        Three bars and a note.
+        Three bars, a note and, if the rule was checked, what its certificate says.
     """
     drawn = [
         html.Div(
@@ -181,7 +181,8 @@ def figures(picture: RulePicture) -> html.Div:
         )
         for share in (picture.sdp, picture.coverage, picture.precision)
     ]
-    return html.Div([html.Div(drawn, className="figures"), html.Div(picture.proof, className="note under")])
+    notes = [html.Div(text, className="note under") for text in (picture.proof, picture.checked) if text]
+    return html.Div([html.Div(drawn, className="figures"), *notes])
 
 
 def class_bars(

@@ -1,0 +1,117 @@
+"""Rules in JSON files: of a list of rules, of explanations, or of an earlier check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from suffice._io.sources import read_bytes
+from suffice.certificates import Certificate
+from suffice.rules import Promise, Rule
+from suffice.words import format_number
+
+
+@dataclass(frozen=True)
+class StatedRule:
+    """A rule as a file states it: what it promises, without the figures of the training rows.
+
+    Parameters
+    ----------
+    promise : Promise
+        Which rows it covers, and what it says of them.
+    target : str
+        What the outcome is called.
+    certificate : Certificate or None, default=None
+        How often it is right on fresh rows.
+    """
+
+    promise: Promise
+    target: str
+    certificate: Certificate | None = None
+
+    @property
+    def conclusion(self) -> str:
+        """What the rule keeps: the class, or the interval."""
+        if self.promise.interval is None:
+            return str(self.promise.outcome)
+        low, high = self.promise.interval
+        return f"{self.target} in [{format_number(low)}, {format_number(high)}]"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            What it promises, and its certificate.
+        """
+        rule = _as_rule(self.promise, self.target).to_dict()
+        certificate = None if self.certificate is None else self.certificate.to_dict()
+        return {name: rule[name] for name in ("conditions", "outcome", "interval", "target")} | {
+            "certificate": certificate
+        }
+
+
+def read_rules(path: str, target: str) -> list[StatedRule]:
+    """Read the rules of a JSON file.
+
+    Parameters
+    ----------
+    path : str
+        A file that ``suffice rules``, ``suffice explain`` or ``suffice certify`` wrote as JSON or JSON lines.
+    target : str
+        What the outcome is called.
+
+    Returns
+    -------
+    list of StatedRule
+        The rules, in their order.
+    """
+    text = read_bytes(path).decode("utf-8-sig", errors="replace")
+    try:
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError:
+            content = [json.loads(line) for line in text.splitlines() if line.strip()]
+        rules = [_read_rule(values, target) for values in _rules_in(content)]
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{path} holds no rules that can be read ({error}): pass what `suffice rules --format json` or "
+            "`suffice explain` has written as JSON."
+        ) from None
+    if not rules:
+        raise ValueError(f"{path} holds no rule.")
+    return rules
+
+
+def _rules_in(content: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(content, list):
+        for item in content:
+            yield from _rules_in(item)
+    elif "conditions" in content:
+        yield content
+    else:
+        yield from _rules_in(content["explanations"] if "explanations" in content else content["rules"])
+
+
+def _read_rule(values: dict[str, Any], target: str) -> StatedRule:
+    """Read a local rule, a line of a list or a rule that was checked before."""
+    outcome = values["output"] if "output" in values else values["outcome"]
+    interval = values.get("interval")
+    box = Rule.from_dict(
+        {
+            **_as_rule(Promise((), None), target).to_dict(),
+            "conditions": values["conditions"],
+            "outcome": outcome,
+            "interval": interval,
+        }
+    )
+    return StatedRule(box.promise, target)
+
+
+def _as_rule(promise: Promise, target: str) -> Rule:
+    """Make a rule without figures, for the JSON form of conditions and intervals."""
+    figures = (0.0, 0, 0.0, None, None, False, 0.0, False)
+    return Rule(promise.conditions, promise.outcome, promise.interval, *figures, target=target)

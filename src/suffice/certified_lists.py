@@ -1,0 +1,173 @@
+"""Certifying lists of rules: the longest list of which fresh rows confirm the precision.
+
+How the rules are collected and what they decide is left to ``rule_lists``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from suffice._engine.certified_list import choose_rules, count_by_length, surest_length, without_small_steps
+from suffice._engine.proportions import Adjustment
+from suffice._engine.rule_list import Bools
+from suffice._table.checks import check_word, read_outcomes
+from suffice._table.table import Table
+from suffice.certificates import Certificate, check_confidence, check_level, make_certificates
+from suffice.certification import FreshRows, certify_promises
+from suffice.rule_measures import GlobalRule
+from suffice.rules import Promise
+
+
+class CertifiableList(BaseEstimator):  # type: ignore[misc]
+    """What a list of rules needs in order to be certified, and how that is done."""
+
+    rules_: tuple[GlobalRule, ...]
+    packed_covers_: NDArray[np.uint8]
+    training_outcomes_: NDArray[Any]
+    certificate_: Certificate | None
+    set_aside_: FreshRows | None
+
+    def certify(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        precision: float = 0.9,
+        confidence: float = 0.95,
+        of: Literal["rules", "list"] = "rules",
+        adjust: Adjustment | None = "benjamini-hochberg",
+    ) -> Any:
+        """Return the longest list that fresh rows certify.
+
+        A line promises its label or, for numbers, the interval of its rule. Training rows alone decide which rules are
+        tested and in which order; rules mined at a higher level than `precision` (an explainer with ``pi=0.95`` to
+        promise 0.9) are certified more often.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that had no part in making the list. None takes the rows that `fit` has set aside by `holdout`.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes.
+        precision : float, default=0.9
+            The share of decided rows that must be right, in (0, 1].
+        confidence : float, default=0.95
+            The confidence, in (0, 1).
+        of : {"rules", "list"}, default="rules"
+            What is certified. "rules": every rule of the list by itself. Few and large rules are tested, since each
+            needs rows of its own. "list": the list as a whole, on the rows that it decides; it covers more, but single
+            rules may be worse. The surest length is tested first and then, as long as the tests succeed, one rule more
+            each time, which needs no adjustment.
+        adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
+            How the tests of single rules are adjusted for their number: see `SufficientExplainer.certify`.
+
+        Returns
+        -------
+        estimator
+            A new fitted list of some of the rules, maybe of none, with a certificate each. Its `certificate_` is that
+            of the list, or None if single rules were certified.
+        """
+        check_is_fitted(self, "rules_")
+        check_word("of", of, ("rules", "list"))
+        check_level(precision, "precision")
+        check_confidence(confidence)
+        rows = self._fresh_rows(X, y)
+        if not self.rules_:
+            return self._with_lines([], None)
+        covers, ratio = self._training_covers(), len(rows.outcomes) / len(self.training_outcomes_)
+        keeps = np.array([line.promise.keeps(self.training_outcomes_) for line in self.rules_])
+        whole: Certificate | None = None
+        if of == "rules":
+            chosen = choose_rules(covers, keeps, ratio, precision, confidence).tolist()
+        else:
+            chosen, whole = self._certify_lengths(covers, keeps, rows, precision, confidence)
+        lines = [self.rules_[i] for i in chosen]
+        certificates = certify_promises(
+            [line.promise for line in lines], rows, level=precision, confidence=confidence, adjustment=adjust
+        )
+        is_kept = [of == "list" or certificates[line.promise].is_certified for line in lines]
+        certified = self._with_lines([i for i, kept in zip(chosen, is_kept, strict=True) if kept], whole)
+        return certified.with_certificates(certificates)
+
+    def _certify_lengths(
+        self, covers: Bools, keeps: Bools, rows: FreshRows, precision: float, confidence: float
+    ) -> tuple[list[int], Certificate | None]:
+        """Find the longest list of which fresh rows confirm the precision, by tests in a fixed order."""
+        order = without_small_steps(covers)
+        ratio = len(rows.outcomes) / covers.shape[1]
+        length = surest_length(*count_by_length(covers[order], keeps[order]), ratio, precision, confidence)
+        lines = [self.rules_[i] for i in order]
+        n_rows, n_kept = count_by_length(
+            np.array([line.rule.covers(rows.table) for line in lines]),
+            np.array([line.promise.keeps(rows.outcomes) for line in lines]),
+        )
+        # No adjustment: a test counts only if all tests before it have succeeded (fixed-sequence testing).
+        certificates = make_certificates(
+            n_rows.tolist(),
+            n_kept.tolist(),
+            level=precision,
+            confidence=confidence,
+            adjustment=None,
+            is_set_aside=rows.is_set_aside,
+        )
+        n_lines = 0
+        while length <= len(lines) and certificates[length - 1].is_certified:
+            n_lines, length = length, length + 1
+        return order[:n_lines].tolist(), certificates[n_lines - 1] if n_lines else None
+
+    def _with_lines(self, chosen: Sequence[int], certificate: Certificate | None) -> Any:
+        some = copy.copy(self)
+        chosen = sorted(chosen)
+        some.rules_ = tuple(self.rules_[i] for i in chosen)
+        some.packed_covers_ = self.packed_covers_[chosen]
+        some.certificate_ = certificate
+        return some
+
+    def with_certificates(self, certificates: Mapping[Promise, Certificate]) -> Any:
+        """Return the list with certificates attached to its lines.
+
+        Parameters
+        ----------
+        certificates : mapping of Promise to Certificate
+            A certificate for what each line promises.
+
+        Returns
+        -------
+        estimator
+            A copy of the list.
+        """
+        checked = copy.copy(self)
+        checked.rules_ = tuple(replace(line, certificate=certificates[line.promise]) for line in self.rules_)
+        return checked
+
+    def _fresh_rows(self, X: Any, y: Any) -> FreshRows:
+        if (X is None) != (y is None):
+            raise ValueError("Give `X` and `y` together, or neither for the rows that were set aside.")
+        if X is not None:
+            table = self._check_table(X)
+            return FreshRows(table, self._read_other_outcomes(read_outcomes(y, table.n_rows)), False)
+        if self.set_aside_ is None:
+            raise ValueError(
+                "No rows were set aside: pass fresh rows as `X` and `y`, or set rows aside by fit(X, y, holdout=0.2)."
+            )
+        return self.set_aside_
+
+    def _training_covers(self) -> Bools:
+        """Return which rule (row) covers which training row (column)."""
+        raise NotImplementedError
+
+    def _check_table(self, X: Any, reset: bool = False) -> Table:
+        """Read rows with the columns of the training table."""
+        raise NotImplementedError
+
+    def _read_other_outcomes(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Check the outcomes of other rows."""
+        raise NotImplementedError
