@@ -20,6 +20,7 @@ COUNTS = ("bootstrap", "out-of-bag")
 # Classes of support: rules of fewer than 20 training rows, of 20 to 49, and so on.
 SUPPORTS = (20, 50, 500)
 LEAVES = (5, 10, 20)
+ALPHA = 0.1
 
 
 @dataclass
@@ -55,7 +56,7 @@ def fit_explainer(table: RealTable, X: Any, y: Any, **settings: Any) -> Sufficie
     task = "classification" if table.is_class else "regression"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FidelityWarning)
-        return SufficientExplainer(task=task, **settings).fit(X, y)
+        return SufficientExplainer(task=task, alpha=ALPHA, **settings).fit(X, y)
 
 
 def check_rules(explainer: SufficientExplainer, explained: Part, fresh: Part) -> dict[str, Checked]:
@@ -129,21 +130,23 @@ def shares_of_claims(explanations: Any) -> tuple[float, float]:
     return float(np.mean(explanations.has_set & ~is_empty)), float(np.mean(explanations.has_set & is_empty))
 
 
+RULES = """
+## Rules on held-out rows
+
+Rows are explained by the forest's predictions. Stated: the mean precision that rules state. Held-out: the share of the
+held-out rows in a rule that keep the outcome. Both are averaged over the explanations. Empty: no variable is needed.
+"""
+
+
 def print_rules(results: list[TableResult]) -> None:
-    print(
-        "\n## Rules on held-out rows\n\nRows are explained by the forest's predictions. Stated: mean precision that the "
-        "rules state. Held-out: the share of held-out rows in the rule that keep the outcome, averaged in the same way, "
-        "each explanation with equal weight. Empty: rows for which no variable is needed.\n"
-    )
+    print(RULES)
     lines = []
     for result in results:
         for label, checked in sorted(result.by_class.items()):
-            lines.append(
-                [result.table, label, result.counts, str(checked.n_rows)]
-                + [number(n / checked.n_rows, 2) for n in (checked.n_sets, checked.n_empty)]
-                + [number(figure) for figure in checked.figures()]
-                + [number(np.mean(checked.coverage) if checked.coverage else math.nan)]
-            )
+            shares = checked.n_sets / checked.n_rows, checked.n_empty / checked.n_rows
+            coverage = np.mean(checked.coverage) if checked.coverage else math.nan
+            figures = [*shares, *checked.figures(), coverage]
+            lines.append([result.table, label, result.counts, str(checked.n_rows), *map(number, figures)])
     names = ["table", "class", "counts", "rows", "with set", "empty", "stated", "held-out", "difference", "coverage"]
     print_table(names, lines)
 
@@ -153,9 +156,8 @@ def print_supports(results: list[TableResult]) -> None:
     lines = []
     for counts in COUNTS:
         total = Checked()
-        for result in results:
-            for checked in result.by_class.values():
-                total.add(checked if result.counts == counts else Checked())
+        for checked in (c for result in results if result.counts == counts for c in result.by_class.values()):
+            total.add(checked)
         group = np.digitize(total.support, SUPPORTS)
         bounds = (0, *SUPPORTS, math.inf)
         for i in range(len(SUPPORTS) + 1):
@@ -164,11 +166,16 @@ def print_supports(results: list[TableResult]) -> None:
     print_table(["counts", "training rows", "explanations", "stated", "held-out", "difference"], lines)
 
 
-def print_intervals(results: list[TableResult], alpha: float = 0.1) -> None:
-    print(
-        f"\n## Intervals on held-out rows\n\nThe share of held-out outcomes within the interval, which promises "
-        f"{1 - alpha:.2f}. Width in standard deviations of the outcome.\n"
-    )
+INTERVALS = f"""
+## Intervals on held-out rows
+
+The share of held-out outcomes within their interval, which promises {1 - ALPHA:.2f}. Width: in standard deviations of
+the outcome.
+"""
+
+
+def print_intervals(results: list[TableResult]) -> None:
+    print(INTERVALS)
     lines = [
         [result.table, result.counts, *(number(figure) for figure in np.mean(result.intervals, axis=0))]
         for result in results
@@ -177,17 +184,20 @@ def print_intervals(results: list[TableResult], alpha: float = 0.1) -> None:
     print_table(["table", "counts", "share within", "width"], lines)
 
 
+PERMUTED = """
+## Permuted outcomes
+
+The share of held-out rows that get a sufficient set if the training outcomes are permuted, so that no variable is
+related to them. Empty: no variable is needed, which is true if one class is frequent enough.
+"""
+
+
 def print_permuted(results: list[TableResult]) -> None:
-    print(
-        "\n## Permuted outcomes\n\nThe share of held-out rows that get a sufficient set after the training outcomes were "
-        "permuted: no variable is related to them. Empty: no variable is needed, which is true if one class is frequent "
-        "enough.\n"
-    )
-    lines = [
-        [result.table, result.counts, *(number(figure) for figure in np.mean(result.permuted, axis=0))]
-        + [number(np.max([share for share, _ in result.permuted]))]
-        for result in results
-    ]
+    print(PERMUTED)
+    lines = []
+    for result in results:
+        figures = *np.mean(result.permuted, axis=0), np.max(result.permuted, axis=0)[0]
+        lines.append([result.table, result.counts, *map(number, figures)])
     print_table(["table", "counts", "with set", "empty", "with set, worst seed"], lines)
 
 
@@ -202,7 +212,7 @@ def print_forests(tables: list[RealTable], seeds: range) -> None:
 
 def score_forest(table: RealTable, leaf: int, seed: int) -> float:
     """The score of the default forest with another leaf, on held-out rows."""
-    train, explained, fresh = table.split(seed, 0)
+    train, _, fresh = table.split(seed, 0)
     options = {"n_estimators": 100, "min_samples_leaf": leaf, "random_state": seed}
     forest = RandomForestClassifier(**options) if table.is_class else RandomForestRegressor(**options, max_features=0.7)
     return fit_explainer(table, train.X, train.y, forest=forest).score(fresh.X, fresh.y)

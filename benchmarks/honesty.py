@@ -23,7 +23,7 @@ from benchmarks.held_out import (
     print_supports,
 )
 from benchmarks.known_laws import print_laws, print_nulls
-from benchmarks.laws import LAWS
+from benchmarks.laws import LAWS, NULLS, Law, Null
 from benchmarks.real_tables import BUNDLED, LOADERS, load_table
 from benchmarks.run import head
 
@@ -33,6 +33,8 @@ class Plan:
     """How much is measured."""
 
     seeds: range = range(5)
+    nulls: tuple[Null, ...] = NULLS
+    laws: tuple[Law, ...] = LAWS
     sizes: tuple[int, ...] = (2000,)
     null_sizes: tuple[int, ...] = (500, 2000, 10_000)
     n_fresh: int = 300
@@ -41,15 +43,15 @@ class Plan:
     data: str | None = None
 
 
-QUICK = Plan(range(1), (300,), (300,), 20, 20, BUNDLED)
+QUICK = Plan(range(1), NULLS[2:3], (LAWS[1], LAWS[-1]), (300,), (300,), 20, 20, BUNDLED)
 
 
 def nulls(plan: Plan) -> None:
-    print_nulls(plan.null_sizes, plan.seeds, plan.n_fresh)
+    print_nulls(plan.nulls, plan.null_sizes, plan.seeds, plan.n_fresh)
 
 
 def laws(plan: Plan) -> None:
-    print_laws(LAWS, plan.sizes, plan.seeds, plan.n_fresh)
+    print_laws(plan.laws, plan.sizes, plan.seeds, plan.n_fresh)
 
 
 def tables(plan: Plan) -> None:

@@ -6,11 +6,12 @@ import math
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from benchmarks.laws import NULLS, Law
+from benchmarks.laws import Law, Null
 from benchmarks.printing import number, print_table
 from suffice import SufficientExplainer
 from suffice.errors import FidelityWarning
@@ -75,51 +76,42 @@ def mean_over_seeds(runs: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: mean_of(values, ~np.isnan(values)) for name, values in columns.items()}
 
 
-def print_nulls(sizes: Sequence[int], seeds: range, n_fresh: int) -> None:
-    print(
-        "\n## No signal\n\nThe outcome is independent of all ten columns; one class has the base rate. With set: the share "
-        "of fresh rows with a sufficient set of at least one variable, all of them false claims (goal: at most 0.02). "
-        "Empty: no variable is needed, which is true from a base rate of 0.9 on.\n"
-    )
+NO_SIGNAL = """
+## No signal
+
+The outcome is independent of all ten columns; one class has the base rate. With set: the share of fresh rows with a
+sufficient set of at least one variable, all of them false claims (goal: at most 0.02). Empty: no variable is needed,
+which is true from a base rate of 0.9 on.
+"""
+
+
+def print_nulls(nulls: Sequence[Null], sizes: Sequence[int], seeds: range, n_fresh: int) -> None:
+    print(NO_SIGNAL)
     lines = []
-    for law in NULLS:
-        for n_train in sizes:
-            for counts in COUNTS:
-                runs = [measure_law(law, n_train, counts, seed, n_fresh) for seed in seeds]
-                claims = [run["true"] + run["false"] for run in runs]
-                lines.append(
-                    [number(law.base_rate, 2), str(n_train), counts]
-                    + [number(np.mean(claims)), number(max(claims)), number(np.mean([run["empty"] for run in runs]))]
-                )
+    for law, n_train, counts in product(nulls, sizes, COUNTS):
+        runs = [measure_law(law, n_train, counts, seed, n_fresh) for seed in seeds]
+        claims = [run["true"] + run["false"] for run in runs]
+        figures = np.mean(claims), max(claims), np.mean([run["empty"] for run in runs])
+        lines.append([number(law.base_rate, 2), str(n_train), counts, *map(number, figures)])
     print_table(["base rate", "rows", "counts", "with set", "worst seed", "empty"], lines)
 
 
+KNOWN = f"""
+## Laws that are known
+
+Shares of fresh rows. True, false: the best set is called sufficient, and its true SDP reaches pi or not; far: it misses
+pi by more than {FAR}; empty: no variable is needed. Bias: the stated SDP of these sets less the true one (goal: at most
+0.015 from 2000 rows on); of all: for the best sets of all rows. Bound, holds: the mean lower bound of the SDP, and the
+share of sets whose true SDP is not below it (goal: 0.95).
+"""
+SHARES = ("true", "false", "far", "empty", "stated", "truth", "bias", "bias of all", "bound", "holds", "holds for all")
+
+
 def print_laws(laws: Sequence[Law], sizes: Sequence[int], seeds: range, n_fresh: int) -> None:
-    print(
-        f"\n## Laws that are known\n\nShares of fresh rows. True, false: the best set is called sufficient, and its true "
-        f"SDP reaches pi or not; far: it misses pi by more than {FAR}; empty: no variable is needed. Bias: the stated SDP "
-        "of these sets less the true one (goal: at most 0.015 from 2000 rows on); of all: of the best sets of all rows. "
-        "Bound, holds: the mean lower bound of the SDP, and the share of sets whose true SDP is not below it (goal: "
-        "0.95).\n"
-    )
-    names = (
-        "true",
-        "false",
-        "far",
-        "empty",
-        "stated",
-        "truth",
-        "bias",
-        "bias of all",
-        "bound",
-        "holds",
-        "holds for all",
-    )
+    print(KNOWN)
     lines = []
-    for law in laws:
-        for n_train in sizes:
-            for counts in COUNTS:
-                runs = [measure_law(law, n_train, counts, seed, n_fresh) for seed in seeds]
-                figures = mean_over_seeds(runs)
-                lines.append([law.name, str(n_train), counts, *(number(figures[name]) for name in names)])
-    print_table(["law", "rows", "counts", *names], lines)
+    for law, n_train, counts in product(laws, sizes, COUNTS):
+        runs = [measure_law(law, n_train, counts, seed, n_fresh) for seed in seeds]
+        figures = mean_over_seeds(runs)
+        lines.append([law.name, str(n_train), counts, *(number(figures[name]) for name in SHARES)])
+    print_table(["law", "rows", "counts", *SHARES], lines)

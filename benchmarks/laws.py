@@ -19,7 +19,7 @@ from scipy.special import expit, ndtr, ndtri
 
 # Nodes of the Gauss-Hermite rule for a smooth integrand, and points of equal probability for one with a jump.
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
-POINTS = ndtri((np.arange(1000) + 0.5) / 1000)
+POINTS = ndtri((np.arange(400) + 0.5) / 400)
 
 
 class Law(Protocol):
@@ -189,5 +189,6 @@ LAWS = (
     Logistic("strong", 0.0, (4.0, 3.0, 2.0)),
     Lucas(),
     Linear("linear", (2.0, 1.0, 0.5), 1.0, CORRELATED),
+    Linear("linear, weak", (2.0, 1.0, 0.5), 3.0),
     Switch(),
 )
