@@ -37,8 +37,8 @@ class Plan:
     laws: tuple[Law, ...] = LAWS
     sizes: tuple[int, ...] = (2000,)
     null_sizes: tuple[int, ...] = (500, 2000, 10_000)
-    n_fresh: int = 300
-    n_explained: int = 150
+    n_fresh: int = 200
+    n_explained: int = 100
     tables: tuple[str, ...] = tuple(LOADERS)
     data: str | None = None
 
