@@ -59,15 +59,15 @@ def fit_explainer(table: RealTable, X: Any, y: Any, **settings: Any) -> Sufficie
         return SufficientExplainer(task=task, alpha=ALPHA, **settings).fit(X, y)
 
 
-def check_rules(explainer: SufficientExplainer, explained: Part, fresh: Part) -> dict[str, Checked]:
-    """Explain rows by their predictions, and check the rule of each on fresh rows; by class."""
-    explanations = explainer.explain(explained.X, sets="minimal", progress=False)
+def check_rules(explainer: SufficientExplainer, X: Any, fresh: Part, y: Any = None) -> dict[str, Checked]:
+    """Explain the predictions of rows, or outcomes `y`, and check the rule of each on fresh rows; by class."""
+    explanations = explainer.explain(X, y, sets="minimal", progress=False)
     by_class: dict[str, Checked] = defaultdict(Checked)
     checked_rules: dict[Any, float] = {}
-    for rule, best, has_set, prediction in zip(
-        explanations.rules, explanations.best_sets, explanations.has_set, explanations.predictions, strict=True
+    for rule, best, has_set, outcome in zip(
+        explanations.rules, explanations.best_sets, explanations.has_set, explanations.outcomes, strict=True
     ):
-        of_class = by_class["numbers" if explanations.intervals is not None else str(prediction)]
+        of_class = by_class["numbers" if explanations.intervals is not None else str(outcome)]
         of_class.n_rows += 1
         of_class.n_empty += bool(has_set and not best.variables)
         of_class.n_sets += bool(has_set and best.variables)
@@ -111,7 +111,7 @@ def measure_table(table: RealTable, counts: str, seeds: range, n_explained: int)
     for seed in seeds:
         train, explained, fresh = table.split(seed, n_explained)
         explainer = fit_explainer(table, train.X, train.y, counts=counts, random_state=seed)
-        for label, checked in check_rules(explainer, explained, fresh).items():
+        for label, checked in check_rules(explainer, explained.X, fresh).items():
             by_class[label].add(checked)
         if not table.is_class:
             low, high = explainer.interval(fresh.X).T

@@ -24,6 +24,7 @@ from benchmarks.held_out import (
 )
 from benchmarks.known_laws import print_laws, print_nulls
 from benchmarks.laws import LAWS, NULLS, Law, Null
+from benchmarks.rare_classes import print_rare
 from benchmarks.real_tables import BUNDLED, LOADERS, load_table
 from benchmarks.run import head
 
@@ -61,11 +62,15 @@ def tables(plan: Plan) -> None:
         print_part(results)
 
 
+def rare(plan: Plan) -> None:
+    print_rare([load_table(name, plan.data) for name in plan.tables], plan.seeds, 3 * plan.n_explained)
+
+
 def forests(plan: Plan) -> None:
     print_forests([load_table(name, plan.data) for name in plan.tables], plan.seeds)
 
 
-PARTS = {"nulls": nulls, "laws": laws, "tables": tables, "forests": forests}
+PARTS = {"nulls": nulls, "laws": laws, "tables": tables, "rare": rare, "forests": forests}
 
 
 def main(arguments: list[str] | None = None) -> None:

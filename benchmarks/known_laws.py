@@ -50,7 +50,7 @@ def measure_law(law: Law, n_train: int, counts: str, seed: int, n_fresh: int) ->
     truth, stated, pi = true_sdps(law, X, explanations), explanations.answers.sets.best_sdps, explanations.pi
     is_empty = np.array([not best.variables for best in explanations.best_sets])
     has_claim = explanations.has_set & ~is_empty
-    lowers = getattr(explanations.answers.sets, "best_lowers", None)
+    lowers = lower_bounds(explanations)
     return {
         "true": np.mean(has_claim & (truth >= pi)),
         "false": np.mean(has_claim & (truth < pi)),
@@ -64,6 +64,14 @@ def measure_law(law: Law, n_train: int, counts: str, seed: int, n_fresh: int) ->
         "holds": math.nan if lowers is None else mean_of(lowers <= truth + 1e-9, has_claim),
         "holds for all": math.nan if lowers is None else float(np.mean(lowers <= truth + 1e-9)),
     }
+
+
+def lower_bounds(explanations: Any) -> Any:
+    """The lower bounds of the best sets' SDPs; None if the explainer states none."""
+    lowers = getattr(explanations.answers.sets, "best_lowers", None)
+    if lowers is None and hasattr(explanations.best_sets[0], "lower"):
+        lowers = [best.lower for best in explanations.best_sets]
+    return None if lowers is None else np.array(lowers, dtype=float)
 
 
 def mean_of(values: Any, is_chosen: Any) -> float:

@@ -38,7 +38,7 @@ def test_explained_rows_are_checked_by_class():
     table = load_table("breast cancer")
     train, explained, fresh = table.split(0, 30)
     explainer = fit_explainer(table, train.X, train.y, random_state=0)
-    by_class = check_rules(explainer, explained, fresh)
+    by_class = check_rules(explainer, explained.X, fresh)
     predictions = explainer.predict(explained.X)
     assert {label: checked.n_rows for label, checked in by_class.items()} == {
         str(label): np.count_nonzero(predictions == label) for label in set(predictions)

@@ -14,6 +14,7 @@ def test_a_small_run_prints_every_table(capsys, monkeypatch):
         "Rules by the number of training rows that they cover",
         "Intervals on held-out rows",
         "Permuted outcomes",
+        "Rare classes",
         "Forests",
     ]
     for section in sections[1:]:
@@ -26,4 +27,4 @@ def test_a_small_run_prints_every_table(capsys, monkeypatch):
 def test_unknown_parts_are_refused(capsys):
     with pytest.raises(SystemExit):
         main(["laws", "lies"])
-    assert "unknown part 'lies'; there are nulls, laws, tables, forests" in capsys.readouterr().err
+    assert "unknown part 'lies'; there are nulls, laws, tables, rare, forests" in capsys.readouterr().err
