@@ -39,16 +39,17 @@ class Plan:
     sizes: tuple[int, ...] = (2000,)
     null_sizes: tuple[int, ...] = (500, 2000, 10_000)
     n_fresh: int = 200
+    n_fresh_null: int = 60
     n_explained: int = 100
     tables: tuple[str, ...] = tuple(LOADERS)
     data: str | None = None
 
 
-QUICK = Plan(range(1), NULLS[2:3], (LAWS[1], LAWS[-1]), (300,), (300,), 20, 20, BUNDLED)
+QUICK = Plan(range(1), NULLS[2:3], (LAWS[1], LAWS[-1]), (300,), (300,), 20, 20, 20, BUNDLED)
 
 
 def nulls(plan: Plan) -> None:
-    print_nulls(plan.nulls, plan.null_sizes, plan.seeds, plan.n_fresh)
+    print_nulls(plan.nulls, plan.null_sizes, plan.seeds, plan.n_fresh_null)
 
 
 def laws(plan: Plan) -> None:
