@@ -1,6 +1,7 @@
 # make demo   explain rows of two data sets          make test    lint, types, tests
 # make bench  figures against shap and Anchors       make format  rewrite the sources in the house format
 # make bench-scale   figures of large tables, Spark and Dask
+# make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
 BIN := .venv/bin
@@ -10,7 +11,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format bench bench-scale experiments experiments-quick clean
+.PHONY: demo test lint format bench bench-scale honesty experiments experiments-quick clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -37,6 +38,9 @@ bench: .venv/installed-bench
 
 bench-scale: .venv/installed-test
 	$(BIN)/python -m benchmarks.scale
+
+honesty: .venv/installed-test
+	$(BIN)/python -m benchmarks.honesty
 
 # The paper's experiments, in an environment of their own: the other methods need old and many packages.
 experiments: .venv-experiments/installed

@@ -227,14 +227,14 @@ class Rule:
         Parameters
         ----------
         values : mapping of str to object
-            The fields of the rule. Earlier versions wrote no `certificate`.
+            The fields of the rule. Earlier versions wrote no `certificate` and no `n_kept`.
 
         Returns
         -------
         Rule
             The rule.
         """
-        values = {"certificate": None, **values}
+        values = {"certificate": None, "n_kept": None, **values}
         _check_keys("rule", cls, values)
         conditions = []
         for condition in values["conditions"]:
