@@ -479,11 +479,18 @@ def _make_rules(
 ) -> list[Rule | None]:
     """Turn the boxes that were found into rules."""
     intervals = outcomes.intervals
+    base_rates: list[float | None] = [None] * len(outcomes)
+    if intervals is None:
+        base_rates = list(state.base_rates(outcomes).tolist())
     return [
         None
         if box is None
         else Rule.from_box(
-            box, outcomes.values[row], None if intervals is None else intervals[row].tolist(), state.target
+            box,
+            outcomes.values[row],
+            None if intervals is None else intervals[row].tolist(),
+            state.target,
+            base_rates[row],
         )
         for box, (row, _) in zip(boxes, row_sets, strict=True)
     ]

@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 from suffice._engine.rule_search import FoundBox
 from suffice._table.table import read_columns
 from suffice.conditions import Condition, check_conditions, conditions_of, import_library, quote_for_pandas
-from suffice.words import format_number, format_percent, format_probability
+from suffice.words import format_lift, format_number, format_percent, format_probability, is_rare
 
 __all__ = ["Condition", "Rule"]
+
+# Fields that older versions did not write.
+_LATER_FIELDS = ("base_rate",)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Rule:
         Whether it is proven that the SDP reaches pi at every point of the box, not only at the training rows.
     target : str, default="y"
         What the outcome is called in a regression's sentence.
+    base_rate : float or None, default=None
+        Classification: the share of all training rows that have the outcome, if it is known.
 
     Examples
     --------
@@ -79,6 +84,7 @@ class Rule:
     bound: float
     everywhere: bool
     target: str = "y"
+    base_rate: float | None = None
 
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""
@@ -94,7 +100,7 @@ class Rule:
             object.__setattr__(self, "interval", (low, high))
 
     @classmethod
-    def from_box(cls, box: FoundBox, outcome: Any, interval: Any, target: str) -> Rule:
+    def from_box(cls, box: FoundBox, outcome: Any, interval: Any, target: str, base_rate: float | None = None) -> Rule:
         """Make the rule of a box that the search found.
 
         Parameters
@@ -107,6 +113,8 @@ class Rule:
             Regression: (low, high).
         target : str
             What the outcome is called.
+        base_rate : float, default=None
+            Classification: the share of all training rows that have the outcome.
 
         Returns
         -------
@@ -126,6 +134,7 @@ class Rule:
             bound=box.bound,
             everywhere=box.everywhere,
             target=target,
+            base_rate=base_rate,
         )
 
     def covers(self, X: Any, column_names: Sequence[str] | None = None) -> NDArray[np.bool_]:
@@ -250,7 +259,25 @@ class Rule:
 
     def __str__(self) -> str:
         """Return the rule as a sentence."""
-        return f"{self.sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
+        figures = [f"coverage {format_percent(self.coverage)} %", f"SDP {format_probability(self.sdp)}"]
+        return f"{self.sentence}  ({', '.join([*figures, *self.lift_texts(self.sdp)])})"
+
+    def lift_texts(self, probability: float) -> list[str]:
+        """Return what a probability of the outcome means for a rare class.
+
+        Parameters
+        ----------
+        probability : float
+            The SDP or the precision of the rule.
+
+        Returns
+        -------
+        list of str
+            How many times as likely as on average it is; empty for other outcomes, and if the base rate is not known.
+        """
+        if self.base_rate is None or self.interval is not None or not is_rare(self.base_rate):
+            return []
+        return [format_lift(probability / self.base_rate)]
 
     @property
     def conclusion(self) -> str:
@@ -281,6 +308,7 @@ def _with_infinity(low: float | None, high: float | None) -> tuple[float, float]
 
 def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
     known = [field.name for field in fields(of)]
-    missing, unexpected = [k for k in known if k not in values], [k for k in values if k not in known]
+    missing = [k for k in known if k not in values and k not in _LATER_FIELDS]
+    unexpected = [k for k in values if k not in known]
     if missing or unexpected:
         raise ValueError(f"These are not the fields of a {what}: missing {missing}, unexpected {unexpected}.")

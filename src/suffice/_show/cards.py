@@ -34,7 +34,7 @@ from suffice.explanation import Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Rule
-from suffice.words import counted, format_percent, format_probability
+from suffice.words import counted, format_confidence, format_percent, format_probability
 
 MAX_LINES = 10
 
@@ -70,9 +70,10 @@ def explanation_card(explanation: Explanation) -> str:
         parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(picture.cautions)))
     if picture.rule is not None:
         rule = picture.rule
-        parts += [_sentence(rule.sentence), _figures(rule), _drawings(rule.drawings, rule.missing)]
+        parts += [_sentence(rule.sentence), _figures(rule), _notes(picture), _drawings(rule.drawings, rule.missing)]
     if picture.best is not None:
         parts += [element("div", "sentence", picture.best.lead), _best_set(picture.best, picture.is_sufficient)]
+        parts.append(_notes(picture))
     if picture.is_sufficient:
         listed = _share_bars(picture.sets, more=picture.more_sets, narrow=True)
         halves = [part(picture.sets_title, picture.sets_note, listed)]
@@ -138,7 +139,8 @@ def rule_card(rule: Rule) -> str:
     """
     picture = picture_rule(rule)
     drawn = _drawings(picture.drawings, None)
-    return _card(_sentence(picture.sentence), _figures(picture), drawn, element("div", "part note", picture.proof))
+    under = " ".join(filter(None, (picture.lift, picture.proof)))
+    return _card(_sentence(picture.sentence), _figures(picture), drawn, element("div", "part note", under))
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
@@ -164,9 +166,10 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     for i, line in enumerate(lines[:MAX_LINES], start=1):
         picture = picture_line(line)
         coverage, precision = picture.coverage, picture.precision
+        lift = [element("div", "note", picture.lift)] if picture.lift else []
         cells += [
             element("span", "note", str(i)),
-            element("span", "sentence-cell", element("span", "sentence", _words(picture.sentence))),
+            element("span", "sentence-cell", element("span", "sentence", _words(picture.sentence)), *lift),
             element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
             element("span", "figure", bar(precision.value), precision.text),
         ]
@@ -249,7 +252,9 @@ def size_bars(sizes: Mapping[int, int], n_rows: int) -> Html:
     Html
         The bars.
     """
-    shares = [(counted(size, "variable"), n / n_rows, str(n)) for size, n in sizes.items()]
+    shares = [
+        (counted(size, "variable") if size else "no variable needed", n / n_rows, str(n)) for size, n in sizes.items()
+    ]
     n_none = n_rows - sum(sizes.values())
     return bars([*shares, *([("no such set", n_none / n_rows, str(n_none))] if n_none else [])], "plain")
 
@@ -301,9 +306,30 @@ def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("task", about["task_reason"]),
         ("training table", f"{counted(about['n_rows'], 'row')}, {counted(n_columns, 'column')}{grouped}"),
         ("forest", f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')} ({', '.join(settings)})"),
-        ("probability", f"{about['settings']['pi']:g} or more for a sufficient set"),
+        ("probability", level_fact(about["settings"])),
     ]
     return pairs if about["model"] is None else [("model", about["model"]), *pairs]
+
+
+def level_fact(settings: Mapping[str, Any]) -> str:
+    """Write what a sufficient set must reach.
+
+    Parameters
+    ----------
+    settings : mapping of str to object
+        The settings of the explainer.
+
+    Returns
+    -------
+    str
+        The probability, or the odds if each class has its own level; and the confidence.
+    """
+    pi, confidence = settings["pi"], settings["confidence"]
+    level = f"{pi:g} or more for a sufficient set"
+    if settings["levels"] == "odds":
+        odds = f"{pi / (1 - pi):.3g} times the odds of the class" if pi < 1 else "1"
+        level = f"a level for each class: {odds} or more for a sufficient set"
+    return level if confidence is None else f"{level}, at {format_confidence(confidence)} confidence"
 
 
 # --- parts of the card of an explanation -----------------------------------------------------------------------------
@@ -331,6 +357,11 @@ def _figures(rule: RulePicture) -> Html:
         for s, kind, meaning in ((rule.sdp, "", SDP_MEANING), (rule.coverage, "plain", COVERAGE_MEANING))
     ]
     return element("div", "figures", *drawn)
+
+
+def _notes(picture: ExplanationPicture) -> Html:
+    sentences = [*picture.notes, picture.bound_note]
+    return element("div", "note under", " ".join(filter(None, sentences))) if any(sentences) else Html("")
 
 
 def _drawings(drawings: Sequence[Drawing], note: str | None) -> Html:
