@@ -259,10 +259,8 @@ class Explanations(Sequence[Explanation]):
         if not n_rare:
             return ""
         have = "has" if n_rare == 1 else "have"
-        return (
-            f"{counted(n_rare, 'row')} of rare classes {have} no sufficient set; for rare classes there is "
-            f"{ODDS_OPTION}, a level for each class."
-        )
+        rows = f"{counted(n_rare, 'row')} of rare classes"
+        return f"{rows} {have} no sufficient set; for rare classes there is {ODDS_OPTION}."
 
     @property
     def rules(self) -> tuple[Rule | None, ...]:

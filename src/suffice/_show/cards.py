@@ -74,7 +74,7 @@ def explanation_card(explanation: Explanation) -> str:
     if picture.best is not None:
         parts += [element("div", "sentence", picture.best.lead), _best_set(picture.best, picture.is_sufficient)]
         parts.append(_notes(picture))
-    if picture.is_sufficient:
+    if picture.sets:
         listed = _share_bars(picture.sets, more=picture.more_sets, narrow=True)
         halves = [part(picture.sets_title, picture.sets_note, listed)]
         if picture.importance:

@@ -187,7 +187,7 @@ class ExplanationPicture:
     sets_title, sets_note : str
         How many sufficient sets there are, and what several of them mean.
     sets : tuple of Share
-        The first of the sufficient sets.
+        The first of the sufficient sets; none if the empty set is sufficient, which has nothing to list.
     more_sets : str
         How many more there are; nothing if all are listed.
     importance : tuple of Share
@@ -402,6 +402,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         sets=tuple(
             Share(set_text(chosen), chosen.sdp, format_probability(chosen.sdp), explanation.pi)
             for chosen in sets[:N_LISTED]
+            if chosen.variables
         ),
         more_sets=more_sets,
         importance=importance_shares(explanation.importance) if len(sets) > 1 else (),

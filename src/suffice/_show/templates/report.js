@@ -191,7 +191,7 @@
 
   function setsParts(i) {
     const nSets = rows.nSets[i];
-    if (!nSets) return null;
+    if (!nSets || sets[rows.sets[i][0]].length === 1) return null; // no set, or the empty one, which has nothing to list
     const shown = pairs(rows.sets[i]).map(([set, percentage]) => [sets[set][0], percentage / 100, probability(percentage)]);
     const [title, note, more] = data.setsTexts[nSets];
     const listed = part(title, note, bars(shown, { tick: level(i), more, narrow: true }));
