@@ -27,9 +27,9 @@ class Summary:
         Rows whose search ended early.
     sizes : mapping of int to int
         The number of rows by the size of their smallest sufficient set.
-    has_signal : bool
+    has_signal : bool, default=True
         Whether the variables say anything about the outcomes.
-    offer : str
+    offer : str, default=""
         The option for rows of rare classes without a sufficient set; nothing if there are none.
     """
 
@@ -38,8 +38,8 @@ class Summary:
     n_disagree: int
     n_incomplete: int
     sizes: Mapping[int, int]
-    has_signal: bool
-    offer: str
+    has_signal: bool = True
+    offer: str = ""
 
     @property
     def cautions(self) -> tuple[str, ...]:
