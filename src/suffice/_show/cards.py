@@ -110,16 +110,13 @@ def explanations_card(explanations: Explanations) -> str:
         shares.append((f"fidelity of the forest ({measure})", fidelity, format_probability(fidelity)))
     parts.append(element("div", "part", bars(shares)))
     importance = importance_shares(explanations.mean_importance())
+    halves = []
     if importance:
         n_candidates = counted(len(explanations.candidates), "candidate")
-        parts.append(
-            element(
-                "div",
-                "halves",
-                part("Mean importance (LXI)", n_candidates, importance_bars(importance, MAX_IMPORTANCES)),
-                part("Smallest sufficient set", "rows by its size", size_bars(summary.sizes, n_rows)),
-            )
-        )
+        halves.append(part("Mean importance (LXI)", n_candidates, importance_bars(importance, MAX_IMPORTANCES)))
+    if n_sufficient:
+        halves.append(part("Smallest sufficient set", "rows by its size", size_bars(summary.sizes, n_rows)))
+    parts += [element("div", "halves", *halves)] if halves else []
     hint = "explanations[0] shows one row, explanations.report('report.html') writes all of them into one page."
     return _card(*parts, element("div", "part note", hint))
 

@@ -27,6 +27,7 @@ from suffice.explanations import Explanations
 from suffice.words import counted, format_confidence, format_percent, format_probability, format_value
 
 MAX_IMPORTANCES = 15
+NO_IMPORTANCE = "No variable is in a sufficient set."
 IN_COMMAND = "In the command it is --levels odds."
 
 
@@ -147,7 +148,8 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
     if summary.n_incomplete:
         note = f"{_rows(summary.n_incomplete)} that may have more sufficient sets"
         tiles.append(_tile("Search ended early", f"{summary.n_incomplete:,}", note))
-    importance = importance_bars(importance_shares(explanations.mean_importance()), MAX_IMPORTANCES)
+    shares = importance_shares(explanations.mean_importance())
+    importance = importance_bars(shares, MAX_IMPORTANCES) if shares else element("div", "note", NO_IMPORTANCE)
     panels = [part("Mean importance (LXI)", "share of a row's sufficient sets that hold the variable", importance)]
     if n_rows:
         sizes = size_bars(summary.sizes, n_rows)
