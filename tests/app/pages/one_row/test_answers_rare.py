@@ -94,3 +94,21 @@ def test_many_rows_name_the_levels_and_the_offer():
         text = all_text([*tiles, *cautions])
         assert all(expected in text for expected in texts)
         assert ("π =" in text) == (levels == "same")
+
+
+def test_a_level_for_each_class_is_chosen_by_a_click(open_app, rare):
+    row = row_of("yes", is_sufficient=False)
+    app = open_app(rare)
+    page = app.open(row=row, outcome="observed")
+    page.click("text=Use a level for each class")
+    app.wait_for_link("levels=odds")
+    app.wait_for_text("#notes", "for this class: 9 times its odds.")
+    assert page.locator("#levels input[value=odds]").is_checked()
+    page.click("#confidence >> text=99 %")
+    app.wait_for_link("confidence=0.99")
+    app.wait_for_text("#notes", '"At least" holds with 99 % confidence.')
+    page.click("#levels >> text=pi for all")
+    app.wait_for_text("#row-message", "with probability 0.9 at 99 % confidence")
+    app.open(row=row, outcome="observed", levels="odds", confidence=0.95)
+    assert page.locator("#levels input[value=odds]").is_checked()
+    assert page.locator("#confidence input[value='0.95']").is_checked()
