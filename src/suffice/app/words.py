@@ -33,7 +33,7 @@ def in_words(error: BaseException | str) -> str:
 
 _WORDS = (
     (r"With unseen='missing' it counts as missing\.", "Let it count as missing under Settings."),
-    (re.escape(ODDS_OPTION), "a level for each class (under Settings)"),
+    (re.escape(ODDS_OPTION), "a level for each class (under Settings of One row)"),
     (r"dates='parts'", "the option for dates"),
     (r"With extra_columns='ignore' they are left out\.", ""),
     *ARGUMENT_WORDS,

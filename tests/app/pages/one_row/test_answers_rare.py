@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 from app_client import all_text, with_class
 from rare_classes import first, rare_explainer, rare_explanations, rare_table
 
+from suffice import GlobalRulesClassifier
 from suffice.app.pages.many_rows import _results
 from suffice.app.pages.one_row.answers import explained, list_sets
+from suffice.app.pages.rule_list import _decision, _line, _rule_columns
 from suffice.app.state.explained_rows import ExplainedRows
 from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.view import View
@@ -44,7 +47,7 @@ def test_a_rare_class_without_a_set_is_offered_its_level(rare):
     answer = explained(rare, view)
     text = all_text(answer.care)
     assert "times as likely as on average" in text
-    assert "a level for each class (under Settings): this class would need probability" in text
+    assert "a level for each class (under Settings of One row): this class would need probability" in text
     assert "Use a level for each class" in text
     assert "levels=" not in text
     assert "All variables together" in all_text(answer.outcome)
@@ -82,7 +85,7 @@ def test_the_bars_of_the_classes_agree_with_the_note(rare):
 
 def test_many_rows_name_the_levels_and_the_offer():
     for levels, texts in (
-        ("same", ["π = 0.9", "there is a level for each class (under Settings)."]),
+        ("same", ["π = 0.9", "there is a level for each class (under Settings of One row)."]),
         ("odds", ["a level for each class: 9 times its odds"]),
     ):
         jobs, is_done = Jobs(), threading.Event()
@@ -94,6 +97,16 @@ def test_many_rows_name_the_levels_and_the_offer():
         text = all_text([*tiles, *cautions])
         assert all(expected in text for expected in texts)
         assert ("π =" in text) == (levels == "same")
+
+
+def test_global_rules_state_the_lift_of_a_rare_class(rare):
+    lines = GlobalRulesClassifier.from_explanations(rare_explanations("odds")).rules_
+    k = next(k for k, line in enumerate(lines) if line.output == "yes")
+    assert _line(k, lines[k], "")["lift"].endswith("times as likely as on average")
+    assert {_line(k, line, "")["lift"] for line in lines if line.output == "no"} == {""}
+    assert "lift" in [column["field"] for column in _rule_columns(rare)]
+    decision = all_text(_decision(SimpleNamespace(rules_=lines), {k: "decides"}, View()))
+    assert decision.endswith("times as likely as on average)")
 
 
 def test_a_level_for_each_class_is_chosen_by_a_click(open_app, rare):
