@@ -479,9 +479,7 @@ def _make_rules(
 ) -> list[Rule | None]:
     """Turn the boxes that were found into rules."""
     intervals = outcomes.intervals
-    base_rates: list[float | None] = [None] * len(outcomes)
-    if intervals is None:
-        base_rates = list(state.base_rates(outcomes).tolist())
+    base_rates = state.base_rates(outcomes).tolist() if intervals is None else None
     return [
         None
         if box is None
@@ -490,7 +488,7 @@ def _make_rules(
             outcomes.values[row],
             None if intervals is None else intervals[row].tolist(),
             state.target,
-            base_rates[row],
+            None if base_rates is None else base_rates[row],
         )
         for box, (row, _) in zip(boxes, row_sets, strict=True)
     ]
