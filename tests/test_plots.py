@@ -17,6 +17,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
+from rare_classes import first, rare_explanations
 
 from suffice import (
     Condition,
@@ -361,6 +362,17 @@ def test_without_a_sufficient_set_the_nearest_is_drawn_grey():
 def test_the_empty_set_is_drawn_without_dots():
     ax = plots.sets(explanation(sufficient_sets=(SufficientSet((), 0.95),)))
     assert ticks(ax)[-1] == "nothing at all"
+
+
+def test_importances_say_that_no_variable_is_needed():
+    """The figure had one bar, "4 others", of length 0."""
+    explanations = rare_explanations()
+    row = first(explanations, "no", is_sufficient=True)
+    assert explanations[row].lead in " ".join(texts(plots.importance(explanations[row]))).replace("\n", " ")
+    alone = [explanations[row]]
+    for draw in (plots.importance, plots.importance_heatmap):
+        assert "No variable is needed" in " ".join(texts(draw(alone)))
+    assert "ALWAYS no" in " ".join(texts(plots.rule(explanations, row)))
 
 
 def test_sets_of_several_rows_and_no_sets_are_refused(explanations):

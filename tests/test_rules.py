@@ -282,6 +282,22 @@ def test_a_rule_comes_back_from_json_as_it_was(drawn):
     assert pickle.loads(pickle.dumps(drawn)) == drawn
 
 
+def test_a_rule_of_a_rare_class_states_its_lift():
+    rare = dataclasses.replace(counted(Condition("x", high=2.0)), outcome="yes", interval=None, base_rate=0.2)
+    assert str(rare) == "IF x <= 2 THEN yes  (coverage 1.2 %, SDP 0.94, 4.7 times as likely as on average)"
+    assert "likely" not in str(dataclasses.replace(rare, base_rate=0.34))
+    assert "likely" not in str(dataclasses.replace(rare, base_rate=None))
+    assert "likely" not in str(dataclasses.replace(rare, interval=(1.0, 2.0)))
+
+
+def test_a_dictionary_without_a_base_rate_is_read():
+    """Rules of earlier versions have none."""
+    rule = counted(Condition("x", high=2.0))
+    values = rule.to_dict()
+    del values["base_rate"]
+    assert Rule.from_dict(values) == rule
+
+
 def test_a_rule_as_a_dictionary():
     x = Condition("x", high=2.0, missing=True)
     assert counted(x, bound=INF).to_dict() == {
@@ -311,6 +327,7 @@ def test_a_rule_as_a_dictionary():
         "everywhere": False,
         "target": "count",
         "certificate": None,
+        "base_rate": None,
     }
 
 

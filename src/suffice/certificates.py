@@ -184,7 +184,7 @@ def make_certificates(
     n_rows: Sequence[int],
     n_kept: Sequence[int],
     *,
-    level: float,
+    level: float | Sequence[float],
     confidence: float,
     adjustment: Adjustment | None,
     is_set_aside: bool,
@@ -198,8 +198,8 @@ def make_certificates(
     ----------
     n_rows, n_kept : sequence of int
         For each distinct rule the rows that it covers, and how many of them keep the outcome.
-    level : float
-        The precision that is to be certified, in (0, 1].
+    level : float or sequence of float
+        The precision that is to be certified, in (0, 1]; one for all rules, or one for each.
     confidence : float
         The confidence, in (0, 1).
     adjustment : {"benjamini-hochberg", "holm"} or None
@@ -212,21 +212,25 @@ def make_certificates(
     list of Certificate
         A certificate for each rule.
     """
-    check_level(level)
+    levels = np.broadcast_to(np.asarray(level, dtype=np.float64), len(n_rows))
+    for each in {level} if isinstance(level, float | int) else set(levels.tolist()):
+        check_level(each)
     check_confidence(confidence)
     check_word("adjust", adjustment, ADJUSTMENTS)
     alpha = 1 - confidence
     p_above, is_tested = adjust_where_possible(
-        p_at_least(n_kept, n_rows, level), p_at_least(n_rows, n_rows, level), alpha, adjustment
+        p_at_least(n_kept, n_rows, levels), p_at_least(n_rows, n_rows, levels), alpha, adjustment
     )
     none = [0] * len(n_rows)
     p_below, _ = adjust_where_possible(
-        p_at_most(n_kept, n_rows, level), p_at_most(none, n_rows, level), alpha, adjustment
+        p_at_most(n_kept, n_rows, levels), p_at_most(none, n_rows, levels), alpha, adjustment
     )
     n_rules = 1 if adjustment is None else int(is_tested.sum())
     return [
-        Certificate(rows, kept, level, confidence, above, below, adjustment, n_rules, is_set_aside)
-        for rows, kept, above, below in zip(n_rows, n_kept, p_above.tolist(), p_below.tolist(), strict=True)
+        Certificate(rows, kept, own, confidence, above, below, adjustment, n_rules, is_set_aside)
+        for rows, kept, own, above, below in zip(
+            n_rows, n_kept, levels.tolist(), p_above.tolist(), p_below.tolist(), strict=True
+        )
     ]
 
 

@@ -6,7 +6,7 @@ What a certificate says is the concern of ``certificates``; where the rows come 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -25,6 +25,7 @@ from suffice.rules import Promise, Rule
 from suffice.words import counted
 
 Certificates = dict[Promise, Certificate]
+Level = float | Mapping[Any, float]
 
 
 class FreshRows(NamedTuple):
@@ -70,8 +71,10 @@ class CertifiedRules:
         The number of rows on which they were checked.
     is_set_aside : bool
         Whether `fit` has set these rows aside.
-    level, confidence : float
-        The precision that is certified, and the confidence.
+    level : float or None
+        The precision that is certified; None if every class has its own.
+    confidence : float
+        The confidence.
     adjustment : {"benjamini-hochberg", "holm"} or None
         How the tests were adjusted for the number of rules.
     attached : object
@@ -82,7 +85,7 @@ class CertifiedRules:
     rules: tuple[Any, ...]
     n_rows: int
     is_set_aside: bool
-    level: float
+    level: float | None
     confidence: float
     adjustment: Adjustment | None
     attached: Any
@@ -173,8 +176,9 @@ class CertifiedRules:
         rows = counted(self.n_rows, "row" if self.is_set_aside else "fresh row")
         if self.is_set_aside:
             rows += " that were set aside"
+        level = "the level of their class" if self.level is None else f"{100 * self.level:g} %"
         return (
-            f"{len(self.certified)} of {counted(n_rules, 'rule')} certified at {100 * self.level:g} % on {rows} "
+            f"{len(self.certified)} of {counted(n_rules, 'rule')} certified at {level} on {rows} "
             f"({100 * self.confidence:g} % confidence); {len(self.refuted)} refuted, {len(self.undecided)} undecided."
         )
 
@@ -274,7 +278,7 @@ def certify_promises(
     promises: Iterable[Promise],
     rows: FreshRows,
     *,
-    level: float,
+    level: Level,
     confidence: float = 0.95,
     adjustment: Adjustment | None = None,
 ) -> Certificates:
@@ -286,8 +290,8 @@ def certify_promises(
         What the rules say.
     rows : FreshRows
         The rows.
-    level : float
-        The precision that is to be certified.
+    level : float or mapping of object to float
+        The precision that is to be certified, for all rules or by class.
     confidence : float, default=0.95
         The confidence.
     adjustment : {"benjamini-hochberg", "holm"} or None, default=None
@@ -300,8 +304,9 @@ def certify_promises(
     """
     distinct = list(dict.fromkeys(promises))
     n_rows, n_kept = count_kept(distinct, rows)
+    levels = [level[promise.outcome] for promise in distinct] if isinstance(level, Mapping) else level
     certificates = make_certificates(
-        n_rows, n_kept, level=level, confidence=confidence, adjustment=adjustment, is_set_aside=rows.is_set_aside
+        n_rows, n_kept, level=levels, confidence=confidence, adjustment=adjustment, is_set_aside=rows.is_set_aside
     )
     return dict(zip(distinct, certificates, strict=True))
 
@@ -316,7 +321,7 @@ def check_each(rules: Sequence[tuple[Rule, ...]], fitted: Fitted) -> list[tuple[
     rules : sequence of tuple of Rule
         The rules of each row.
     fitted : Fitted
-        The fitted state; `pi` is the level.
+        The fitted state with its level.
 
     Returns
     -------
@@ -324,7 +329,7 @@ def check_each(rules: Sequence[tuple[Rule, ...]], fitted: Fitted) -> list[tuple[
         The same with certificates.
     """
     promises = [rule.promise for of_row in rules for rule in of_row]
-    certificates = certify_promises(promises, rows_set_aside(fitted), level=fitted.settings.pi)
+    certificates = certify_promises(promises, rows_set_aside(fitted), level=fitted.level_of_rules())
     return _attached(rules, certificates)
 
 
@@ -333,7 +338,7 @@ def _attached(rules: Iterable[tuple[Rule, ...]], certificates: Certificates) -> 
 
 
 def certify_rules(
-    what: Any, rows: FreshRows, *, level: float, confidence: float, adjustment: Adjustment | None
+    what: Any, rows: FreshRows, *, level: Level, confidence: float, adjustment: Adjustment | None
 ) -> CertifiedRules:
     """Check rules on fresh rows, all together, and attach the certificates.
 
@@ -343,8 +348,8 @@ def certify_rules(
         The rules.
     rows : FreshRows
         The rows.
-    level : float
-        The precision that is to be certified.
+    level : float or mapping of object to float
+        The precision that is to be certified, for all rules or by class.
     confidence : float
         The confidence.
     adjustment : {"benjamini-hochberg", "holm"} or None
@@ -366,7 +371,7 @@ def certify_rules(
         rules=tuple(replace(line, certificate=certificates[promise]) for promise, line in first.items()),
         n_rows=len(rows.outcomes),
         is_set_aside=rows.is_set_aside,
-        level=level,
+        level=None if isinstance(level, Mapping) else level,
         confidence=confidence,
         adjustment=adjustment,
         attached=_attach(what, lines, certificates),

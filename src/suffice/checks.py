@@ -166,7 +166,7 @@ class CheckedForest(ConditionalForest):
         confidence : float, default=0.95
             The confidence of the lower bounds and of the tests, in (0, 1).
         level : float, default=None
-            The precision that is to be certified, in (0, 1]; None takes `pi`.
+            The precision that is to be certified, in (0, 1]; None takes `pi`, or the level of the rule's class.
         adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
             How the tests are adjusted for the number of rules. With "benjamini-hochberg", at most a share of
             ``1 - confidence`` of the certified rules is expected to be below the level; with "holm", the probability
@@ -190,7 +190,7 @@ class CheckedForest(ConditionalForest):
         return certify_rules(
             what,
             self._fresh_rows(X, y),
-            level=state.settings.pi if level is None else level,
+            level=state.level_of_rules() if level is None else level,
             confidence=confidence,
             adjustment=adjust,
         )

@@ -495,11 +495,16 @@ def _make_rules(
 ) -> list[Rule | None]:
     """Turn the boxes that were found into rules."""
     intervals = outcomes.intervals
+    base_rates = state.base_rates(outcomes).tolist() if intervals is None else None
     return [
         None
         if box is None
         else Rule.from_box(
-            box, outcomes.values[row], None if intervals is None else intervals[row].tolist(), state.target
+            box,
+            outcomes.values[row],
+            None if intervals is None else intervals[row].tolist(),
+            state.target,
+            None if base_rates is None else base_rates[row],
         )
         for box, (row, _) in zip(boxes, row_sets, strict=True)
     ]

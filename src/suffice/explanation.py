@@ -9,17 +9,31 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from suffice._engine.bounds import SHOWN_CONFIDENCE
 from suffice._table.checks import check_word
 from suffice._table.encoding import Column
 from suffice.rules import Rule
 from suffice.set_stability import RowStability
-from suffice.words import format_number, format_probability, format_value, join, to_plain
+from suffice.words import (
+    ODDS_OPTION,
+    format_confidence,
+    format_level,
+    format_lift,
+    format_number,
+    format_probability,
+    format_value,
+    format_with_bound,
+    is_rare,
+    join,
+    to_plain,
+)
 
 SetsKind = Literal["all", "minimal"]
 
 # How many sets and importances the text of an explanation lists before it says how many more there are.
 N_LISTED = 5
 NEAREST = "Nearest comes"
+NO_SIGNAL = "The variables say nothing about the outcome, so no set that holds any of them is called sufficient."
 NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
 
 
@@ -44,7 +58,8 @@ class SufficientSet:
 
     def __str__(self) -> str:
         """Return the variables and the probability."""
-        return f"{join(self.variables) or 'nothing at all'} (SDP {format_probability(self.sdp)})"
+        sdp = format_with_bound(self.sdp, self.lower).replace(" (", ", ").removesuffix(")")
+        return f"{join(self.variables) or 'nothing at all'} (SDP {sdp})"
 
 
 @dataclass(frozen=True)
@@ -58,7 +73,7 @@ class Explanation:
     interval : tuple of float or None
         Regression: (low, high), both ends included; the outcome is kept while Y stays in it.
     pi : float
-        The probability that a sufficient set must reach.
+        The probability that a sufficient set must reach; with ``levels="odds"`` the level of the outcome's class.
     sufficient_sets : tuple of SufficientSet
         All sufficient sets among the candidates (A-SE), smallest and then surest first; with ``sets="minimal"`` the
         minimal ones.
@@ -79,6 +94,12 @@ class Explanation:
         The share of all training rows that have the outcome.
     stability : RowStability or None
         How often the best set returns when the forest is grown again; None if that was not measured.
+    levels : {"same", "odds"}, default="same"
+        The explainer's setting: whether `pi` is the same for every class.
+    confidence : float or None, default=None
+        The explainer's setting; if given, the lower bound of a sufficient set reaches `pi` at this confidence.
+    has_signal : bool, default=True
+        Whether the variables say anything about the outcomes. If not, only the empty set can be sufficient.
     columns : tuple of Column
         The columns of the training table as the forest sees them: their kinds, categories and ranges. They do not
         count when explanations are compared.
@@ -96,6 +117,9 @@ class Explanation:
     sdp_of_all: float | None = None
     base_rate: float | None = None
     stability: RowStability | None = None
+    levels: Literal["same", "odds"] = "same"
+    confidence: float | None = None
+    has_signal: bool = True
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -193,12 +217,71 @@ class Explanation:
         return "" if self.stability is None else str(self.stability)
 
     @property
+    def lift(self) -> float | None:
+        """How many times as likely as among all training rows the outcome is, given the best set."""
+        return self.best_set.sdp / self.base_rate if self.base_rate else None
+
+    @property
+    def lift_text(self) -> str:
+        """The lift as part of a sentence; nothing if the outcome is no rare class (a third of the rows or more)."""
+        if self.interval is not None or self.lift is None or not is_rare(self.base_rate):
+            return ""
+        return format_lift(self.lift)
+
+    @property
+    def level_text(self) -> str:
+        """The probability that a sufficient set must reach, as it is written."""
+        return f"{self.pi:g}" if self.levels == "same" else format_level(self.pi)
+
+    @property
+    def level_note(self) -> str:
+        """Which level holds for the class and why, in one sentence; nothing if all classes have the same level."""
+        if self.levels == "same" or self.base_rate is None or not 0 < self.base_rate < 1 or self.pi >= 1:
+            return ""
+        factor = self.pi / (1 - self.pi) * (1 - self.base_rate) / self.base_rate
+        return f"Level {format_level(self.pi)} for this class: {factor:.3g} times its odds."
+
+    @property
+    def offer(self) -> str:
+        """The option for a rare class without a sufficient set, in one sentence; nothing for other rows."""
+        if self.is_sufficient or self.levels == "odds" or not self.lift_text or not self.has_signal or self.pi >= 1:
+            return ""
+        assert self.base_rate is not None
+        odds = self.pi / (1 - self.pi)
+        level = odds * self.base_rate / (odds * self.base_rate + 1 - self.base_rate)
+        return (
+            f"For rare classes there is {ODDS_OPTION}: this class would need probability {format_level(level)}, "
+            f"{odds:.3g} times its odds."
+        )
+
+    @property
+    def all_text(self) -> str:
+        """The probability of the outcome if all variables are known, in one sentence; nothing if it is not known."""
+        return "" if self.sdp_of_all is None else f"All variables together: {format_probability(self.sdp_of_all)}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What stands beside the best set, one sentence each: what all variables say, the level, and an option."""
+        signal = NO_SIGNAL if self.is_sufficient and not self.has_signal else ""
+        return tuple(filter(None, (self.all_text, self.level_note, signal, self.offer)))
+
+    @property
+    def bound_note(self) -> str:
+        """What "at least" means, in one sentence; nothing if the bound is not known."""
+        if self.best_set.lower is None:
+            return ""
+        return f'"At least" holds with {format_confidence(self.confidence or SHOWN_CONFIDENCE)} confidence.'
+
+    @property
     def verdict(self) -> str:
         """Whether a set of variables is enough to keep the outcome, in one sentence."""
-        if not self.is_sufficient:
-            sets = "the candidate variables" if self.is_search_complete else "variables that the search looked at"
-            return f"No set of {sets} keeps it with probability {self.pi:g}, so there is no rule."
-        return "To keep it, this is enough." if self.best_set.variables else "It is kept for all values."
+        if self.is_sufficient:
+            return "To keep it, this is enough." if self.best_set.variables else "It is kept for all values."
+        if not self.has_signal:
+            return NO_SIGNAL
+        sets = "the candidate variables" if self.is_search_complete else "variables that the search looked at"
+        how = "" if self.confidence is None else f" at {format_confidence(self.confidence)} confidence"
+        return f"No set of {sets} keeps it with probability {self.level_text}{how}, so there is no rule."
 
     @property
     def best_text(self) -> str:
@@ -208,10 +291,13 @@ class Explanation:
     @property
     def lead(self) -> str:
         """The verdict with the best set, the row's values and the probability: one or two sentences."""
-        probability = f"with probability {format_probability(self.best_set.sdp)}"
+        best_set, lift = self.best_set, f", {self.lift_text}" if self.lift_text else ""
+        probability = f"with probability {format_with_bound(best_set.sdp, best_set.lower)}{lift}"
+        if not self.is_sufficient and not best_set.variables:
+            return f"{self.verdict} Whatever is known, it is kept {probability}."
         if not self.is_sufficient:
             return f"{self.verdict} {NEAREST} {self.best_text}, {probability}."
-        best = f": {self.best_text}" if self.best_set.variables else ""
+        best = f": {self.best_text}" if best_set.variables else ""
         return f"{self.verdict.removesuffix('.')}{best}, {probability}."
 
     def keeps(self, outcomes: ArrayLike) -> NDArray[np.bool_]:
@@ -258,12 +344,18 @@ class Explanation:
         -------
         dict
             Outcome, interval, pi, the forest's own prediction, the row, sets, importance (without variables of no
-            importance), rules and, if it was measured, stability.
+            importance), rules and, if it was measured, stability; the best set with the lower bound of its SDP.
         """
         return {
             "outcome": to_plain(self.outcome),
             "interval": None if self.interval is None else list(self.interval),
             "pi": self.pi,
+            "levels": self.levels,
+            "confidence": self.confidence or SHOWN_CONFIDENCE,
+            "has_signal": self.has_signal,
+            "base_rate": self.base_rate,
+            "lift": self.lift,
+            "sdp_of_all": self.sdp_of_all,
             "prediction": to_plain(self.prediction),
             "forest_agrees": self.forest_agrees,
             "is_sufficient": self.is_sufficient,
@@ -304,12 +396,15 @@ class Explanation:
         if self.care:
             lines[0] += f" Read with care. {self.care}"
         lines.append(self.lead)
+        notes = (*self.notes, self.bound_note)
+        if any(notes):
+            lines.append(" ".join(filter(None, notes)))
         if self.rule is not None:
             lines.append(f"Rule: {self.rule}")
             lines += [self.rule.checked_text] if self.rule.checked_text else []
         others = self.sufficient_sets[1:]
         if others:
-            lines.append(f"Also enough (probability {self.pi:g} or more):")
+            lines.append(f"Also enough (probability {self.level_text} or more):")
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")
@@ -367,4 +462,5 @@ def check_sets_kind(sets: str) -> None:
 
 
 def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:
-    return {"variables": list(chosen.variables), "sdp": chosen.sdp}
+    bound = {} if chosen.lower is None else {"lower": chosen.lower}
+    return {"variables": list(chosen.variables), "sdp": chosen.sdp, **bound}

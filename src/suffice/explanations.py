@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
@@ -20,10 +21,35 @@ from suffice._table.checks import check_word
 from suffice._table.encoding import Column
 from suffice._table.frames import make_frame
 from suffice._table.table import Table
-from suffice.explanation import N_LISTED, Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
+from suffice.explanation import (
+    N_LISTED,
+    NO_SIGNAL,
+    Explanation,
+    SetsKind,
+    SufficientSet,
+    check_sets_kind,
+    rank_importance,
+)
 from suffice.rules import Rule
 from suffice.set_stability import SetStability
-from suffice.words import to_plain
+from suffice.words import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
+
+_SETS_COLUMNS = (
+    "row",
+    "outcome",
+    "low",
+    "high",
+    "variables",
+    "size",
+    "sdp",
+    "sdp_lower",
+    "sdp_of_all",
+    "lift",
+    "is_sufficient",
+    "is_minimal",
+    "forest_agrees",
+    "rule",
+)
 
 
 class Answers(NamedTuple):
@@ -235,6 +261,39 @@ class Explanations(Sequence[Explanation]):
         return self.fitted.base_rates(self.answers.outcomes)
 
     @property
+    def lifts(self) -> NDArray[np.float64]:
+        """How many times as likely as on average each outcome is, given the row's best set; NaN if never seen."""
+        best_sdps = self.answers.sets.best_sdps
+        lifts = np.full(len(self), np.nan)
+        np.divide(best_sdps, self.base_rates, out=lifts, where=self.base_rates > 0)
+        return lifts
+
+    @property
+    def level_text(self) -> str:
+        """What a sufficient set must reach, as part of a sentence."""
+        settings = self.fitted.settings
+        level = f"probability {settings.pi:g}"
+        if settings.levels == "odds":
+            factor = f": {settings.pi / (1 - settings.pi):.3g} times its odds" if settings.pi < 1 else ""
+            level = f"a level for each class{factor}"
+        how = "" if settings.confidence is None else f", at {format_confidence(settings.confidence)} confidence"
+        return f"{level}{how}"
+
+    @property
+    def offer(self) -> str:
+        """The option for rows of rare classes without a sufficient set, in one sentence; nothing if there are none."""
+        settings = self.fitted.settings
+        if self.intervals is not None or settings.levels == "odds" or not self.fitted.has_signal or settings.pi >= 1:
+            return ""
+        pairs = zip(self.has_set.tolist(), self.base_rates.tolist(), strict=True)
+        n_rare = sum(not has_set and is_rare(base_rate) for has_set, base_rate in pairs)
+        if not n_rare:
+            return ""
+        have = "has" if n_rare == 1 else "have"
+        rows = f"{counted(n_rare, 'row')} of rare classes"
+        return f"{rows} {have} no sufficient set; for rare classes there is {ODDS_OPTION}."
+
+    @property
     def rules(self) -> tuple[Rule | None, ...]:
         """The rule of each row: of its surest minimal set, or None."""
         return tuple(rules[0] if rules else None for rules in self.answers.rules)
@@ -300,6 +359,9 @@ class Explanations(Sequence[Explanation]):
             sdp_of_all=float(self.answers.sdps_of_all[i]),
             base_rate=float(self.base_rates[i]),
             stability=None if self.stability is None else self.stability[i],
+            levels=self.fitted.settings.levels,
+            confidence=self.fitted.settings.confidence,
+            has_signal=self.fitted.has_signal,
             columns=self.columns,
         )
 
@@ -360,8 +422,9 @@ class Explanations(Sequence[Explanation]):
         ----------
         of : {"sets", "rows", "importance"}, default="sets"
             "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
-            with its best set. "rows": one line for each row with its best set and its rule, as the command ``suffice
-            explain`` writes them. "importance": one line for each row, one column for each variable, with the LXI.
+            with its best set; `sdp_lower` is NaN for all sets but the best one of a row. "rows": one line for each row
+            with its best set and its rule, as the command ``suffice explain`` writes them. "importance": one line for
+            each row, one column for each variable, with the LXI.
 
         Returns
         -------
@@ -376,8 +439,7 @@ class Explanations(Sequence[Explanation]):
             from suffice._io.result_table import result_frame
 
             return result_frame(self)
-        names = ["row", "outcome", "low", "high", "variables", "size", "sdp", "is_sufficient", "is_minimal"]
-        columns: dict[str, list[Any]] = {name: [] for name in [*names, "forest_agrees", "rule"]}
+        columns: dict[str, list[Any]] = {name: [] for name in _SETS_COLUMNS}
         for row, explanation in enumerate(self):
             low, high = explanation.interval or (None, None)
             minimal = explanation.minimal_sets
@@ -391,6 +453,9 @@ class Explanations(Sequence[Explanation]):
                     "variables": s.variables,
                     "size": len(s.variables),
                     "sdp": s.sdp,
+                    "sdp_lower": math.nan if s.lower is None else s.lower,
+                    "sdp_of_all": explanation.sdp_of_all,
+                    "lift": s.sdp / explanation.base_rate if explanation.base_rate else math.nan,
                     "is_sufficient": explanation.is_sufficient,
                     "is_minimal": s in minimal,
                     "forest_agrees": explanation.forest_agrees,
@@ -412,6 +477,7 @@ class Explanations(Sequence[Explanation]):
         """
         return {
             "pi": self.pi,
+            "levels": self.fitted.settings.levels,
             "sets": self.sets,
             "variables": list(self.variable_names),
             "candidates": list(self.candidates),
@@ -484,14 +550,20 @@ class Explanations(Sequence[Explanation]):
         n_sufficient = int(np.count_nonzero(self.has_set))
         summary = (
             f"{len(self)} rows explained; {n_sufficient} {'has' if n_sufficient == 1 else 'have'} a sufficient set "
-            f"(probability {self.pi:g}) among {len(self.candidates)} candidate variables."
+            f"({self.level_text}) among {len(self.candidates)} candidate variables."
         )
-        lines = [summary]
-        if n_sufficient:
-            ranked = rank_importance(self.mean_importance())
+        lines = [summary] if self.fitted.has_signal else [summary, NO_SIGNAL]
+        n_empty = sum(
+            has_set and not best.variables for has_set, best in zip(self.has_set, self.best_sets, strict=True)
+        )
+        if n_empty:
+            verb = "needs" if n_empty == 1 else "need"
+            lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
+        ranked = rank_importance(self.mean_importance())
+        if ranked:
             listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]
             lines.append(f"Mean importance (LXI): {', '.join(listed)}.")
-        return "\n".join(lines)
+        return "\n".join([*lines, self.offer] if self.offer else lines)
 
     __repr__ = __str__
 

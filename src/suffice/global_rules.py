@@ -193,7 +193,8 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules, the one with the smallest MSE first; equal ones by support, the largest first, then by text.
+        The rules, the one with the smallest MSE first; equal ones by support, the largest first, then by text. A rule
+        without conditions comes last.
     explainer_ : SufficientExplainer
         The fitted explainer; not there if the list was made of rules and needs none.
     fallback_ : estimator or None

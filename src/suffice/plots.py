@@ -25,6 +25,7 @@ from suffice._show.drawing import (
     name_with_value,
     outcome_text,
     say,
+    say_nothing_needed,
     say_nothing_sufficient,
     set_legend,
     set_title,
@@ -102,6 +103,8 @@ def importance(
     ax = make_axes(ax, 7.0, 1.5 + 0.3 * max(len(labels), 3))
     if not has_set.any():
         return say_nothing_sufficient(ax, one)
+    if not values.any():
+        return say_nothing_needed(ax, one)
     bars = ax.barh(range(len(labels)), widths, color=colors, height=0.7)
     ax.bar_label(bars, [f"{width:.2f}" if width else "0" for width in widths], padding=3)
     ax.set_yticks(range(len(labels)), labels)
@@ -163,6 +166,8 @@ def importance_heatmap(
     ax = make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
     if not has_set.any():
         return say_nothing_sufficient(ax, None)
+    if not len(shown):
+        return say_nothing_needed(ax, None)
     matrix = matrix[:, shown]
     with_set = rows[has_set[rows]]
     order = np.concatenate([with_set[_order_alike(matrix[with_set])], rows[~has_set[rows]]])

@@ -540,5 +540,7 @@ class RuleList(CertifiableList):
         return tags
 
 
-def _order(line: GlobalRule) -> tuple[float, int, str]:
-    return -line.precision if line.mse is None else line.mse, -line.support, line.text
+def _order(line: GlobalRule) -> tuple[bool, float, int, str]:
+    """Return by what lines are sorted. No line after one without conditions would decide a row, so it comes last."""
+    quality = -line.precision if line.mse is None else line.mse
+    return not line.rule.conditions, quality, -line.support, line.text

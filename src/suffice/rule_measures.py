@@ -76,9 +76,15 @@ class GlobalRule:
         """What the rule asks, such as "hour > 5.5 AND temp <= 7"; nothing if it covers everything."""
         return " AND ".join(str(condition) for condition in self.rule.conditions)
 
+    @property
+    def lift_texts(self) -> list[str]:
+        """How many times as likely as on average a rare class is in the rows covered; empty for other outcomes."""
+        return self.rule.lift_texts(self.precision) if self.output == self.rule.outcome else []
+
     def __str__(self) -> str:
         """Return the line as a sentence with its figures."""
-        output, quality = str(self.output), f"precision {format_probability(self.precision)}"
+        output = str(self.output)
+        quality = ", ".join([f"precision {format_probability(self.precision)}", *self.lift_texts])
         if self.mse is not None and self.mae is not None:
             output = f"{self.rule.target} = {format_number(self.output)}"
             quality = f"MSE {format_number(self.mse)}, MAE {format_number(self.mae)}"

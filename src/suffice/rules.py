@@ -20,7 +20,7 @@ from suffice._engine.rule_search import FoundBox
 from suffice._table.table import read_columns
 from suffice.certificates import Certificate
 from suffice.conditions import Condition, check_conditions, conditions_of, import_library, quote_for_pandas
-from suffice.words import format_number, format_percent, format_probability
+from suffice.words import format_lift, format_number, format_percent, format_probability, is_rare
 
 __all__ = ["Condition", "Promise", "Rule"]
 
@@ -61,6 +61,10 @@ class Promise(NamedTuple):
         return np.asarray((low <= outcomes) & (outcomes <= high), dtype=np.bool_)
 
 
+# Fields that older versions did not write.
+_LATER_FIELDS = ("n_kept", "certificate", "base_rate")
+
+
 @dataclass(frozen=True)
 class Rule:
     """A sufficient rule: within its conditions the outcome is kept.
@@ -97,6 +101,8 @@ class Rule:
         How many of the covered training rows have the outcome.
     certificate : Certificate or None, default=None
         How often the rule is right on rows that nobody has used before, if that was checked.
+    base_rate : float or None, default=None
+        Classification: the share of all training rows that have the outcome, if it is known.
 
     Examples
     --------
@@ -124,6 +130,7 @@ class Rule:
     target: str = "y"
     n_kept: int | None = None
     certificate: Certificate | None = None
+    base_rate: float | None = None
 
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""
@@ -139,7 +146,7 @@ class Rule:
             object.__setattr__(self, "interval", (low, high))
 
     @classmethod
-    def from_box(cls, box: FoundBox, outcome: Any, interval: Any, target: str) -> Rule:
+    def from_box(cls, box: FoundBox, outcome: Any, interval: Any, target: str, base_rate: float | None = None) -> Rule:
         """Make the rule of a box that the search found.
 
         Parameters
@@ -152,6 +159,8 @@ class Rule:
             Regression: (low, high).
         target : str
             What the outcome is called.
+        base_rate : float, default=None
+            Classification: the share of all training rows that have the outcome.
 
         Returns
         -------
@@ -172,6 +181,7 @@ class Rule:
             everywhere=box.everywhere,
             target=target,
             n_kept=box.n_kept,
+            base_rate=base_rate,
         )
 
     def covers(self, X: Any, column_names: Sequence[str] | None = None) -> NDArray[np.bool_]:
@@ -227,14 +237,13 @@ class Rule:
         Parameters
         ----------
         values : mapping of str to object
-            The fields of the rule. Earlier versions wrote no `certificate` and no `n_kept`.
+            The fields of the rule; those of later versions may be absent.
 
         Returns
         -------
         Rule
             The rule.
         """
-        values = {"certificate": None, "n_kept": None, **values}
         _check_keys("rule", cls, values)
         conditions = []
         for condition in values["conditions"]:
@@ -244,7 +253,8 @@ class Rule:
             conditions.append(Condition(**{**condition, "low": low, "high": high, "labels": labels}))
         interval = None if values["interval"] is None else _with_infinity(*values["interval"])
         _, bound = _with_infinity(0.0, values["bound"])
-        certificate = None if values["certificate"] is None else Certificate.from_dict(values["certificate"])
+        certified = values.get("certificate")
+        certificate = None if certified is None else Certificate.from_dict(certified)
         made = {"conditions": tuple(conditions), "interval": interval, "bound": bound, "certificate": certificate}
         return cls(**{**values, **made})
 
@@ -302,7 +312,25 @@ class Rule:
 
     def __str__(self) -> str:
         """Return the rule as a sentence."""
-        return f"{self.sentence}  (coverage {format_percent(self.coverage)} %, SDP {format_probability(self.sdp)})"
+        figures = [f"coverage {format_percent(self.coverage)} %", f"SDP {format_probability(self.sdp)}"]
+        return f"{self.sentence}  ({', '.join([*figures, *self.lift_texts(self.sdp)])})"
+
+    def lift_texts(self, probability: float) -> list[str]:
+        """Return what a probability of the outcome means for a rare class.
+
+        Parameters
+        ----------
+        probability : float
+            The SDP or the precision of the rule.
+
+        Returns
+        -------
+        list of str
+            How many times as likely as on average it is; empty for other outcomes, and if the base rate is not known.
+        """
+        if self.base_rate is None or self.interval is not None or not is_rare(self.base_rate):
+            return []
+        return [format_lift(probability / self.base_rate)]
 
     @property
     def conclusion(self) -> str:
@@ -347,6 +375,7 @@ def _with_infinity(low: float | None, high: float | None) -> tuple[float, float]
 
 def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
     known = [field.name for field in fields(of)]
-    missing, unexpected = [k for k in known if k not in values], [k for k in values if k not in known]
+    missing = [k for k in known if k not in values and k not in _LATER_FIELDS]
+    unexpected = [k for k in values if k not in known]
     if missing or unexpected:
         raise ValueError(f"These are not the fields of a {what}: missing {missing}, unexpected {unexpected}.")

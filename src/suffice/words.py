@@ -12,6 +12,9 @@ from typing import Any
 _PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
 _MISLEADING = re.compile(" (?:AND|THEN|or missing) ")
 
+AT_LEAST = "at least"  # before a lower bound
+ODDS_OPTION = "levels='odds'"  # the command and the app write it in their own words
+
 # What people who write no Python call the arguments that messages name: patterns, and the words in their place.
 ARGUMENT_WORDS = (
     (r"^`X`", "The table"),
@@ -66,6 +69,111 @@ def format_probability(value: float) -> str:
     ('0.90', '0.89', '1.00')
     """
     return f"{int(value * 100 + 1e-7) / 100:.2f}"  # 1e-7: 0.29 * 100 is 28.999999999999996
+
+
+def format_with_bound(value: float, lower: float | None) -> str:
+    """Write a probability with its lower bound, both rounded down.
+
+    Parameters
+    ----------
+    value : float
+        The probability.
+    lower : float or None
+        Its lower bound, if it is known.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> format_with_bound(0.937, 0.889), format_with_bound(0.937, None)
+    ('0.93 (at least 0.88)', '0.93')
+    """
+    bound = "" if lower is None else f" ({AT_LEAST} {format_probability(lower)})"
+    return f"{format_probability(value)}{bound}"
+
+
+def format_confidence(confidence: float) -> str:
+    """Write a confidence.
+
+    Parameters
+    ----------
+    confidence : float
+        The confidence, from 0 to 1.
+
+    Returns
+    -------
+    str
+        It in per cent.
+
+    Examples
+    --------
+    >>> format_confidence(0.95), format_confidence(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * confidence:g} %"
+
+
+def format_level(level: float) -> str:
+    """Write the probability that a set must reach with two decimals, or more if it is near 0 or 1.
+
+    Parameters
+    ----------
+    level : float
+        The probability.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> format_level(0.7714), format_level(0.99421), format_level(0.0089), format_level(1.0)
+    ('0.77', '0.994', '0.009', '1')
+    """
+    distance = min(level, 1 - level)
+    return f"{level:g}" if distance <= 0 else f"{level:.{max(2, math.ceil(-math.log10(distance)))}f}"
+
+
+def format_lift(lift: float) -> str:
+    """Write how many times as likely as on average an outcome is, rounded down.
+
+    Parameters
+    ----------
+    lift : float
+        A probability of the outcome, divided by the share of all rows that have it.
+
+    Returns
+    -------
+    str
+        Part of a sentence.
+
+    Examples
+    --------
+    >>> format_lift(4.19), format_lift(17.6), format_lift(1.02)
+    ('4.1 times as likely as on average', '17 times as likely as on average', 'as likely as on average')
+    """
+    number = f"{int(lift)}" if lift >= 10 else f"{int(lift * 10 + 1e-7) / 10:.1f}"
+    return "as likely as on average" if number == "1.0" else f"{number} times as likely as on average"
+
+
+def is_rare(base_rate: float | None) -> bool:
+    """Check whether an outcome is so rare that its probability should be compared with its share of all rows.
+
+    Parameters
+    ----------
+    base_rate : float or None
+        The share of all rows that have the outcome, if it is known.
+
+    Returns
+    -------
+    bool
+        Whether fewer than a third of the rows, but some, have it.
+    """
+    return base_rate is not None and 0 < base_rate < 1 / 3
 
 
 def format_percent(share: float) -> str:

@@ -17,6 +17,8 @@ from suffice._cli.printing import describe_fit, format_fidelity, in_options, not
             "The target must hold numbers; give --task classification",
         ),
         ("`n_candidates` must", "--candidates must"),
+        ("`confidence` must", "--confidence must"),
+        ("`levels='odds'` is for classes", "--levels odds is for classes"),
     ],
 )
 def test_messages_speak_of_options(text, translated):

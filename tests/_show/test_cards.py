@@ -110,7 +110,8 @@ def fitted_numbers():
     X = pd.DataFrame({"hour": rng.integers(0, 24, 300), "temp": rng.normal(size=300)})
     y = pd.Series(10.0 * X["hour"] + X["temp"], name="count")
     forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
-    explainer = SufficientExplainer(forest, random_state=0).fit(X, y)
+    # The rows out of bag of 20 trees are too few for rules of each row; what is shown does not depend on the counts.
+    explainer = SufficientExplainer(forest, counts="bootstrap", random_state=0).fit(X, y)
     return explainer, explainer.explain(X[:40], y[:40], progress=False)
 
 
@@ -192,7 +193,7 @@ def test_the_card_of_an_outcome_that_needs_no_variable():
     text = read(explanation(sufficient_sets=(nothing,), best_set=nothing, rules=(rule(),))).text
     assert "no variable is needed" in text
     assert "ALWAYS busy" in text
-    assert "1 sufficient set nothing at all 0.95" in text
+    assert "1 sufficient set" not in text
 
 
 # --- drawings --------------------------------------------------------------------------------------------------------

@@ -44,6 +44,18 @@ def test_sets_are_dots_below_bars(ax):
     assert ax.get_title(loc="left") == "Outcome: busy\nthe first 2 of 3 sufficient sets"
 
 
+def test_a_line_goes_down_to_the_lower_bound(ax):
+    """A probability of 1 is three units above the axis of the bars, which stands at -0.9 and points down."""
+    draw_sets(ax, explanation(), [SufficientSet(("b",), 0.97, 0.9), SufficientSet(("a",), 0.9)], ["a", "b"])
+    lines = [list(line.get_ydata()) for line in ax.lines if line.get_color() == "black"]
+    assert lines == [pytest.approx([-3.6, -3.81]), pytest.approx([-3.6, -3.6])]
+
+
+def test_the_level_of_a_class_is_named(ax):
+    draw_sets(ax, explanation(pi=9 / 13, levels="odds"), SETS, ["a", "b", "c", "d"])
+    assert "level = 0.69" in [text.get_text() for text in ax.texts]
+
+
 def test_the_empty_set_is_named(ax):
     draw_sets(ax, explanation(), [SufficientSet((), 1.0)], [])
     assert ax.get_yticklabels()[-1].get_text() == "nothing at all"

@@ -18,13 +18,14 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from suffice.words import ARGUMENT_WORDS
+from suffice.words import ARGUMENT_WORDS, ODDS_OPTION
 
 N_LISTED = 10
 # The library has parameters, the command has options.
 _OPTIONS = (
     (r"\bextra_columns='ignore'", "--ignore-extra"),
     (r"\bunseen='missing'", "--unseen missing"),
+    (f"`?\\b{ODDS_OPTION}`?", "--levels odds"),
     (r"\bdates='parts'", "--dates parts"),
     (r"\btask='(\w+)'", r"--task \1"),
     (r"`min_precision`", "--min-precision"),
@@ -34,7 +35,7 @@ _OPTIONS = (
     (r"`max_sets` \(None: no limit\)", "--max-sets at the fit"),
     (r"`tolerance`", "--simplify"),
     (r"`n_jobs`", "--jobs"),
-    (r"`(pi|alpha|radius|task|dates|unseen)`", r"--\1"),
+    (r"`(pi|levels|confidence|alpha|radius|task|dates|unseen)`", r"--\1"),
     (r"save one with explainer\.save\(path\)", "make one with `suffice fit`"),
     *ARGUMENT_WORDS,
 )
@@ -61,6 +62,22 @@ def in_options(text: str) -> str:
     for pattern, option in _OPTIONS:
         text = re.sub(pattern, option, text)
     return text
+
+
+def name_options(text: str) -> str:
+    """Write the option that an explanation offers in the words of the command. The rest of the text stays as it is.
+
+    Parameters
+    ----------
+    text : str
+        The text of explanations.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    return text.replace(ODDS_OPTION, "--levels odds")
 
 
 def listed(values: Sequence[Any]) -> str:

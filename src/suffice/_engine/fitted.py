@@ -265,6 +265,12 @@ class Fitted:
             intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
 
+    @cached_property
+    def _n_up_to(self) -> NDArray[np.int64]:
+        """The number of training rows with an outcome below each rank, and the number of all."""
+        n_of_rank = np.bincount(self.forest.y_rank, minlength=len(self.forest.y_values))
+        return np.concatenate([[0], np.cumsum(n_of_rank)])
+
     def base_rates(self, outcomes: Outcomes) -> Floats:
         """Compute how often outcomes are kept among all training rows.
 
@@ -278,7 +284,7 @@ class Fitted:
         ndarray of shape (n_rows,)
             The shares of the training rows.
         """
-        n_up_to = np.concatenate([[0], np.cumsum(np.bincount(self.forest.y_rank, minlength=len(self.forest.y_values)))])
+        n_up_to = self._n_up_to
         n_kept = n_up_to[outcomes.high.astype(np.int64) + 1] - n_up_to[outcomes.low]
         shares: Floats = np.maximum(n_kept, 0) / len(self.forest.X)
         return shares
@@ -304,6 +310,19 @@ class Fitted:
         gain = pi * base
         levels: Floats = gain / (gain + (1 - pi) * (1 - base))
         return levels
+
+    def level_of_rules(self) -> float | dict[Any, float]:
+        """Return the probability that a rule promises.
+
+        Returns
+        -------
+        float or dict of object to float
+            pi or, with ``levels="odds"``, the level of each class.
+        """
+        if self.settings.levels == "same" or self.classes is None:
+            return self.settings.pi
+        levels = self.levels(outcomes_of_classes(self.classes, self.classes))
+        return dict(zip(self.classes.tolist(), levels.tolist(), strict=True))
 
     def describe(self) -> dict[str, Any]:
         """Describe what was fitted to what, and by which settings.

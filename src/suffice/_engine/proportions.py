@@ -39,7 +39,7 @@ def lower_bound(n_kept: ArrayLike, n_rows: ArrayLike, confidence: float) -> Floa
     return np.where(kept > 0, betaincinv(np.maximum(kept, 1), rows - np.maximum(kept, 1) + 1, 1 - confidence), 0.0)
 
 
-def p_at_least(n_kept: ArrayLike, n_rows: ArrayLike, level: float) -> Floats:
+def p_at_least(n_kept: ArrayLike, n_rows: ArrayLike, level: ArrayLike) -> Floats:
     """Compute how probable it is that at least so many rows keep the outcome if each does with probability `level`.
 
     Parameters
@@ -48,7 +48,7 @@ def p_at_least(n_kept: ArrayLike, n_rows: ArrayLike, level: float) -> Floats:
         The number of rows that keep the outcome.
     n_rows : array-like of int
         The number of rows.
-    level : float
+    level : float or array-like
         The probability, in (0, 1].
 
     Returns
@@ -60,7 +60,7 @@ def p_at_least(n_kept: ArrayLike, n_rows: ArrayLike, level: float) -> Floats:
     return np.where(kept > 0, betainc(np.maximum(kept, 1), rows - np.maximum(kept, 1) + 1, level), 1.0)
 
 
-def p_at_most(n_kept: ArrayLike, n_rows: ArrayLike, level: float) -> Floats:
+def p_at_most(n_kept: ArrayLike, n_rows: ArrayLike, level: ArrayLike) -> Floats:
     """Compute how probable it is that at most so many rows keep the outcome if each does with probability `level`.
 
     Parameters
@@ -69,7 +69,7 @@ def p_at_most(n_kept: ArrayLike, n_rows: ArrayLike, level: float) -> Floats:
         The number of rows that keep the outcome.
     n_rows : array-like of int
         The number of rows.
-    level : float
+    level : float or array-like
         The probability, in (0, 1].
 
     Returns
@@ -78,7 +78,7 @@ def p_at_most(n_kept: ArrayLike, n_rows: ArrayLike, level: float) -> Floats:
         P(B <= n_kept) for a binomial B: the p-value of "the probability is at least `level`".
     """
     lost = np.asarray(n_rows) - np.asarray(n_kept)
-    return p_at_least(lost, n_rows, 1 - level)
+    return p_at_least(lost, n_rows, 1 - np.asarray(level))
 
 
 def adjust_p_values(p_values: ArrayLike, adjustment: Adjustment | None) -> Floats:

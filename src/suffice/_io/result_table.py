@@ -6,6 +6,7 @@ columns. Where the rows come from is left to the callers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
@@ -32,6 +33,9 @@ RESULT_COLUMNS: dict[str, ValueType | Literal["outcome"]] = {
     "best_set": "list of str",
     "size": "int",
     "sdp": "float",
+    "sdp_lower": "float",
+    "sdp_of_all": "float",
+    "lift": "float",
     "rule": "str",
     "rule_sql": "str",
     "support": "int",
@@ -109,6 +113,9 @@ def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
         "best_set": [list(best_set.variables) for best_set in best_sets],
         "size": [len(best_set.variables) for best_set in best_sets],
         "sdp": [best_set.sdp for best_set in best_sets],
+        "sdp_lower": explanations.lower_bounds.tolist(),
+        "sdp_of_all": explanations.answers.sdps_of_all.tolist(),
+        "lift": [None if math.isnan(lift) else lift for lift in explanations.lifts.tolist()],
         **{name: [None if rule is None else of_rule(rule) for rule in rules] for name, of_rule in _OF_RULE.items()},
         "n_sufficient_sets": explanations.n_sets.tolist(),
         "is_search_complete": list(explanations.is_search_complete),

@@ -35,7 +35,7 @@ from suffice.explanation import Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Rule
-from suffice.words import counted, format_percent, format_probability
+from suffice.words import counted, format_confidence, format_percent, format_probability
 
 MAX_LINES = 10
 
@@ -71,10 +71,12 @@ def explanation_card(explanation: Explanation) -> str:
         parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(picture.cautions)))
     if picture.rule is not None:
         rule = picture.rule
-        parts += [_sentence(rule.sentence), _figures(rule), *_checked(rule), _drawings(rule.drawings, rule.missing)]
+        parts += [_sentence(rule.sentence), _figures(rule), _notes(picture), *_checked(rule)]
+        parts.append(_drawings(rule.drawings, rule.missing))
     if picture.best is not None:
         parts += [element("div", "sentence", picture.best.lead), _best_set(picture.best, picture.is_sufficient)]
-    if picture.is_sufficient:
+        parts.append(_notes(picture))
+    if picture.sets:
         listed = _share_bars(picture.sets, more=picture.more_sets, narrow=True)
         halves = [part(picture.sets_title, picture.sets_note, listed)]
         if picture.importance:
@@ -112,16 +114,13 @@ def explanations_card(explanations: Explanations) -> str:
         shares.append((f"fidelity of the forest ({measure})", fidelity, format_probability(fidelity)))
     parts.append(element("div", "part", bars(shares)))
     importance = importance_shares(explanations.mean_importance())
+    halves = []
     if importance:
         n_candidates = counted(len(explanations.candidates), "candidate")
-        parts.append(
-            element(
-                "div",
-                "halves",
-                part("Mean importance (LXI)", n_candidates, importance_bars(importance, MAX_IMPORTANCES)),
-                part("Smallest sufficient set", "rows by its size", size_bars(summary.sizes, n_rows)),
-            )
-        )
+        halves.append(part("Mean importance (LXI)", n_candidates, importance_bars(importance, MAX_IMPORTANCES)))
+    if n_sufficient:
+        halves.append(part("Smallest sufficient set", "rows by its size", size_bars(summary.sizes, n_rows)))
+    parts += [element("div", "halves", *halves)] if halves else []
     hint = "explanations[0] shows one row, explanations.report('report.html') writes all of them into one page."
     return _card(*parts, element("div", "part note", hint))
 
@@ -141,8 +140,9 @@ def rule_card(rule: Rule) -> str:
     """
     picture = picture_rule(rule)
     drawn = _drawings(picture.drawings, None)
+    under = " ".join(filter(None, (picture.lift, picture.proof)))
     parts = [_sentence(picture.sentence), _figures(picture), *_checked(picture), drawn]
-    return _card(*parts, element("div", "part note", picture.proof))
+    return _card(*parts, element("div", "part note", under))
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
@@ -168,10 +168,15 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     for i, line in enumerate(lines[:MAX_LINES], start=1):
         picture = picture_line(line)
         coverage, precision = picture.coverage, picture.precision
+        lift = [element("div", "note", picture.lift)] if picture.lift else []
         cells += [
             element("span", "note", str(i)),
             element(
-                "span", "sentence-cell", element("span", "sentence", _words(picture.sentence)), *_line_check(picture)
+                "span",
+                "sentence-cell",
+                element("span", "sentence", _words(picture.sentence)),
+                *lift,
+                *_line_check(picture),
             ),
             element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
             element("span", "figure", bar(precision.value), precision.text),
@@ -255,7 +260,9 @@ def size_bars(sizes: Mapping[int, int], n_rows: int) -> Html:
     Html
         The bars.
     """
-    shares = [(counted(size, "variable"), n / n_rows, str(n)) for size, n in sizes.items()]
+    shares = [
+        (counted(size, "variable") if size else "no variable needed", n / n_rows, str(n)) for size, n in sizes.items()
+    ]
     n_none = n_rows - sum(sizes.values())
     return bars([*shares, *([("no such set", n_none / n_rows, str(n_none))] if n_none else [])], "plain")
 
@@ -307,9 +314,30 @@ def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("task", about["task_reason"]),
         ("training table", f"{counted(about['n_rows'], 'row')}, {counted(n_columns, 'column')}{grouped}"),
         ("forest", f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')} ({', '.join(settings)})"),
-        ("probability", f"{about['settings']['pi']:g} or more for a sufficient set"),
+        ("probability", level_fact(about["settings"])),
     ]
     return pairs if about["model"] is None else [("model", about["model"]), *pairs]
+
+
+def level_fact(settings: Mapping[str, Any]) -> str:
+    """Write what a sufficient set must reach.
+
+    Parameters
+    ----------
+    settings : mapping of str to object
+        The settings of the explainer.
+
+    Returns
+    -------
+    str
+        The probability, or the odds if each class has its own level; and the confidence.
+    """
+    pi, confidence = settings["pi"], settings["confidence"]
+    level = f"{pi:g} or more for a sufficient set"
+    if settings["levels"] == "odds":
+        odds = f"{pi / (1 - pi):.3g} times the odds of the class" if pi < 1 else "1"
+        level = f"a level for each class: {odds} or more for a sufficient set"
+    return level if confidence is None else f"{level}, at {format_confidence(confidence)} confidence"
 
 
 # --- parts of the card of an explanation -----------------------------------------------------------------------------
@@ -345,6 +373,11 @@ def _line_check(line: LinePicture) -> list[Html]:
 
 def _checked(rule: RulePicture) -> list[Html]:
     return [element("div", "part note", rule.checked)] if rule.checked else []
+
+
+def _notes(picture: ExplanationPicture) -> Html:
+    sentences = [*picture.notes, picture.bound_note]
+    return element("div", "note under", " ".join(filter(None, sentences))) if any(sentences) else Html("")
 
 
 def _drawings(drawings: Sequence[Drawing], note: str | None) -> Html:

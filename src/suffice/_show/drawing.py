@@ -75,6 +75,13 @@ def say_nothing_sufficient(ax: Axes, explanation: Explanation | None) -> Axes:
     return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
 
 
+def say_nothing_needed(ax: Axes, explanation: Explanation | None) -> Axes:
+    """Write that no variable is needed, so that none has any importance."""
+    if explanation is None:
+        return say(ax, "No variable is needed: the outcomes are kept for all values.")
+    return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
+
+
 def set_title(ax: Axes, text: str) -> None:
     """Write lines above the axes, broken to their width."""
     figure: Any = ax.figure

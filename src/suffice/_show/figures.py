@@ -46,7 +46,10 @@ def held_variables(explanation: Explanation, drawn: Sequence[SufficientSet]) -> 
 
 
 def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet], names: Sequence[str]) -> None:
-    """Draw sets side by side: dots for the variables that each holds, and bars for their probabilities."""
+    """Draw sets side by side: dots for the variables that each holds, and bars for their probabilities.
+
+    A black line goes down from the end of a bar to the lower bound, where it is known.
+    """
     color = BLUE if explanation.is_sufficient else GREY
     n_names, n_drawn = max(len(names), 1), len(drawn)
     base, unit = -0.9, 3.0  # of the bars; the axis points down
@@ -60,14 +63,18 @@ def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet]
     for bar, s in zip(bars, drawn, strict=True):
         x = bar.get_x() + bar.get_width() / 2
         ax.text(x, height(s.sdp) - 0.08, format_probability(s.sdp), ha="center", va="bottom", fontsize="small")
+        if s.lower is not None:
+            ax.plot([x, x], [height(s.lower), height(s.sdp)], color="black", lw=1.2)
+            ax.plot([x - 0.12, x + 0.12], [height(s.lower)] * 2, color="black", lw=1.2)
     for x, s in enumerate(drawn):
         held = [i for i, name in enumerate(names) if name in s.variables]
         missing = [i for i in range(len(names)) if i not in held]
         ax.plot([x] * len(missing), missing, "o", color="#D0D0D0", ms=5)
         ax.plot([x] * len(held), held, "o-", color=color, ms=8, lw=1.8)
     ax.hlines(height(explanation.pi), -0.5, n_drawn - 0.5, color=VERMILION, ls="--", lw=1.2)
+    level = f"{'pi' if explanation.levels == 'same' else 'level'} = {explanation.level_text}"
     ax.annotate(
-        f"pi = {explanation.pi:g}", (n_drawn - 0.5, height(explanation.pi)), (4, 0), textcoords="offset points",
+        level, (n_drawn - 0.5, height(explanation.pi)), (4, 0), textcoords="offset points",
         va="center", color=VERMILION, annotation_clip=False,
     )  # fmt: skip
     ax.hlines(base, -0.5, n_drawn - 0.5, color="black", lw=0.8)

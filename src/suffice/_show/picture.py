@@ -17,7 +17,7 @@ from suffice._table.encoding import Column
 from suffice.explanation import N_LISTED, NEAREST, Explanation, SufficientSet, rank_importance
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition, Rule
-from suffice.words import counted, format_percent, format_probability, join
+from suffice.words import counted, format_percent, format_probability, format_with_bound, join
 
 READ_WITH_CARE = "Read with care. "
 NOTHING = "nothing at all"
@@ -83,6 +83,8 @@ class RulePicture:
         How many training rows it covers, and what is proven of it.
     checked : str
         What its certificate says; nothing without one.
+    lift : str
+        How many times as likely as on average a rare class is, in one sentence; nothing for other outcomes.
     missing : str
         Which variables may be missing; nothing if there is nothing to say.
     drawings : tuple of Drawing
@@ -96,6 +98,7 @@ class RulePicture:
     precision: Share
     proof: str
     checked: str
+    lift: str
     missing: str
     drawings: tuple[Drawing, ...]
 
@@ -114,6 +117,8 @@ class LinePicture:
         The class, or the number.
     conclusion : str
         The class, or the number with the name of the outcome and the mean absolute error.
+    lift : str
+        How many times as likely as on average a rare class is; nothing for other outcomes.
     mae : str
         The mean absolute error of a number; nothing for a class.
     checked : str
@@ -126,6 +131,7 @@ class LinePicture:
     premise: str
     output: str
     conclusion: str
+    lift: str
     mae: str
     checked: str
     coverage: Share
@@ -179,10 +185,15 @@ class ExplanationPicture:
         The rule, if there is one.
     best : SetPicture or None
         The best set, if there is no rule.
+    notes : tuple of str
+        What stands below the figures, one sentence each: the lift of a rare class, what all variables together say,
+        the level of the class, and an option.
+    bound_note : str
+        What "at least" means; nothing if there is no bound.
     sets_title, sets_note : str
         How many sufficient sets there are, and what several of them mean.
     sets : tuple of Share
-        The first of the sufficient sets.
+        The first of the sufficient sets; none if the empty set is sufficient, which has nothing to list.
     more_sets : str
         How many more there are; nothing if all are listed.
     importance : tuple of Share
@@ -200,6 +211,8 @@ class ExplanationPicture:
     cautions: tuple[str, ...]
     rule: RulePicture | None
     best: SetPicture | None
+    notes: tuple[str, ...]
+    bound_note: str
     sets_title: str
     sets_note: str
     sets: tuple[Share, ...]
@@ -263,6 +276,7 @@ def picture_line(line: GlobalRule) -> LinePicture:
         premise=" AND ".join(map(condition_text, conditions)) or "always",
         output=output,
         conclusion=conclusion,
+        lift=", ".join(line.lift_texts),
         mae=mae,
         checked=line.checked_text,
         coverage=coverage_share(line.coverage),
@@ -291,7 +305,7 @@ def coverage_share(coverage: float) -> Share:
     return Share("coverage", coverage, f"{format_percent(coverage)} %")
 
 
-def sdp_share(sdp: float, pi: float | None) -> Share:
+def sdp_share(sdp: float, pi: float | None, lower: float | None = None) -> Share:
     """Compute how a same-decision probability is drawn.
 
     Parameters
@@ -300,13 +314,15 @@ def sdp_share(sdp: float, pi: float | None) -> Share:
         The probability.
     pi : float or None
         The probability that a sufficient set must reach, if it is known.
+    lower : float, default=None
+        The lower bound of the SDP, if it is known.
 
     Returns
     -------
     Share
         The bar.
     """
-    return Share("SDP", sdp, format_probability(sdp), pi)
+    return Share("SDP", sdp, format_with_bound(sdp, lower), pi)
 
 
 def picture_rule(
@@ -314,6 +330,7 @@ def picture_rule(
     columns: Sequence[Column] = (),
     values: Mapping[str, Any] | None = None,
     pi: float | None = None,
+    lower: float | None = None,
 ) -> RulePicture:
     """Compute what a rule shows.
 
@@ -327,6 +344,8 @@ def picture_rule(
         The row's value of each column, None for a missing one; without a row, None.
     pi : float, default=None
         The probability that a sufficient set must reach.
+    lower : float, default=None
+        The lower bound of the SDP.
 
     Returns
     -------
@@ -342,11 +361,12 @@ def picture_rule(
     return RulePicture(
         sentence=write_sentence(rule.conditions, rule.conclusion),
         text=str(rule),
-        sdp=sdp_share(rule.sdp, pi),
+        sdp=sdp_share(rule.sdp, pi, lower),
         coverage=coverage_share(rule.coverage),
         precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
         proof=f"{counted(rule.support, 'training row')} covered. {proof}",
         checked=rule.checked_text,
+        lift=_as_sentence(", ".join(rule.lift_texts(rule.sdp))),
         missing=missing_text(rule.conditions),
         drawings=tuple(
             draw(condition.name, condition, column_of.get(condition.name), known.get(condition.name, NO_ROW))
@@ -382,18 +402,44 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         badge=badge_text(explanation.best_set, len(explanation.values)) if sets else NO_SET,
         is_sufficient=explanation.is_sufficient,
         cautions=cautions(explanation),
-        rule=None if rule is None else picture_rule(rule, explanation.columns, values, explanation.pi),
+        rule=None
+        if rule is None
+        else picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower),
         best=picture_best_set(explanation) if rule is None else None,
+        notes=notes(explanation),
+        bound_note=explanation.bound_note,
         sets_title=sets_title,
         sets_note=sets_note,
         sets=tuple(
             Share(set_text(chosen), chosen.sdp, format_probability(chosen.sdp), explanation.pi)
             for chosen in sets[:N_LISTED]
+            if chosen.variables
         ),
         more_sets=more_sets,
         importance=importance_shares(explanation.importance) if len(sets) > 1 else (),
         stability=explanation.stability_note,
     )
+
+
+def notes(explanation: Explanation) -> tuple[str, ...]:
+    """Return what stands below the figures of an explanation.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation.
+
+    Returns
+    -------
+    tuple of str
+        One sentence each.
+    """
+    lift = _as_sentence(explanation.lift_text)
+    return (lift, *explanation.notes) if lift else explanation.notes
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def kept_text(interval: str) -> str:
@@ -528,7 +574,7 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
         lead=explanation.verdict,
         title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST,
         note="" if drawings else WHATEVER,
-        sdp=sdp_share(explanation.best_set.sdp, explanation.pi),
+        sdp=sdp_share(explanation.best_set.sdp, explanation.pi, explanation.best_set.lower),
         drawings=drawings,
     )
 

@@ -15,16 +15,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from suffice._engine.bounds import SHOWN_CONFIDENCE
 from suffice._show.axis import rounded
 from suffice._show.cards import about_facts, fidelity_bars, importance_bars, size_bars
 from suffice._show.markup import Html, bar, element, facts, part, read_template
 from suffice._show.picture import importance_shares
 from suffice._show.report_data import report_data
 from suffice._show.summary import Summary, summarize
+from suffice.explanation import NO_SIGNAL
 from suffice.explanations import Explanations
-from suffice.words import counted, format_percent, format_probability, format_value
+from suffice.words import counted, format_confidence, format_percent, format_probability, format_value
 
 MAX_IMPORTANCES = 15
+NO_IMPORTANCE = "No variable is in a sufficient set."
+IN_COMMAND = "In the command it is --levels odds."
 
 
 def make_report(explanations: Explanations, *, title: str | None = None) -> str:
@@ -57,7 +61,9 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
             "glance": _glance(explanations, summary),
             "rules": _escape(_about_rules(len(data["lines"]))),
             "precision": _escape(_about_precision(about)),
-            "pi": _escape(f"{explanations.pi:g}"),
+            "level": _escape(_about_level(explanations)),
+            "mark": _escape(_about_mark(explanations)),
+            "bound": _escape(_about_bound(explanations)),
             "interval": _about_interval(about),
             "incomplete": _about_incomplete(summary),
             "settings": _settings(explanations),
@@ -128,7 +134,7 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
         _tile(
             "With a sufficient set",
             f"{format_percent(share)} %",
-            f"{counted(summary.n_sufficient, 'row')}, probability {explanations.pi:g}",
+            f"{counted(summary.n_sufficient, 'row')}, {explanations.level_text}",
             share,
         ),
         _tile(
@@ -142,7 +148,8 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
     if summary.n_incomplete:
         note = f"{_rows(summary.n_incomplete)} that may have more sufficient sets"
         tiles.append(_tile("Search ended early", f"{summary.n_incomplete:,}", note))
-    importance = importance_bars(importance_shares(explanations.mean_importance()), MAX_IMPORTANCES)
+    shares = importance_shares(explanations.mean_importance())
+    importance = importance_bars(shares, MAX_IMPORTANCES) if shares else element("div", "note", NO_IMPORTANCE)
     panels = [part("Mean importance (LXI)", "share of a row's sufficient sets that hold the variable", importance)]
     if n_rows:
         sizes = size_bars(summary.sizes, n_rows)
@@ -150,8 +157,11 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
     if about["fidelity_by_class"]:
         panels.append(part("Fidelity by class", "out of bag", fidelity_bars(about)))
     drawn = [element("div", "panel", panel) for panel in panels]
+    about_all = [] if summary.has_signal else [NO_SIGNAL]
+    about_all += [f"{summary.offer} {IN_COMMAND}"] if summary.offer else []
     return Html(
         element("div", "tiles", *tiles)
+        + "".join(element("div", "care", sentence) for sentence in about_all)
         + element("div", "panels", *drawn)
         + element("div", "panel spaced", facts(about_facts(about)))
     )
@@ -174,6 +184,24 @@ def _about_precision(about: Mapping[str, Any]) -> str:
     if about["task"] == "classification":
         return "share of the training rows covered that have the outcome"
     return "1 - MSE / variance of all outcomes, on the training rows covered"
+
+
+def _about_level(explanations: Explanations) -> str:
+    settings = explanations.fitted.settings
+    level = f"a probability of at least {settings.pi:g}"
+    if settings.levels == "odds":
+        level = f"at least the probability of the outcome's class: {explanations.level_text.partition(': ')[2] or '1'}"
+    bound = "" if settings.confidence is None else f" (its lower bound at {format_confidence(settings.confidence)})"
+    return f"{level}{bound}"
+
+
+def _about_mark(explanations: Explanations) -> str:
+    settings = explanations.fitted.settings
+    return f"{settings.pi:g}" if settings.levels == "same" else "the level of the class"
+
+
+def _about_bound(explanations: Explanations) -> str:
+    return format_confidence(explanations.fitted.settings.confidence or SHOWN_CONFIDENCE)
 
 
 def _about_interval(about: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._engine.outcomes import outcomes_of_classes
 from suffice._show.axis import Drawing, code_text, draw, drawn_range, end_texts, missing_text, share
 from suffice._show.picture import (
     MAX_IMPORTANCES,
@@ -26,6 +27,7 @@ from suffice._show.picture import (
     importance_shares,
     kept_text,
     more_text,
+    notes,
     picture_line,
     set_text,
     sets_texts,
@@ -36,7 +38,7 @@ from suffice.explanation import N_LISTED, NEAREST, Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.rules import Condition
-from suffice.words import format_number, format_probability
+from suffice.words import AT_LEAST, format_number, format_probability
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -75,7 +77,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
     lines, writer.rows["line"] = _lines(explanations, boxes)
     return {
         "target": about["target"],
-        "pi": explanations.pi,
+        "levels": _levels(explanations),
         "classes": classes,
         "words": {**_words(), "conclusion": writer.conclusion},
         "outcomeEnds": None if writer.outcome is None else end_texts(writer.outcome),
@@ -90,6 +92,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "cautions": [["", 0], *writer.cautions.position_of],
         "checks": list(writer.checks.position_of),
         "leads": list(writer.leads.position_of),
+        "notes": list(writer.notes.position_of),
         "conditions": boxes.conditions,
         "boxes": boxes.written,
         "keys": list(boxes.keys.position_of),
@@ -110,7 +113,16 @@ def _words() -> dict[str, Any]:
         "nearest": NEAREST,
         "nothing": WHATEVER,
         "kept": kept_text(""),
+        "bound": f" ({AT_LEAST} ",
     }
+
+
+def _levels(explanations: Explanations) -> list[float]:
+    """Return the level of each class, or the one of all numbers."""
+    classes = explanations.fitted.classes
+    if classes is None:
+        return [explanations.pi]
+    return list(explanations.fitted.levels(outcomes_of_classes(classes, classes)).tolist())
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -190,12 +202,14 @@ class _Rows:
         self.checks: _Distinct[str] = _Distinct()
         self._is_checked = explanations.is_checked
         self.leads: _Distinct[str] = _Distinct()
+        self.notes: _Distinct[str] = _Distinct()
         self.mores: _Distinct[str] = _Distinct()
         self.badges: dict[int, str] = {}
         self.sets_texts: dict[int, tuple[str, str, str]] = {}
         self.conclusion = ""  # of rules for numbers, without the interval
         self.outcome: Column | None = None
         names = ["outcome", "care", "sets", "nSets", "importance", "more", "box", "sdp", "drawn", "columns", "lead"]
+        names += ["lower", "note"]
         if about["task"] == "regression":
             _, outcomes = explanations.training
             self.outcome = Column(about["target"], -1, extent=(float(outcomes.min()), float(outcomes.max())))
@@ -225,6 +239,8 @@ class _Rows:
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
             **self._checked(explanation),
             "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
+            "lower": floor_percent(explanation.best_set.lower or 0.0),
+            "note": self.notes.place(" ".join(notes(explanation))),
             **self._drawn(explanation, values),
             **self._outcome(explanation),
         }
@@ -311,6 +327,7 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
             {
                 "box": boxes.place(line.rule.conditions, line.coverage),
                 "conclusion": picture.conclusion,
+                "lift": picture.lift,
                 "coverage": line.coverage,
                 "precision": line.precision,
                 "precisionText": picture.precision.text,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from suffice.explanation import NO_SIGNAL
 from suffice.explanations import Explanations
 from suffice.words import counted
 
@@ -26,6 +27,10 @@ class Summary:
         Rows whose search ended early.
     sizes : mapping of int to int
         The number of rows by the size of their smallest sufficient set.
+    has_signal : bool, default=True
+        Whether the variables say anything about the outcomes.
+    offer : str, default=""
+        The option for rows of rare classes without a sufficient set; nothing if there are none.
     """
 
     n_rows: int
@@ -33,18 +38,20 @@ class Summary:
     n_disagree: int
     n_incomplete: int
     sizes: Mapping[int, int]
+    has_signal: bool = True
+    offer: str = ""
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """What to take care of, one sentence each."""
-        sentences = []
+        sentences = [] if self.has_signal else [NO_SIGNAL]
         if self.n_disagree:
             rows = counted(self.n_disagree, "row")
             sentences.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
         if self.n_incomplete:
             rows = counted(self.n_incomplete, "row")
             sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
-        return tuple(sentences)
+        return (*sentences, self.offer) if self.offer else tuple(sentences)
 
 
 def summarize(explanations: Explanations) -> Summary:
@@ -69,4 +76,6 @@ def summarize(explanations: Explanations) -> Summary:
         n_disagree=int((~explanations.forest_agrees).sum()),
         n_incomplete=len(explanations) - sum(explanations.is_search_complete),
         sizes=dict(sorted(sizes.items())),
+        has_signal=explanations.fitted.has_signal,
+        offer=explanations.offer,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from suffice.words import ARGUMENT_WORDS
+from suffice.words import ARGUMENT_WORDS, ODDS_OPTION
 
 # Errors that bad input raises in the library; the page shows their messages.
 ERRORS = (ValueError, TypeError, ImportError, OSError)
@@ -33,6 +33,7 @@ def in_words(error: BaseException | str) -> str:
 
 _WORDS = (
     (r"With unseen='missing' it counts as missing\.", "Let it count as missing under Settings."),
+    (re.escape(ODDS_OPTION), "a level for each class (under Settings of One row)"),
     (r"dates='parts'", "the option for dates"),
     (r"With extra_columns='ignore' they are left out\.", ""),
     *ARGUMENT_WORDS,

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from rare_classes import rare_explainer, rare_table
 from shop import command, expected
 
 from suffice import SufficientExplainer
@@ -130,6 +131,29 @@ def test_the_settings_of_a_saved_explainer_can_be_changed(here, capsys):
     assert [rule["everywhere"] for rule in explanation["rules"]] == [True]
 
 
+def test_levels_and_confidence_can_be_changed(here, capsys):
+    args = ["explain", "buys.suffice", "new.csv", "--ignore-extra", "-f", "jsonl"]
+    assert run([*args, "--levels", "odds", "--confidence", "0.8"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(line["levels"], line["confidence"]) for line in lines} == {("odds", 0.8)}
+    for line in lines:
+        assert line["pi"] / (1 - line["pi"]) == pytest.approx(9 * line["base_rate"] / (1 - line["base_rate"]))
+
+
+def test_a_rare_class_without_a_set_is_offered_the_option_of_the_command(here, capsys):
+    X, y = rare_table()
+    rare_explainer().save("rare.suffice")
+    X.assign(default=y)[y == "yes"].to_csv("yes.csv", index=False)
+    assert run(["explain", "rare.suffice", "yes.csv", "-t", "default", "-f", "text", "-n", "40"]) == 0
+    out = capsys.readouterr().out
+    assert "For rare classes there is --levels odds: this class would need probability" in out
+    assert "have no sufficient set; for rare classes there is --levels odds." in out
+    assert "levels='odds'" not in out
+    assert "times as likely as on average" in out
+    assert run(["explain", "rare.suffice", "yes.csv", "-t", "default", "-f", "text", "-o", "why.txt"]) == 0
+    assert "levels='odds'" not in Path("why.txt").read_text()
+
+
 def test_a_saved_explainer_keeps_its_settings_unless_options_change_them(here, capsys):
     explainer = SufficientExplainer.load("buys.suffice")
     explainer.set_params(unseen="missing", extra_columns="ignore", pi=0.6).save("mild.suffice")
@@ -160,6 +184,8 @@ def test_a_saved_explainer_keeps_its_settings_unless_options_change_them(here, c
         ),
         ("buys.suffice new.csv -o nowhere/out.csv", "'out.csv' cannot be written: there is no folder 'nowhere'."),
         ("buys.suffice new.csv --pi 0 --ignore-extra", "--pi must be in (0, 1], got 0.0."),
+        ("buys.suffice new.csv --confidence 1 --ignore-extra", "--confidence must be None or in (0, 1), got 1.0."),
+        ("spent.suffice new.csv --levels odds --ignore-extra", "--levels odds is for classes, but the target holds"),
         ("buys.suffice new.csv --sets some", "Invalid value for '--sets'"),
         ("buys.suffice size.csv --id size --ignore-extra -f csv", "--id: 'size' is also the name of a column of the"),
         ("buys.suffice", "Missing argument 'ROWS'. See `suffice explain --help`."),

@@ -37,6 +37,16 @@ def test_the_options_of_fit_reach_the_explainer(here, capsys):
     assert about["task_reason"].startswith("regression: the outcomes are numbers with fractions")
 
 
+def test_levels_and_confidence_reach_the_explainer(here, capsys):
+    options = "shop.parquet -t buys --drop id --drop since -o m.suffice --trees 20"
+    assert fit(capsys, f"{options} --levels odds --confidence 0.9")[0] == 0
+    explainer = SufficientExplainer.load("m.suffice")
+    assert (explainer.levels, explainer.confidence) == ("odds", 0.9)
+    assert fit(capsys, options)[0] == 0
+    explainer = SufficientExplainer.load("m.suffice")
+    assert (explainer.levels, explainer.confidence) == ("same", None)
+
+
 def test_the_same_seed_gives_the_same_file(here, capsys):
     options = "shop.csv -t buys --drop id --drop since --sample 100 --trees 10 --seed"
     for seed, name in (("1", "a"), ("1", "b"), ("2", "c")):
@@ -70,7 +80,7 @@ def test_warnings_are_lines(here, capsys):
     assert code == 0
     lines = err.splitlines()
     assert lines[0].startswith("Warning: Most rows of the column 'name' hold categories with fewer than 10 rows")
-    assert lines[1].startswith("Warning: The forest follows the outcomes poorly: out-of-bag R2 ")
+    assert lines[1].startswith("Warning: The variables say nothing about the outcomes: on rows out of bag the forest ")
     assert len(lines) == 2
 
 

@@ -7,7 +7,7 @@ import pytest
 from suffice._cli.commands.options import changed_settings
 from suffice._cli.main import run
 
-SHARED = ("--pi", "--unseen", "--ignore-extra", "--input-format", "--check")
+SHARED = ("--pi", "--levels", "--confidence", "--unseen", "--ignore-extra", "--input-format", "--check")
 
 
 @pytest.mark.parametrize("command", ["explain", "report", "rules"])
@@ -22,9 +22,10 @@ def test_the_help_of_a_command_lists_the_options_that_it_shares(command, capsys,
 @pytest.mark.parametrize(
     ("options", "settings"),
     [
-        ((None, None, False), {}),
-        ((0.8, None, False), {"pi": 0.8}),
-        ((None, "missing", True), {"unseen": "missing", "extra_columns": "ignore"}),
+        ((None, None, None, None, False), {}),
+        ((0.8, None, None, None, False), {"pi": 0.8}),
+        ((None, "odds", 0.95, None, False), {"levels": "odds", "confidence": 0.95}),
+        ((None, None, None, "missing", True), {"unseen": "missing", "extra_columns": "ignore"}),
     ],
 )
 def test_options_that_are_given_change_settings(options, settings):

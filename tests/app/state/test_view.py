@@ -11,6 +11,8 @@ from suffice.app.state.view import View
         View(),
         View(row=3, tab="rules", data="ab12"),
         View(edits={"a b": 1.5, "x.y": None, "&=?": "é <b>", "n": "null", "t": True, "s": "12"}, find="hour > 17"),
+        View(levels="odds", confidence=0.95),
+        View(levels="same", confidence=0.0),
         View(pi=0.85, alpha=0.2, n_candidates=3, chosen=("hour", "a,b"), outcome="observed", unseen=True),
     ],
 )
@@ -30,6 +32,8 @@ def test_a_link_gives_the_view_back(view):
         "?alpha=0",
         "?n_candidates=99",
         "?tab=no",
+        "?levels=any",
+        "?confidence=1",
         "?data=../x",
         "?x.a=[1]",
         "?x.a=NaN",

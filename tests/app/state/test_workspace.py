@@ -27,7 +27,9 @@ def test_a_workspace_answers_as_the_library_does(mixed):
     assert mixed.rule(View(row=7, chosen=S)) == explainer.rule(row, list(S))[0]
     of_set, of_all = mixed.distribution(View(row=7))
     assert np.array_equal(of_set, explainer.predict_proba(row, list(expected.best_set.variables))[0])
-    assert np.array_equal(of_all, explainer.predict_proba(row)[0])
+    own = of_all[explainer.classes_.tolist().index(expected.outcome)]
+    assert own == pytest.approx(expected.sdp_of_all)  # by the same counts
+    assert of_all.sum() == pytest.approx(1)
 
 
 def test_settings_of_a_view_do_not_touch_the_explainer(mixed):

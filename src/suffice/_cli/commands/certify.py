@@ -86,7 +86,7 @@ def certify(
     from suffice._io.rule_file import read_rules
 
     kind = None if output is None else format_of_output(output, ("json", "csv", "parquet", "arrow"))
-    loaded = load_explainer_file(explainer, changed_settings(pi, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, changed_settings(pi, None, None, unseen, ignore_extra))
     X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
     with working("Checking rules"):
         what: Any = read_rules(rules, loaded.target_name_) if rules is not None else _training_rules(loaded)

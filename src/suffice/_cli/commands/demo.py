@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from suffice._cli.printing import format_fidelity, say, say_block, working
+from suffice._cli.printing import format_fidelity, name_options, say, say_block, working
 
 if TYPE_CHECKING:
     from suffice._io.demo import DemoData
@@ -46,6 +46,6 @@ def _show(data: DemoData, page: Path) -> None:
     for row in data.shown:
         outcome = data.y_new[row]
         observed = f"{outcome:g}" if isinstance(outcome, float) else outcome
-        say_block(f"Held-out row {row}, observed: {observed}", str(explanations[row]))
+        say_block(f"Held-out row {row}, observed: {observed}", name_options(str(explanations[row])))
     say_block(f"All {len(explanations)} held-out rows", f"{explanations}\nReport, for a browser: {page}")
     say("")

@@ -10,9 +10,11 @@ import typer
 
 from suffice._cli.commands.options import (
     CheckOption,
+    ConfidenceOption,
     ExplainerArgument,
     IgnoreOption,
     InputOption,
+    LevelsOption,
     LimitOption,
     ObservedOption,
     PiOption,
@@ -23,7 +25,7 @@ from suffice._cli.commands.options import (
     changed_settings,
 )
 from suffice._cli.commands.report import write_report
-from suffice._cli.printing import note, say, say_block
+from suffice._cli.printing import name_options, note, say, say_block
 from suffice.words import counted
 
 if TYPE_CHECKING:
@@ -34,8 +36,9 @@ EXAMPLES = (
     "[cyan]suffice explain loans.suffice new.parquet --id customer -o why.parquet[/]\n\n"
     "[cyan]suffice explain bikes.suffice today.csv --sets minimal | jq .best_set.variables[/]\n\n"
     "A table has one line for each row: [bold]row[/] (from 0), the columns of --id, [bold]outcome, low, high[/] (its "
-    "interval), [bold]prediction, forest_agrees, is_sufficient, best_set, size, sdp, rule, rule_sql, support, "
-    "coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything."
+    "interval), [bold]prediction, forest_agrees, is_sufficient, best_set, size, sdp, sdp_lower "
+    "(its lower bound), sdp_of_all (if all variables are known), lift (sdp / share of all rows), rule, rule_sql, "
+    "support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything."
 )
 TABLE_FORMATS = ("csv", "parquet", "arrow")
 N_SHOWN = 5  # rows that are explained in words unless --rows says otherwise
@@ -73,6 +76,8 @@ def explain(
     rules: RulesOption = "minimal",
     check: CheckOption = "rows",
     pi: PiOption = None,
+    levels: LevelsOption = None,
+    confidence: ConfidenceOption = None,
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
@@ -98,7 +103,7 @@ def explain(
 
     kind = _output_format(output, format)
     question = open_question(
-        load_explainer_file(explainer, changed_settings(pi, unseen, ignore_extra)),
+        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra)),
         rows,
         input_format=input_format,
         limit=n_rows if n_rows is not None or kind != "text" else N_SHOWN,
@@ -157,8 +162,8 @@ def _write_text(explained: ExplainedRows, output: str) -> None:
 
     if output == "-":
         for position, explanation in zip(explained.positions, explained.explanations, strict=True):
-            say_block(f"Row {position}", str(explanation))
-        say("", str(explained.explanations))
+            say_block(f"Row {position}", name_options(str(explanation)))
+        say("", name_options(str(explained.explanations)))
         return
     parts = [f"Row {p}\n{e}\n\n" for p, e in zip(explained.positions, explained.explanations, strict=True)]
-    write_bytes("".join([*parts, f"{explained.explanations}\n"]).encode(), output)
+    write_bytes(name_options("".join([*parts, f"{explained.explanations}\n"])).encode(), output)

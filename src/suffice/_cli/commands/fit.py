@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from suffice._cli.commands.options import InputOption
+from suffice._cli.commands.options import ConfidenceOption, InputOption
 from suffice._cli.printing import describe_fit, format_size, say_lines, working
 from suffice.words import counted
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]\n\n"
-    "[cyan]suffice fit loans.parquet -t default --drop id --pi 0.95 -o loans.suffice[/]\n\n"
+    "[cyan]suffice fit loans.parquet -t default --drop id --levels odds -o loans.suffice[/]\n\n"
     "[cyan]zcat log.csv.gz | suffice fit - -t status --group os=linux,mac,windows --sample 20000 -o log.suffice[/]"
 )
 _KINDS = {
@@ -43,6 +43,14 @@ def fit(
         typer.Option(help="Whether the outcomes are classes or numbers; by default their values decide."),
     ] = "auto",
     pi: Annotated[float, typer.Option("--pi", help="The probability that a sufficient set must reach.")] = 0.9,
+    levels: Annotated[
+        Literal["same", "odds"],
+        typer.Option(
+            "--levels",
+            help="Classes: whether all must reach pi, or each its own level, pi / (1 - pi) times its odds.",
+        ),
+    ] = "same",
+    confidence: ConfidenceOption = None,
     drop: Annotated[
         list[str] | None, typer.Option("--drop", metavar="COL", help="Leave out a column; may be repeated.")
     ] = None,
@@ -137,6 +145,8 @@ def fit(
         forest,
         task=task,
         pi=pi,
+        levels=levels,
+        confidence=confidence,
         alpha=alpha,
         radius=radius,
         n_candidates=candidates,

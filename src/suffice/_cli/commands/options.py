@@ -37,6 +37,21 @@ PiOption = Annotated[
     float | None,
     typer.Option("--pi", help="The probability that a sufficient set must reach, in place of the one at fit."),
 ]
+LevelsOption = Annotated[
+    Literal["same", "odds"] | None,
+    typer.Option(
+        "--levels",
+        help="Classes: whether all must reach pi, or each its own level, pi / (1 - pi) times its odds; "
+        "in place of the setting at fit.",
+    ),
+]
+ConfidenceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--confidence",
+        help="Ask that the lower bound of the probability at this confidence, such as 0.95, reach the level too.",
+    ),
+]
 UnseenOption = Annotated[
     Literal["error", "missing"] | None,
     typer.Option("--unseen", help="How to treat categories that were not there at fit: by default, as an error."),
@@ -47,13 +62,19 @@ LimitOption = Annotated[
 ]
 
 
-def changed_settings(pi: float | None, unseen: str | None, ignore_extra: bool) -> dict[str, Any]:
+def changed_settings(
+    pi: float | None, levels: str | None, confidence: float | None, unseen: str | None, ignore_extra: bool
+) -> dict[str, Any]:
     """Collect the settings of a saved explainer that options change.
 
     Parameters
     ----------
     pi : float or None
         The probability that a sufficient set must reach.
+    levels : str or None
+        Whether all classes must reach it.
+    confidence : float or None
+        The confidence at which the lower bound must reach it.
     unseen : str or None
         How to treat unseen categories.
     ignore_extra : bool
@@ -64,4 +85,10 @@ def changed_settings(pi: float | None, unseen: str | None, ignore_extra: bool) -
     dict of str to object
         Parameters of the explainer; None where the saved value stays.
     """
-    return {"pi": pi, "unseen": unseen, "extra_columns": "ignore" if ignore_extra else None}
+    return {
+        "pi": pi,
+        "levels": levels,
+        "confidence": confidence,
+        "unseen": unseen,
+        "extra_columns": "ignore" if ignore_extra else None,
+    }

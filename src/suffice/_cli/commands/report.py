@@ -9,9 +9,11 @@ import typer
 
 from suffice._cli.commands.options import (
     CheckOption,
+    ConfidenceOption,
     ExplainerArgument,
     IgnoreOption,
     InputOption,
+    LevelsOption,
     LimitOption,
     ObservedOption,
     PiOption,
@@ -44,6 +46,8 @@ def report(
     rules: RulesOption = "minimal",
     check: CheckOption = "rows",
     pi: PiOption = None,
+    levels: LevelsOption = None,
+    confidence: ConfidenceOption = None,
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
@@ -55,7 +59,7 @@ def report(
 
     format_of_output(output, ["html"])
     question = open_question(
-        load_explainer_file(explainer, changed_settings(pi, unseen, ignore_extra)),
+        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra)),
         rows,
         input_format=input_format,
         limit=n_rows,

@@ -9,9 +9,11 @@ import typer
 
 from suffice._cli.commands.options import (
     CheckOption,
+    ConfidenceOption,
     ExplainerArgument,
     IgnoreOption,
     InputOption,
+    LevelsOption,
     PiOption,
     UnseenOption,
     changed_settings,
@@ -54,6 +56,8 @@ def rules(
     ] = "-",
     check: CheckOption = "rows",
     pi: PiOption = None,
+    levels: LevelsOption = None,
+    confidence: ConfidenceOption = None,
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
@@ -65,7 +69,7 @@ def rules(
 
     if output != "-":
         check_output(output)
-    loaded = load_explainer_file(explainer, changed_settings(pi, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra))
     explanations = _explain(loaded, table, input_format, check)
     is_class = explanations.about["task"] == "classification"
     least = 0.0 if is_class else -math.inf

@@ -36,6 +36,9 @@
     return column.labels ? column.labels[value] : String(value);
   }
 
+  const withBound = (i, percentage) => `${probability(percentage)}${words.bound}${probability(rows.lower[i])})`;
+  const level = (i) => (data.classes ? data.levels[rows.outcome[i]] : data.levels[0]);
+
   const outcomeText = (i) => (data.classes ? data.classes[rows.outcome[i]] : String(rows.outcome[i]));
   const conclusion = (i) => (data.classes ? outcomeText(i) : `${words.conclusion}${rows.interval[i]}`);
 
@@ -138,6 +141,12 @@
     return reasons ? make("div", "care", make("b", "", words.care), reasons) : null;
   }
 
+  // How likely the outcome is on average and if all variables are known, and the level of its class.
+  function rowNote(i) {
+    const note = data.notes[rows.note[i]];
+    return note ? make("div", "note under", note) : null;
+  }
+
   function ruleParts(i) {
     const box = rows.box[i];
     const [, percentage] = rows.sets[i];
@@ -152,10 +161,11 @@
         make(
           "div",
           "figures",
-          figure("SDP", rows.sdp[i] / 100, probability(rows.sdp[i]), "", data.pi),
+          figure("SDP", rows.sdp[i] / 100, withBound(i, rows.sdp[i]), "", level(i)),
           figure("coverage", coverage, coverageText, "plain"),
         ),
         rows.checked && data.checks[rows.checked[i]] ? make("div", "part note", data.checks[rows.checked[i]]) : null,
+        rowNote(i),
         drawn.length
           ? make("div", "part", make("div", "drawings", ...drawn), make("div", "note under", missing))
           : null,
@@ -169,7 +179,8 @@
         isEnough ? words.enough : words.nearest,
         drawn.length ? "" : words.nothing,
         make("div", "drawings", ...drawn),
-        make("div", "figures", figure("SDP", percentage / 100, probability(percentage), isEnough ? "" : "plain", data.pi)),
+        make("div", "figures", figure("SDP", percentage / 100, withBound(i, percentage), isEnough ? "" : "plain", level(i))),
+        rowNote(i),
       ),
     ];
   }
@@ -181,10 +192,10 @@
 
   function setsParts(i) {
     const nSets = rows.nSets[i];
-    if (!nSets) return null;
+    if (!nSets || sets[rows.sets[i][0]].length === 1) return null; // no set, or the empty one, which has nothing to list
     const shown = pairs(rows.sets[i]).map(([set, percentage]) => [sets[set][0], percentage / 100, probability(percentage)]);
     const [title, note, more] = data.setsTexts[nSets];
-    const listed = part(title, note, bars(shown, { tick: data.pi, more, narrow: true }));
+    const listed = part(title, note, bars(shown, { tick: level(i), more, narrow: true }));
     if (nSets === 1) return make("div", "halves", listed);
     const importance = pairs(rows.importance[i]).map(([v, share]) => [variables[v], share / 100, probability(share)]);
     const drawn = bars(importance, { kind: "importance", more: data.mores[rows.more[i]] });
@@ -302,7 +313,7 @@
       "tr",
       "",
       make("td", "place", String(line.place + 1)),
-      make("td", "text", sentence(line.box, line.conclusion)),
+      make("td", "text", sentence(line.box, line.conclusion), line.lift ? make("div", "note", line.lift) : null),
       share(line.coverage, boxes[line.box][2], "plain"),
       share(line.precision, line.precisionText, ""),
       make("td", "rows", count),

@@ -22,6 +22,8 @@ from suffice.app.state.explained_rows import ExplainedRows, explain_rows
 from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
+from suffice.app.words import in_words
+from suffice.explanations import Explanations
 from suffice.words import format_percent
 
 MAX_ROWS = 200  # explained by default
@@ -261,20 +263,21 @@ def _results(jobs: Jobs, is_hidden: bool, scheme: str | None, name: str | None) 
     explanations = explained.explanations
     summary = summarize(explanations)
     return (
-        _tiles(summary, explanations.pi),
-        [pieces.message("care", caution) for caution in summary.cautions],
+        _tiles(summary, explanations),
+        [pieces.message("care", in_words(caution)) for caution in summary.cautions],
         pieces.importance_bars(explanations.mean_importance(), 15),
         _heatmap(explained, scheme or "light"),
         explained.groups(),
     )
 
 
-def _tiles(summary: Summary, pi: float) -> list[html.Div]:
+def _tiles(summary: Summary, explanations: Explanations) -> list[html.Div]:
     n, n_sufficient = summary.n_rows, summary.n_sufficient
     n_variables = sum(size * n_rows for size, n_rows in summary.sizes.items())
     agreement = format_percent(1 - summary.n_disagree / n)
+    level = explanations.level_text.replace("probability ", "π = ")
     return [
-        pieces.tile("rows explained", str(n), f"π = {pi:g}"),
+        pieces.tile("rows explained", str(n), level),
         pieces.tile("with a sufficient set", f"{format_percent(n_sufficient / n)} %", f"{n_sufficient} of {n}"),
         pieces.tile(
             "mean size of the best set", f"{n_variables / n_sufficient:.1f}" if n_sufficient else "-", "variables"

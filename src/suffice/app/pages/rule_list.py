@@ -165,6 +165,8 @@ def _rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
     if workspace.is_regression:
         mae = {"field": "mae", "headerName": "MAE", "width": 90, "type": "rightAligned"}
         columns.insert(5, {**mae, "valueFormatter": {"function": "params.data.mae_text"}})
+    else:
+        columns.insert(5, {"field": "lift", "headerName": "lift of a rare class", "width": 220})
     return columns
 
 
@@ -326,6 +328,7 @@ def _line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
         "shown": picture.coverage.text,
         "precision": rule.precision,
         "precision_text": picture.precision.text,
+        "lift": picture.lift,
         "mae": rule.mae,
         "mae_text": picture.mae,
         "holds": mark,
@@ -339,7 +342,8 @@ def _decision(rules: Any, marks: Mapping[int, str], view: View) -> Any:
     items = []
     for i, mark in list(marks.items())[:MAX_LISTED]:
         picture = picture_line(rules.rules_[i])
-        text = f"rule {i + 1}, {picture.premise}, THEN {picture.output}"
+        lift = f" ({picture.lift})" if picture.lift else ""
+        text = f"rule {i + 1}, {picture.premise}, THEN {picture.output}{lift}"
         items.append(html.Li([html.B(f"{mark}: "), text], className=mark))
     n_others = len(marks) - 1
     also = "1 other also holds" if n_others == 1 else f"{n_others or 'no'} others also hold"

@@ -181,7 +181,8 @@ def figures(picture: RulePicture) -> html.Div:
         )
         for share in (picture.sdp, picture.coverage, picture.precision)
     ]
-    notes = [html.Div(text, className="note under") for text in (picture.proof, picture.checked) if text]
+    under = " ".join(filter(None, (picture.lift, picture.proof)))
+    notes = [html.Div(text, className="note under") for text in (under, picture.checked) if text]
     return html.Div([html.Div(drawn, className="figures"), *notes])
 
 
@@ -274,4 +275,41 @@ def slider_row(label: str, name: str, value: float, low: float, high: float, ste
             html.Div(note, className="note"),
         ],
         className="setting",
+    )
+
+
+def choice_row(
+    label: str, name: str, choices: Sequence[tuple[str, str]], value: str, *, note: str = "", hidden: bool = False
+) -> html.Div:
+    """Make a labelled setting that has a few values.
+
+    Parameters
+    ----------
+    label : str
+        The name of the setting.
+    name : str
+        Its id.
+    choices : sequence of (str, str)
+        Its values, each with its text.
+    value : str
+        Its value.
+    note : str, default=""
+        The meaning of the setting.
+    hidden : bool, default=False
+        Whether it is not shown.
+
+    Returns
+    -------
+    dash.html.Div
+        The row.
+    """
+    data = [{"value": choice, "label": text} for choice, text in choices]
+    return html.Div(
+        [
+            html.Div(html.Label(label), className="setting-head"),
+            dmc.SegmentedControl(id=name, data=data, value=value, size="xs", fullWidth=True),
+            *([html.Div(note, className="note")] if note else []),
+        ],
+        className="setting",
+        hidden=hidden,
     )

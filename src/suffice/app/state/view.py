@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, urlencode
 
 TABS = ("row", "rows", "rules")
 OUTCOMES = ("prediction", "observed")
+LEVELS = ("same", "odds")
+_BY_CLASS = ("levels", "confidence")
 _EDIT = "x."  # begins the names of edited columns in a link
 
 
@@ -31,6 +33,10 @@ class View:
         Settings; None for those of the explainer.
     n_candidates : int or None, default=None
         How many variables are searched; None for those of the explainer.
+    levels : {"same", "odds"} or None, default=None
+        Whether all classes must reach pi, or each its own level; None for the explainer's setting.
+    confidence : float or None, default=None
+        The confidence at which the lower bound must reach the level; 0 asks for none, None is the explainer's setting.
     chosen : tuple of str, default=()
         The set whose rule is shown; () for the best one.
     outcome : {"prediction", "observed"}, default="prediction"
@@ -56,6 +62,8 @@ class View:
     pi: float | None = None
     alpha: float | None = None
     n_candidates: int | None = None
+    levels: str | None = None
+    confidence: float | None = None
     chosen: tuple[str, ...] = ()
     outcome: str = "prediction"
     unseen: bool = False
@@ -82,9 +90,24 @@ class View:
         return self.outcome == "observed" and not self.edits
 
     @property
-    def settings(self) -> tuple[float | None, float | None, int | None, bool]:
-        """What differs from the explainer's own settings: pi, alpha, the number of candidates, unseen categories."""
-        return self.pi, self.alpha, self.n_candidates, self.unseen
+    def settings(self) -> tuple[float | str | None, ...]:
+        """What differs from the explainer's own settings."""
+        return self.pi, self.alpha, self.n_candidates, self.levels, self.confidence, self.unseen
+
+    @property
+    def has_own_search(self) -> bool:
+        """Whether the sets are searched by other settings than the explainer's."""
+        return any(setting is not None for setting in self.settings[:-1])
+
+    def as_fitted(self) -> View:
+        """Return the view with the explainer's own settings of the search.
+
+        Returns
+        -------
+        View
+            The view.
+        """
+        return self.with_(pi=None, alpha=None, n_candidates=None, levels=None, confidence=None)
 
     @property
     def key(self) -> str:
@@ -129,7 +152,7 @@ class View:
         """
         default = View()
         pairs: list[tuple[str, str]] = []
-        for name in ("data", "tab", "row", "pi", "alpha", "n_candidates", "outcome", "unseen", "find"):
+        for name in ("data", "tab", "row", "pi", "alpha", "n_candidates", *_BY_CLASS, "outcome", "unseen", "find"):
             value = getattr(self, name)
             if value != getattr(default, name):
                 pairs.append((name, json.dumps(value) if not isinstance(value, str) else value))
@@ -203,6 +226,8 @@ _READ: dict[str, Callable[[str], Any]] = {
     "pi": _number(0.01, 1),
     "alpha": _number(0.001, 0.999),
     "n_candidates": _number(1, 64, is_whole=True),
+    "levels": _word(LEVELS),
+    "confidence": _number(0, 0.999),
     "outcome": _word(OUTCOMES),
     "unseen": lambda text: True if text == "true" else None,
     "find": lambda text: text[:1000],

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from suffice._engine.outcomes import outcomes_of_classes
 from suffice._io.condition_text import parse_conditions
 from suffice._io.explainer_file import training_rows
 from suffice._table.cache import LastUsed
@@ -161,6 +162,10 @@ class Workspace:
             changes["pi"] = view.pi
         if view.alpha is not None:
             changes["alpha"] = view.alpha
+        if view.levels is not None:
+            changes["levels"] = view.levels
+        if view.confidence is not None:
+            changes["confidence"] = view.confidence or None
         if view.unseen:
             changes["unseen"] = "missing"
         return self.explainer.with_settings(**changes)
@@ -184,7 +189,12 @@ class Workspace:
         outcome = view.outcome if self.observed is not None else "prediction"
         n = None if view.n_candidates is None else min(view.n_candidates, len(self.ranking))
         return view.with_(
-            row=min(view.row, self.frame.height - 1), edits=edits, chosen=chosen, outcome=outcome, n_candidates=n
+            row=min(view.row, self.frame.height - 1),
+            edits=edits,
+            chosen=chosen,
+            outcome=outcome,
+            n_candidates=n,
+            levels=None if self.is_regression else view.levels,
         )
 
     # --- rows ---------------------------------------------------------------------------------------------------------
@@ -406,17 +416,20 @@ class Workspace:
         Returns
         -------
         Rule or None
-            None if no set is sufficient, or if the empty set is.
+            None if no set is sufficient. The rule of the empty set has no conditions.
         """
         explanation = self.explain(view)[0]
         S = self.chosen_set(view).variables
-        if not explanation.is_sufficient or not S:
+        if not explanation.is_sufficient:
             return None
         with self.lock:
             return self._answers.get(("rule", view.key, S), lambda: self._rule(view, explanation, S))  # type: ignore[no-any-return]
 
     def _rule(self, view: View, explanation: Explanation, S: tuple[str, ...]) -> Rule | None:
-        rules: list[Rule | None] = self.explainer_for(view).rule(self.row_of(view), list(S), [explanation.outcome])
+        explainer, row = self.explainer_for(view), self.row_of(view)
+        if not S:
+            return explainer.explain(row, [explanation.outcome], sets="minimal", progress=False)[0].rule
+        rules: list[Rule | None] = explainer.rule(row, list(S), [explanation.outcome])
         return rules[0]
 
     def distribution(self, view: View, values: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -439,7 +452,11 @@ class Workspace:
         with self.lock:
             if self.is_regression:
                 return explainer.cdf(X, S, values)[0], explainer.cdf(X, None, values)[0]
-            return explainer.predict_proba(X, S)[0], explainer.predict_proba(X)[0]
+            classes, fitted = explainer.classes_, explainer.fitted_
+            rows = np.repeat(explainer.encode(X), len(classes), axis=0)
+            # By the same counts as the SDPs; the forest's own probabilities come from the rows that grew its trees.
+            of_all = fitted.projected.leaf_sdp(rows, outcomes_of_classes(classes, classes), fitted.settings.n_threads)
+            return explainer.predict_proba(X, S)[0], of_all
 
     def encoded(self, view: View) -> NDArray[np.float32]:
         """Encode the row of a view.

@@ -11,7 +11,8 @@ INPUTS = {"row": 3, "find": "", "clicked_row": None, "clicked_set": None, "use_p
 @pytest.fixture
 def inputs(mixed):
     explainer = mixed.explainer
-    settings = {"pi": explainer.pi, "alpha": explainer.alpha, "n_candidates": len(explainer.candidates_)}
+    by_class = {"levels": explainer.levels, "confidence": "0", "use_levels": []}
+    settings = {**by_class, "pi": explainer.pi, "alpha": explainer.alpha, "n_candidates": len(explainer.candidates_)}
     return {**INPUTS, **settings, "unseen": False, "tab": "row", "values": shown_values(mixed, View(row=3))}
 
 
@@ -58,6 +59,17 @@ def test_settings_that_are_the_explainers_own_stay_out_of_the_view(mixed, inputs
     assert next_view(mixed, old, "pi", {**inputs, "pi": 0.7}) == View(row=3, pi=0.7)
     assert next_view(mixed, old, "n-candidates", {**inputs, "n_candidates": 2}) == View(row=3, n_candidates=2)
     assert next_view(mixed, old, "unseen", {**inputs, "unseen": True}).unseen
+
+
+def test_levels_and_confidence_are_settings(mixed, inputs):
+    old = View(row=3)
+    assert next_view(mixed, old, "levels", {**inputs, "levels": "odds"}) == View(row=3, levels="odds")
+    assert next_view(mixed, View(row=3, levels="odds"), "levels", {**inputs, "levels": "same"}) == old
+    assert next_view(mixed, old, "confidence", {**inputs, "confidence": "0.95"}) == View(row=3, confidence=0.95)
+    assert next_view(mixed, View(row=3, confidence=0.95), "confidence", inputs) == old
+    use = {"type": "use-levels", "pi": "1"}
+    assert next_view(mixed, old, use, {**inputs, "use_levels": [1]}).levels == "odds"
+    assert next_view(mixed, old, use, {**inputs, "use_levels": [None]}) == old
 
 
 def test_edits_sets_and_tabs_make_the_next_view(mixed, inputs):

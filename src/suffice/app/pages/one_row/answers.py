@@ -10,7 +10,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import html, no_update
 
-from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule, set_text
+from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule
 from suffice.app.pages.one_row.lookalikes import covered_rows, line_columns, look_alikes
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.drawings import draw_rule
@@ -104,7 +104,7 @@ def list_sets(workspace: Workspace, view: View) -> tuple[list[dict[str, Any]], l
     lines = [
         {
             "key": str(i),
-            "variables": list(s.variables),
+            "variables": list(s.variables) or ["(no variable)"],
             "sdp": s.sdp,
             "shown": format_probability(s.sdp),
             "tick": explanation.pi,
@@ -140,7 +140,8 @@ def explained(workspace: Workspace, view: View) -> Answer:
     drawn = draw_rule(columns, workspace.training[0], row, rule)
     body: list[Any]
     if rule is not None:
-        picture = picture_rule(rule, pi=explanation.pi)
+        chosen = workspace.chosen_set(view)
+        picture = picture_rule(rule, pi=explanation.pi, lower=chosen.lower)
         body = [pieces.rule_sentence(picture), drawn, pieces.figures(picture)]
     elif explanation.is_sufficient:
         body = [html.Div(explanation.verdict, className="sentence")]
@@ -166,6 +167,8 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     head.append(html.Div(pieces.outcome_text(explanation), className="outcome"))
     if explanation.is_sufficient:
         head.append(html.P(_lead(explanation), className="lead", id="lead"))
+    notes = [note for note in (*explanation.notes, explanation.bound_note) if note and note != explanation.offer]
+    head.append(html.Div(" ".join(notes), className="note", id="notes"))
     own = workspace.values(view.row)
     changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
     if changes:
@@ -183,7 +186,9 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
 def _lead(explanation: Explanation) -> list[Any]:
     """Write the lead with the best set in bold, and how many sets are sufficient."""
     n = len(explanation.sufficient_sets)
-    if explanation.is_search_complete:
+    if not explanation.best_set.variables:
+        others = "No variable is needed."
+    elif explanation.is_search_complete:
         others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
     else:
         others = f"The search found {counted(n, 'sufficient set')}."
@@ -194,26 +199,30 @@ def _lead(explanation: Explanation) -> list[Any]:
 
 
 def _not_sufficient(explanation: Explanation) -> html.Div:
-    best = explanation.best_set
-    reached = float(format_probability(best.sdp))
-    text, nearest = f"{explanation.verdict} ", f"{NEAREST} {best}. "
-    if not 0.01 <= reached < explanation.pi:
-        return pieces.message("care", html.B(text), nearest)
-    button = dmc.Button(
-        f"Use π = {reached:g}", id={"type": "use-pi", "pi": f"{reached:g}"}, size="compact-xs", variant="light"
-    )
-    return pieces.message("care", html.B(text), nearest, f"With π = {reached:g} it would be sufficient. ", button)
+    """Write why no set is sufficient, and offer settings by which one would be."""
+    best, lift = explanation.best_set, f", {explanation.lift_text}" if explanation.lift_text else ""
+    parts: list[Any] = [html.B(f"{explanation.verdict} "), f"{NEAREST} {best}{lift}. "]
+    bound = best.sdp if explanation.confidence is None else best.lower or 0.0
+    reached = float(format_probability(bound))
+    if 0.01 <= reached < explanation.pi and explanation.levels == "same" and explanation.has_signal:
+        parts += [f"With π = {reached:g} it would be sufficient. ", _button(f"Use π = {reached:g}", "use-pi", reached)]
+    if explanation.offer:
+        parts += [f" {in_words(explanation.offer)} ", _button("Use a level for each class", "use-levels", 1)]
+    return pieces.message("care", *parts)
+
+
+def _button(text: str, kind: str, pi: float) -> dmc.Button:
+    return dmc.Button(text, id={"type": kind, "pi": f"{pi:g}"}, size="compact-xs", variant="light")
 
 
 def _effect(workspace: Workspace, view: View, explanation: Explanation) -> str:
     """Write what the settings change for this row."""
-    if view.settings[:3] == (None, None, None):
+    if not view.has_own_search:
         return ""
-    fitted = workspace.explain(view.with_(pi=None, alpha=None, n_candidates=None))[0]
+    fitted = workspace.explain(view.as_fitted())[0]
     texts = []
     for name, one in (("as fitted", fitted), ("now", explanation)):
-        best = f"best {set_text(one.best_set)} ({format_probability(one.best_set.sdp)})"
-        texts.append(f"{name}: {counted(len(one.sufficient_sets), 'sufficient set')}, {best}")
+        texts.append(f"{name}: {counted(len(one.sufficient_sets), 'sufficient set')}, best {one.best_set}")
     return "; ".join(texts) + "."
 
 

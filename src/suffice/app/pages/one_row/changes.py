@@ -32,21 +32,21 @@ def change(desk: Desk, stored: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...
     Returns
     -------
     tuple
-        The view, the row, the values of the inputs, pi, whether the table to choose from is open, and a note on the
-        rows that match the search.
+        The view, the row, the values of the inputs, pi, levels, whether the table to choose from is open, and a note
+        on the rows that match the search.
     """
     old = View.from_store(stored)
     workspace = desk.get(old.data)
     shown = inputs["values"]
     same = [no_update] * len(shown)
     if workspace is None:
-        return no_update, no_update, same, no_update, no_update, no_update
+        return no_update, no_update, same, no_update, no_update, no_update, no_update
     action = ctx.triggered_id
     # The inputs have the order of the page, the values that of the table.
     order = [one["id"]["column"] for one in ctx.args_grouping["inputs"]["values"]]
     note: Any = no_update
     if action == "browse":
-        return no_update, no_update, same, no_update, True, no_update
+        return no_update, no_update, same, no_update, no_update, True, no_update
     if action in MOVES:
         view, note = _move(workspace, old, str(action), inputs)
     else:
@@ -55,11 +55,13 @@ def change(desk: Desk, stored: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...
     closed = False if action == "browser" else no_update
     if view == old:
         row = old.row if action == "row" and inputs["row"] in (None, "") else no_update
-        return no_update, row, same, no_update, closed, note
+        return no_update, row, same, no_update, no_update, closed, note
     if view.row != old.row or action == "reset":
         by_table = shown_values(workspace, view)
         same = [by_table[column] for column in order]
-    return view.to_store(), view.row, same, view.pi or workspace.explainer.pi, closed, note
+    explainer = workspace.explainer
+    pi, levels = view.pi or explainer.pi, view.levels or explainer.levels
+    return view.to_store(), view.row, same, pi, levels, closed, note
 
 
 def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str, Any]) -> View:
@@ -83,8 +85,8 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
     """
     explainer = workspace.explainer
     if isinstance(action, dict):
-        if action["type"] == "use-pi":
-            return old.with_(pi=float(action["pi"])) if any(inputs["use_pi"]) else old
+        if action["type"] in ("use-pi", "use-levels"):
+            return _accept(old, action, inputs)
         return old.with_(edits=read_edits(workspace, old, inputs["values"]))
     if action == "reset":
         return old.with_(edits={})
@@ -95,13 +97,23 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
         position = int((inputs["clicked_set"] or {}).get("rowId") or 0)
         return old.with_(chosen=sets[position].variables) if position < len(sets) else old
     pi, alpha, n = inputs["pi"], inputs["alpha"], inputs["n_candidates"]
+    confidence = float(inputs["confidence"])
     return old.with_(
+        levels=None if inputs["levels"] == explainer.levels or workspace.is_regression else inputs["levels"],
+        confidence=None if confidence == (explainer.confidence or 0.0) else confidence,
         pi=None if pi == explainer.pi else pi,
         alpha=None if alpha == explainer.alpha or not workspace.is_regression else alpha,
         n_candidates=None if n == len(explainer.candidates_) else n,
         outcome=inputs["outcome"],
         unseen=bool(inputs["unseen"]),
     )
+
+
+def _accept(old: View, action: Mapping[str, Any], inputs: Mapping[str, Any]) -> View:
+    """Take a setting that a button offers."""
+    if action["type"] == "use-pi":
+        return old.with_(pi=float(action["pi"])) if any(inputs["use_pi"]) else old
+    return old.with_(levels="odds") if any(inputs["use_levels"]) else old
 
 
 def _move(workspace: Workspace, old: View, action: str, inputs: Mapping[str, Any]) -> tuple[View, Any]:

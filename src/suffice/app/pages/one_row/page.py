@@ -28,6 +28,7 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.jobs import Jobs
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED, Workspace
+from suffice.words import format_confidence
 
 _SET_COLUMNS = (
     {
@@ -213,19 +214,41 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     else:
         rows.append(html.Div(dmc.Slider(id="alpha", value=explainer.alpha, min=0, max=1, step=0.01), hidden=True))
         rows.append(html.Span(id="alpha-text", hidden=True))
-    choice = [{"value": "prediction", "label": "prediction"}, {"value": "observed", "label": "observed"}]
-    rows.append(
-        html.Div(
-            [
-                html.Div(html.Label("Outcome to explain"), className="setting-head"),
-                dmc.SegmentedControl(id="outcome-kind", data=choice, value=view.outcome, size="xs", fullWidth=True),
-            ],
-            className="setting",
-            hidden=workspace.observed is None,
-        )
-    )
+    rows += _choices(workspace, view)
     rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))
     return pieces.panel("Settings", *rows, html.Div(effect, id="effect", className="note effect"))
+
+
+def _choices(workspace: Workspace, view: View) -> list[html.Div]:
+    """Lay out the settings that have a few values."""
+    explainer = workspace.explainer
+    own = explainer.confidence or 0.0
+    confidences = sorted({0.0, 0.9, 0.95, 0.99, own, own if view.confidence is None else view.confidence})
+    asked = [(f"{value:g}", format_confidence(value) if value else "not asked") for value in confidences]
+    return [
+        pieces.choice_row(
+            "Level of each class",
+            "levels",
+            [("same", "pi for all"), ("odds", "by its odds")],
+            view.levels or explainer.levels,
+            note="by its odds: pi / (1 - pi) times the odds of the class",
+            hidden=workspace.is_regression,
+        ),
+        pieces.choice_row(
+            "Confidence of the bound",
+            "confidence",
+            asked,
+            f"{own if view.confidence is None else view.confidence:g}",
+            note="at which the lower bound must reach the level",
+        ),
+        pieces.choice_row(
+            "Outcome to explain",
+            "outcome-kind",
+            [("prediction", "prediction"), ("observed", "observed")],
+            view.outcome,
+            hidden=workspace.observed is None,
+        ),
+    ]
 
 
 def _axis(name: str, text: str, workspace: Workspace) -> dmc.Select:
@@ -294,6 +317,7 @@ def _connect_changes(app: Dash, desk: Desk) -> None:
             Output("row", "value"),
             Output({"type": "value", "column": ALL}, "value"),
             Output("pi", "value"),
+            Output("levels", "value"),
             Output("browser-modal", "opened"),
             Output("find-note", "children"),
         ],
@@ -307,10 +331,13 @@ def _connect_changes(app: Dash, desk: Desk) -> None:
                 "pi": Input("pi", "value"),
                 "alpha": Input("alpha", "value"),
                 "n_candidates": Input("n-candidates", "value"),
+                "levels": Input("levels", "value"),
+                "confidence": Input("confidence", "value"),
                 "outcome": Input("outcome-kind", "value"),
                 "unseen": Input("unseen", "checked"),
                 "clicked_set": Input("sets", "cellClicked"),
                 "use_pi": Input({"type": "use-pi", "pi": ALL}, "n_clicks"),
+                "use_levels": Input({"type": "use-levels", "pi": ALL}, "n_clicks"),
                 "tab": Input("tabs", "value"),
             },
             "stored": State("view", "data"),

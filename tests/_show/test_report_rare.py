@@ -1,0 +1,136 @@
+"""Cards and the report of a table with a rare class: bounds, lifts, levels by class, and the empty set."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from rare_classes import first, rare_explanations
+
+from suffice import GlobalRulesClassifier
+from suffice._show.cards import level_fact
+from suffice._show.picture import picture_explanation, picture_rule
+from suffice._show.report import make_report
+from suffice._show.report_data import report_data
+from suffice.words import format_with_bound
+
+
+def text_of(markup):
+    """The text of HTML as it is read."""
+    return " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", markup, flags=re.S)).split())
+
+
+def test_the_card_of_a_row_shows_bound_all_variables_and_lift():
+    explanations = rare_explanations("odds")
+    e = explanations[first(explanations, "yes", is_sufficient=True)]
+    text = text_of(e._repr_html_())
+    assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
+    lift = e.lift_text[0].upper() + e.lift_text[1:]
+    assert f"{lift}. {e.all_text} {e.level_note} {e.bound_note}" in text
+    assert text.count("All variables together") == text.count("times as likely as on average") == 1
+
+
+def test_the_card_of_a_rare_class_without_a_set_offers_its_level():
+    explanations = rare_explanations()
+    e = explanations[first(explanations, "yes", is_sufficient=False)]
+    text = text_of(e._repr_html_())
+    assert e.offer in text
+    assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
+
+
+def test_the_card_of_the_empty_set_lists_no_sets():
+    """It listed "1 sufficient set: nothing at all" below the rule that says so."""
+    explanations = rare_explanations()
+    e = explanations[first(explanations, "no", is_sufficient=True)]
+    text = text_of(e._repr_html_())
+    assert "no variable is needed" in text
+    assert "ALWAYS no" in text
+    assert "nothing at all" not in text
+    assert "1 sufficient set" not in text
+    assert picture_explanation(e).sets == ()
+
+
+def test_the_card_of_a_rule_states_the_lift():
+    explanations = rare_explanations("odds")
+    rule = explanations[first(explanations, "yes", is_sufficient=True)].rule
+    assert picture_rule(rule).lift.endswith("times as likely as on average.")
+    assert picture_rule(rule).lift in text_of(rule._repr_html_())
+    common = rare_explanations().rules[first(rare_explanations(), "no", is_sufficient=True)]
+    assert picture_rule(common).lift == ""
+
+
+def test_the_card_of_a_list_of_rules_states_the_lift():
+    explanations = rare_explanations("odds")
+    rules = [rule for rule in explanations.rules if rule is not None and rule.outcome == "yes"]
+    card = GlobalRulesClassifier.from_explanations(rules, *explanations.training)._repr_html_()
+    assert "times as likely as on average" in text_of(card)
+
+
+def test_the_card_of_all_rows_names_sizes_and_the_offer():
+    explanations = rare_explanations()
+    text = text_of(explanations._repr_html_())
+    assert "no variable needed" in text
+    assert "0 variables" not in text
+    assert explanations.offer in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "fact"),
+    [
+        ({"pi": 0.9, "levels": "same", "confidence": None}, "0.9 or more for a sufficient set"),
+        (
+            {"pi": 0.95, "levels": "odds", "confidence": 0.99},
+            "a level for each class: 19 times the odds of the class or more for a sufficient set, at 99 % confidence",
+        ),
+        ({"pi": 1.0, "levels": "odds", "confidence": None}, "a level for each class: 1 or more for a sufficient set"),
+    ],
+)
+def test_the_facts_state_what_a_set_must_reach(settings, fact):
+    assert level_fact(settings) == fact
+
+
+def test_the_page_states_the_level_once_for_all_classes_or_for_each():
+    same, odds = (text_of(make_report(rare_explanations(levels))) for levels in ("same", "odds"))
+    assert "stays the same with a probability of at least 0.9, and no smaller part" in same
+    assert "The mark on its bar stands at 0.9." in same
+    assert "In the command it is --levels odds." in same
+    assert "with at least the probability of the outcome's class: 9 times its odds, and no smaller part" in odds
+    assert "The mark on its bar stands at the level of the class." in odds
+    assert not re.search(r"probability 0\.9(?!\d)", odds)
+    assert "a lower bound, which holds with 95 % confidence." in odds
+    assert "which holds with 90 % confidence" in text_of(make_report(rare_explanations(confidence=0.9)))
+
+
+def test_the_data_of_the_page_hold_a_level_for_each_class():
+    odds = rare_explanations("odds")
+    data = report_data(odds)
+    level_of = dict(zip(data["classes"], data["levels"], strict=True))
+    assert all(level_of[e.outcome] == pytest.approx(e.pi) for e in odds)
+    assert data["rows"]["lower"] == [int(100 * e.best_set.lower + 1e-7) for e in odds]
+
+
+def test_the_page_draws_bounds_notes_and_the_empty_set(browser, tmp_path):
+    explanations = rare_explanations("odds")
+    same = rare_explanations()
+    page = browser.new_page()
+    page.goto(explanations.report(tmp_path / "odds.html").as_uri())
+    page.select_option("#outcome", label="yes")
+    page.select_option("#sufficient", "yes")
+    i = first(explanations, "yes", is_sufficient=True)
+    e = explanations[i]
+    shown = " ".join(page.inner_text(f"#row-{i}").split())
+    assert format_with_bound(e.rule.sdp, e.best_set.lower) in shown
+    assert e.all_text in shown
+    assert e.level_note in shown
+    assert e.lift_text[1:] in shown
+    tick = page.locator(f"#row-{i} .figures .tick").first.get_attribute("style")
+    assert float(re.search(r"left: ([\d.]+)%", tick)[1]) == pytest.approx(100 * e.pi)
+    assert "times as likely as on average" in page.inner_text("#rule-table")
+    page.goto(same.report(tmp_path / "same.html").as_uri())
+    j = first(same, "no", is_sufficient=True)
+    shown = " ".join(page.inner_text(f"#row-{j}").split())
+    assert "no variable is needed" in shown
+    assert "ALWAYS no" in shown
+    assert "nothing at all" not in shown
+    page.close()

@@ -1,0 +1,128 @@
+"""What an explanation says about its probability: the lower bound, all variables, the lift, the level and options."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from suffice import Explanation, SufficientSet
+from suffice.explanation import NO_SIGNAL
+
+HOUR = SufficientSet(("hour",), 0.937, 0.889)
+NOTHING = SufficientSet((), 0.956, 0.931)
+
+
+def explanation(best=HOUR, *, is_sufficient=True, **changes):
+    plain = {
+        "outcome": "busy",
+        "interval": None,
+        "pi": 0.9,
+        "sufficient_sets": (best,) if is_sufficient else (),
+        "best_set": best,
+        "values": (("hour", (("hour", 6),)),),
+        "sdp_of_all": 0.979,
+        "base_rate": 0.5,
+    }
+    return Explanation(**{**plain, **changes})
+
+
+def test_the_lower_bound_is_rounded_down_and_explained_once():
+    assert str(explanation()) == (
+        "The outcome is busy.\n"
+        "To keep it, this is enough: hour = 6, with probability 0.93 (at least 0.88).\n"
+        'All variables together: 0.97. "At least" holds with 95 % confidence.'
+    )
+    assert str(HOUR) == "hour (SDP 0.93, at least 0.88)"
+
+
+def test_the_confidence_of_the_explainer_is_named():
+    text = str(explanation(confidence=0.99))
+    assert '"At least" holds with 99 % confidence.' in text
+    text = str(explanation(confidence=0.99, is_sufficient=False))
+    assert "keeps it with probability 0.9 at 99 % confidence, so there is no rule." in text
+
+
+def test_without_a_bound_nothing_is_said_of_it():
+    text = str(explanation(SufficientSet(("hour",), 0.937), sdp_of_all=None))
+    assert text == "The outcome is busy.\nTo keep it, this is enough: hour = 6, with probability 0.93."
+
+
+@pytest.mark.parametrize(("base_rate", "lift"), [(0.2, 4.685), (0.0625, 14.992), (0.333, 2.8138)])
+def test_a_rare_class_is_compared_with_its_share_of_all_rows(base_rate, lift):
+    rare = explanation(base_rate=base_rate)
+    assert rare.lift == pytest.approx(lift, abs=1e-3)
+    shown = f"{int(lift)}" if lift >= 10 else f"{int(lift * 10) / 10:.1f}"
+    assert f"(at least 0.88), {shown} times as likely as on average." in rare.lead
+
+
+@pytest.mark.parametrize("changes", [{"base_rate": 1 / 3}, {"base_rate": None}, {"base_rate": 0.0}])
+def test_a_common_class_and_an_unknown_share_have_no_lift_in_the_text(changes):
+    assert "times as likely" not in str(explanation(**changes))
+
+
+def test_a_number_has_no_lift_in_the_text():
+    number = explanation(outcome=5.0, interval=(4.0, 6.0), base_rate=0.1)
+    assert number.lift == pytest.approx(9.37)
+    assert "times as likely" not in str(number)
+
+
+def test_a_rare_class_without_a_set_is_offered_its_own_level():
+    """0.9 / 0.1 times the odds 1 / 4 are 9 / 4, which is a probability of 0.692."""
+    offered = explanation(base_rate=0.2, is_sufficient=False).offer
+    assert (
+        offered == "For rare classes there is levels='odds': this class would need probability 0.69, 9 times its odds."
+    )
+    assert offered in str(explanation(base_rate=0.2, is_sufficient=False))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"is_sufficient": True},
+        {"base_rate": 0.4},
+        {"levels": "odds"},
+        {"has_signal": False},
+        {"pi": 1.0},
+        {"outcome": 5.0, "interval": (4.0, 6.0)},
+    ],
+)
+def test_nothing_is_offered_where_it_would_not_help(changes):
+    assert explanation(**{"base_rate": 0.2, "is_sufficient": False, **changes}).offer == ""
+
+
+def test_the_level_of_the_class_is_shown():
+    """The odds of 0.6923 are 9 times those of 0.2."""
+    by_class = explanation(base_rate=0.2, pi=9 / 13, levels="odds")
+    assert by_class.level_note == "Level 0.69 for this class: 9 times its odds."
+    assert by_class.level_note in str(by_class)
+    none = explanation(base_rate=0.2, pi=9 / 13, levels="odds", is_sufficient=False)
+    assert "keeps it with probability 0.69, so there is no rule." in none.verdict
+    assert explanation(base_rate=0.2).level_note == ""
+
+
+def test_the_empty_set_reads_as_a_sentence():
+    assert explanation(NOTHING).lead == "It is kept for all values, with probability 0.95 (at least 0.93)."
+    none = explanation(SufficientSet((), 0.2, 0.15), base_rate=0.2, is_sufficient=False)
+    assert none.lead.endswith(
+        "Whatever is known, it is kept with probability 0.20 (at least 0.15), as likely as on average."
+    )
+
+
+def test_variables_that_say_nothing_are_named():
+    nothing = explanation(SufficientSet((), 0.6, 0.5), is_sufficient=False, has_signal=False)
+    assert nothing.verdict == NO_SIGNAL
+    assert str(explanation(NOTHING, has_signal=False)).count(NO_SIGNAL) == 1
+    assert str(nothing).count(NO_SIGNAL) == 1
+    assert NO_SIGNAL not in str(explanation(NOTHING))
+
+
+def test_the_dictionary_holds_all_of_it():
+    values = explanation(base_rate=0.2, levels="odds", pi=0.7).to_dict()
+    assert json.loads(json.dumps(values)) == values
+    assert values["best_set"] == {"variables": ["hour"], "sdp": 0.937, "lower": 0.889}
+    assert values["sufficient_sets"] == [values["best_set"]]
+    assert (values["sdp_of_all"], values["base_rate"], values["levels"]) == (0.979, 0.2, "odds")
+    assert (values["confidence"], values["has_signal"]) == (0.95, True)
+    assert values["lift"] == pytest.approx(4.685)
+    assert explanation(confidence=0.8).to_dict()["confidence"] == 0.8
