@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from suffice._engine.proportions import (
     ADJUSTMENTS,
     Adjustment,
@@ -137,7 +139,7 @@ class Certificate:
         words = {"holds": "certified", "does not hold": "refuted", "undecided": "not certified"}[self.verdict]
         together = f" among {counted(self.n_rules, 'rule')}" if self.adjustment is not None else ""
         name = f" ({_NAMES[self.adjustment]})" if self.adjustment is not None else ""
-        return f"{words} at {100 * self.level:g} %{together}{name}"
+        return f"{words} at {100 * self.level:.3g} %{together}{name}"
 
     def __str__(self) -> str:
         """Return the sentence."""
