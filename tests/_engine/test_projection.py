@@ -174,14 +174,15 @@ def test_groups_equal_the_oracle(counts):
     assert len({s.variables for e in explanations for s in e.sufficient_sets}) > 2
 
 
+@pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("n_columns", [70, 8])
-def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_columns):
+def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_columns, counts):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, n_columns))
     y = X[:, 0] + X[:, 1]
     forest = RandomForestRegressor(3, min_samples_leaf=2, max_features=0.2, random_state=0).fit(X, y)
-    explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.5)
-    oracle = Oracle(trees_of(forest), X, y, 2)
+    explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.5, counts=counts, min_node_size=2)
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 2)
     every = tuple(range(n_columns))
     sets = [every, every[1:], (), (0,), every[:5]]
     sdp = explainer.sdp(X[:5], sets, y[:5])

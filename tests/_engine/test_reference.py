@@ -113,7 +113,9 @@ def test_the_rest_of_the_house_works_on_the_rows_kept():
     explainer = SufficientExplainer(forest, reference_rows=200, random_state=0).fit(frame, CLASSES)
     assert explainer.fidelity_ > 0.95
     explanations = explainer.explain(frame[:20])
-    assert [rule.coverage for rule in explanations.rules] == [rule.support / 200 for rule in explanations.rules]
+    rules = [rule for rule in explanations.rules if rule is not None]
+    assert len(rules) >= 10
+    assert [rule.coverage for rule in rules] == [rule.support / 200 for rule in rules]
     assert len(GlobalRulesClassifier.from_explanations(explanations).rules_) > 0
     assert explainer.describe()["settings"]["reference_rows"] == 200
 

@@ -311,9 +311,8 @@ def measure_fidelity(forest: FittedForest, is_out: NDArray[np.bool_], task: str,
     if task == "regression":
         y = forest.y_values[rank]
         error, constant = (y - predictions[:, 0]) ** 2, (y - y.mean()) ** 2
-        return Fidelity(
-            1 - error.mean() / constant.mean() if constant.any() else math.nan, [], _is_less(error, constant)
-        )
+        value = float(1 - error.mean() / constant.mean()) if constant.any() else math.nan
+        return Fidelity(value, [], _is_less(error, constant))
     is_right = np.argmax(predictions, axis=1) == rank
     n_rows, n_right = np.bincount(rank, minlength=n_classes), np.bincount(rank[is_right], minlength=n_classes)
     by_class = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
