@@ -31,7 +31,9 @@ def data():
 
 def explain(y, forest, y_explained=None, **options):
     X, _ = data()
-    explainer = SufficientExplainer(forest(n_estimators=20, random_state=0), **options).fit(X, y)
+    forest = forest(n_estimators=20, random_state=0)
+    # Sets of every size and number are needed here; the counts of the paper find them on this table.
+    explainer = SufficientExplainer(forest, counts="bootstrap", min_size=1, **options).fit(X, y)
     return explainer.explain(X[:40], (y if y_explained is None else y_explained)[:40])
 
 
@@ -100,16 +102,22 @@ def by_hand():
         sdps=np.array([0.95, 1.0]),
         best_masks=np.array([[0b011, 0], [0b001, 0], [0, 0]], dtype=np.uint64),
         best_sdps=np.array([0.5, 0.95, 0.25]),
+        best_squares=np.array([0.01, 0.01, 0.01]),
         is_complete=np.array([True, True, False]),
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
     outcomes = np.array(["u", "v", "w"])
     encoding = Encoding(tuple(Column(name, i) for i, name in enumerate("abcd")), tuple("abcd"), True)
     fitted = SimpleNamespace(
-        encoding=encoding, variables=Variables.from_columns("abcd"), settings=SimpleNamespace(pi=0.9)
+        encoding=encoding,
+        variables=Variables.from_columns("abcd"),
+        settings=SimpleNamespace(pi=0.9, levels="same", confidence=None),
+        has_signal=True,
+        levels=lambda outcomes: np.full(len(outcomes), 0.9),
+        base_rates=lambda outcomes: np.full(len(outcomes), 0.4),
     )
     ranks = np.arange(3, dtype=np.uint32)
-    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, [()] * 3)
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, [()] * 3, np.full(3, 0.6))
     return Explanations(answers, fitted, "all", None)
 
 
@@ -266,11 +274,12 @@ def contradicted(task):
     X, classes = data()
     if task == "classes":
         y, other = np.array(["slow", "fast", "stop"])[classes], np.roll(np.array(["slow", "fast", "stop"])[classes], 1)
-        explainer = SufficientExplainer(RandomForestClassifier(20, random_state=0), max_sets=5, pi=0.6).fit(X, y)
+        forest = RandomForestClassifier(20, random_state=0)
     else:
         y = classes * 10 + np.random.default_rng(1).normal(size=400)
         other = np.roll(y, 1)
-        explainer = SufficientExplainer(RandomForestRegressor(20, random_state=0), max_sets=5, pi=0.6).fit(X, y)
+        forest = RandomForestRegressor(20, random_state=0)
+    explainer = SufficientExplainer(forest, max_sets=5, pi=0.6, min_size=1, counts="bootstrap").fit(X, y)
     with pytest.warns(SearchSizeWarning, match="ended after 5 of up to 15 sets"):
         return explainer.explain(X[:40], other[:40])
 
