@@ -278,7 +278,7 @@ def test_wrong_numbers_are_refused_afterwards(of_numbers, method, y, error, mess
         ),
         (
             {"weights": np.ones(60)},
-            "`fit` takes `X` and `y` only, got 'weights'. Weights, like repeated rows, change the shares of the outcomes",
+            "`fit` takes `X` and `y` only, got 'weights'. Weights, like repeated rows, change the shares",
         ),
         ({"groups": np.ones(60)}, "`fit` takes `X` and `y` only, got 'groups'."),
     ],

@@ -30,6 +30,7 @@ def numbers():
     return explainer.fit(X, pd.Series(y, name="yield")), X, y
 
 
+@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
 @settings(max_examples=60, deadline=None)
 @given(
     drawn=fitted_forests(max_rows=80),

@@ -142,7 +142,7 @@ def test_what_cannot_be_changed_is_refused(explainer, changes, message):
 
 
 def test_numbers_have_no_levels_of_their_own():
-    with pytest.raises(ValueError, match="`levels='odds'` is for classes, but `y` holds numbers; take 'same'."):
+    with pytest.raises(ValueError, match=r"`levels='odds'` is for classes, but `y` holds numbers; take 'same'."):
         seeded("numbers").with_settings(levels="odds")
 
 

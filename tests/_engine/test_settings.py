@@ -156,7 +156,7 @@ def test_the_least_cell_is_that_of_the_leaves_in_proportion_to_the_rows_kept(
 def test_only_classes_have_levels_of_their_own():
     settings = Settings.of(SufficientExplainer(levels="odds"))
     check_task_settings(settings, "classification")
-    with pytest.raises(ValueError, match="`levels='odds'` is for classes, but `y` holds numbers; take 'same'."):
+    with pytest.raises(ValueError, match=r"`levels='odds'` is for classes, but `y` holds numbers; take 'same'."):
         check_task_settings(settings, "regression")
 
 
