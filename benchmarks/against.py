@@ -30,18 +30,21 @@ def make_cases(folder):
 
     from suffice import GlobalRulesClassifier, SufficientExplainer
 
+    # Earlier versions count the rows that grew the trees, and do not search the empty set.
+    paper = {"counts": "bootstrap", "min_size": 1} if "counts" in SufficientExplainer().get_params() else {}
+
     switch = np.load(folder / "switch.npz")
     leaf = int(switch["leaf"])
     forest = RandomForestRegressor(20, min_samples_leaf=leaf, random_state=0)
-    on_switch = SufficientExplainer(forest, n_jobs=1).fit(switch["X"], switch["y"])
+    on_switch = SufficientExplainer(forest, n_jobs=1, **paper).fit(switch["X"], switch["y"])
     rows = switch["X_test"]
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, pd.Series(data.target_names[data.target])
-    cancer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, y)
+    cancer = SufficientExplainer(random_state=0, n_jobs=1, **paper).fit(X, y)
     array = X.to_numpy()
-    on_array = SufficientExplainer(random_state=0, n_jobs=1).fit(array, y)
+    on_array = SufficientExplainer(random_state=0, n_jobs=1, **paper).fit(array, y)
     numbers = load_diabetes(as_frame=True)
-    diabetes = SufficientExplainer(random_state=0, n_jobs=1).fit(numbers.data, numbers.target)
+    diabetes = SufficientExplainer(random_state=0, n_jobs=1, **paper).fit(numbers.data, numbers.target)
     explained = cancer.explain(X[:200], y[:200], sets="minimal")
     return {
         "switch model, minimal sets, 300 rows": lambda: on_switch.explain(rows[:300], sets="minimal", rules=None),
@@ -54,7 +57,7 @@ def make_cases(folder):
         "breast cancer, everywhere, 50 rows": lambda: cancer.explain(X[:50], sets="minimal", check="everywhere"),
         "diabetes, rules, 50 rows": lambda: diabetes.explain(numbers.data[:50], sets="minimal"),
         "breast cancer, SDP of a set": lambda: on_array.sdp(array, [0, 7, 22]),
-        "breast cancer, fit": lambda: SufficientExplainer(random_state=0, n_jobs=1).fit(array, y),
+        "breast cancer, fit": lambda: SufficientExplainer(random_state=0, n_jobs=1, **paper).fit(array, y),
         "list of rules": lambda: GlobalRulesClassifier.from_explanations(explained).simplify(0.01),
         "frame of sets": explained.to_frame,
         "cards of 20 rows": lambda: [e._repr_html_() for e in explained[:20]],

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from experiments.data.loaders import load_diabetes
 from experiments.peers import fit_and_score
-from experiments.runs import Experiment, Line, Outcome, Plan, naming
+from experiments.runs import PAPER, Experiment, Line, Outcome, Plan, naming
 from suffice import GlobalRulesClassifier, SufficientExplainer
 
 # Name, share of test rows, and the paper's accuracies: G-SR, its coverage, RuleFit, SkopeRules, tree, forest.
@@ -39,7 +39,7 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: 
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=test_size, random_state=seed)
     forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
     start = time.perf_counter()
-    rule_list = GlobalRulesClassifier(SufficientExplainer(forest), min_precision=0.9).fit(X_train, y_train)
+    rule_list = GlobalRulesClassifier(SufficientExplainer(forest, **PAPER), min_precision=0.9).fit(X_train, y_train)
     outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
     is_covered, predicted = rule_list.covered(X_test), rule_list.predict(X_test)
     is_right = np.array([a == b for a, b in zip(predicted, y_test, strict=True)])

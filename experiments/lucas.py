@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.data.loaders import load_lucas
 from experiments.data.lucas_network import lucas_sdp, make_lucas
-from experiments.runs import Experiment, Line, Outcome, Plan
+from experiments.runs import PAPER, Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
 
 TRUE_OF_ROW = ("Smoking", "Yellow_Fingers", "Attention_Disorder", "Car_Accident", "Fatigue", "Coughing")
@@ -57,7 +57,7 @@ def _estimate(
 ) -> SufficientExplainer:
     """Explain the row by a forest on these rows, and compare with the exact SDPs of all sets."""
     # All columns are candidates, so that nothing but the estimate of SDP differs from the exact sets.
-    explainer = SufficientExplainer(n_candidates=X.shape[1], random_state=seed).fit(X, y)
+    explainer = SufficientExplainer(n_candidates=X.shape[1], random_state=seed, **PAPER).fit(X, y)
     start = time.perf_counter()
     explanation = explainer.explain(row, [True])[0]
     outcome.seconds[f"suffice, all sets, {len(X)} rows"] = time.perf_counter() - start

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from experiments.data.synthetic import SwitchData, make_switch
 from experiments.metrics import detection, switch_mean
-from experiments.runs import Experiment, Line, Outcome, Plan
+from experiments.runs import PAPER, Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
 from suffice._engine.fitting import consistent_leaf_size
 
@@ -40,7 +40,7 @@ def switch_explainer(train: SwitchData, seed: int, max_features: float | None = 
         forest = RandomForestRegressor(
             20, min_samples_leaf=leaf, max_features=max_features, n_jobs=-1, random_state=seed
         )
-    return SufficientExplainer(forest, random_state=seed).fit(train.X, train.y)
+    return SufficientExplainer(forest, random_state=seed, **PAPER).fit(train.X, train.y)
 
 
 def run(plan: Plan, seed: int) -> Outcome:

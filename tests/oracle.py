@@ -31,8 +31,15 @@ class OracleTree:
         return self.left[node] < 0
 
 
-def trees_of(forest):
-    """The trees of a fitted scikit-learn forest, with their bootstrap rows."""
+def counted_rows(forest, counts, n_rows):
+    """The rows that each tree counts: those that it drew, or each row that it did not draw, if there is one."""
+    for drawn in forest.estimators_samples_:
+        out = [] if counts == "bootstrap" else sorted(set(range(n_rows)) - set(drawn.tolist()))
+        yield np.array(out) if out else np.asarray(drawn)
+
+
+def trees_of(forest, counts="bootstrap", n_rows=None):
+    """The trees of a fitted scikit-learn forest, with the rows that they count; `n_rows` is for rows out of bag."""
     return [
         OracleTree(
             e.tree_.children_left,
@@ -40,18 +47,21 @@ def trees_of(forest):
             e.tree_.feature,
             e.tree_.threshold,
             e.tree_.missing_go_to_left,
-            np.asarray(rows),
+            rows,
         )
-        for e, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True)
+        for e, rows in zip(forest.estimators_, counted_rows(forest, counts, n_rows), strict=True)
     ]
 
 
 def leaf_rows(tree, X, x):
-    """Rows in the leaf of x."""
+    """Rows in the leaf of x or, if there are none, in the last node on its way that has some."""
     rows, node = tree.rows, 0
     while not tree.is_leaf(node):
         left = tree.goes_left(node, x[tree.column[node]])
-        rows = rows[tree.goes_left(node, X[rows, tree.column[node]]) == left]
+        inside = rows[tree.goes_left(node, X[rows, tree.column[node]]) == left]
+        if not len(inside):
+            return rows
+        rows = inside
         node = tree.left[node] if left else tree.right[node]
     return rows
 
@@ -99,6 +109,15 @@ class Oracle:
         if isinstance(outcome, tuple):
             return self.probability(x, S, (outcome[0] <= self.y) & (self.y <= outcome[1]))
         return self.probability(x, S, self.y == outcome)
+
+    def squared_weights(self, x, S):
+        """The sum of the squared weights of the training rows."""
+        cells = self.cells(x, S)
+        weights = [Fraction(0)] * len(self.X)
+        for rows in cells:
+            for row in rows.tolist():
+                weights[row] += Fraction(1, len(rows) * len(cells))
+        return sum(w * w for w in weights)
 
     def mean(self, x, S):
         return np.mean([np.mean(self.y[rows]) for rows in self.cells(x, S)])

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.metrics import accuracy_score, r2_score
-from small_explainers import CLASSES, N_ROWS, NUMBERS, ROWS, X, regressor
+from small_explainers import CLASSES, N_ROWS, NUMBERS, ROWS, X, classifier, regressor
 
 from suffice import SufficientExplainer
+from suffice._engine.intervals import calibrated_level
 
 
 def test_names_and_positions_mean_the_same(explainer):
@@ -43,7 +44,7 @@ WIDE_Y = WIDE[:, :3].sum(axis=1) + WIDE[:, 70:].sum(axis=1) / 4
 @pytest.fixture(scope="module")
 def wide():
     forest = ExtraTreesRegressor(n_estimators=10, bootstrap=True, random_state=0)
-    return SufficientExplainer(forest).fit(WIDE, WIDE_Y)
+    return SufficientExplainer(forest, counts="bootstrap").fit(WIDE, WIDE_Y)
 
 
 @pytest.mark.parametrize("ask", ["sdp", "predict", "cdf", "quantile"])
@@ -76,6 +77,13 @@ def test_without_a_set_predictions_are_those_of_the_forest(of_classes, of_number
     np.testing.assert_array_equal(of_classes.predict(X), of_classes.forest_.predict(X))
     np.testing.assert_array_equal(of_classes.predict_proba(X), of_classes.forest_.predict_proba(X))
     np.testing.assert_array_equal(of_numbers.predict(X), of_numbers.forest_.predict(X))
+
+
+def test_all_variables_together_predict_otherwise_than_the_forest_if_rows_out_of_bag_are_counted():
+    """The forest predicts by the rows that it drew, the projected forest by those that it did not."""
+    explainer = classifier(counts="out-of-bag").fit(X, CLASSES)
+    np.testing.assert_array_equal(explainer.predict_proba(X), explainer.forest_.predict_proba(X))
+    assert np.abs(explainer.predict_proba(X, NAMES_OF_COLUMNS) - explainer.predict_proba(X)).max() > 0.1
 
 
 def test_all_variables_together_predict_as_the_forest(of_classes, of_numbers):
@@ -136,6 +144,20 @@ def test_a_quantile_is_the_smallest_outcome_whose_cdf_reaches_the_level(of_numbe
         first = (cdf >= level - 1e-9).argmax(axis=1)
         np.testing.assert_array_equal(quantiles[:, j], outcomes[first])
     np.testing.assert_array_equal(of_numbers.quantile(ROWS, 0.5, S), quantiles[:, 2])
+
+
+def test_the_interval_is_between_quantiles_of_the_forest_whose_level_is_calibrated_on_rows_out_of_bag():
+    calibrated = regressor(counts="out-of-bag").fit(X, NUMBERS)
+    for alpha in (0.02, 0.1, 0.4):
+        explainer = calibrated.with_settings(alpha=alpha)
+        level = calibrated_level(explainer.fitted_.interval_scores, alpha)
+        assert level != alpha
+        np.testing.assert_array_equal(explainer.interval(ROWS), explainer.quantile(ROWS, [level / 2, 1 - level / 2]))
+    assert of_rows_within(calibrated.interval(X)) >= 0.9
+
+
+def of_rows_within(intervals):
+    return np.mean((intervals[:, 0] <= NUMBERS) & (intervals[:, 1] >= NUMBERS))
 
 
 def test_the_interval_is_between_quantiles_of_the_forest(of_numbers):

@@ -103,7 +103,7 @@ def _ask_without_names():
     ("act", "category", "text"),
     [
         (_fit_on_rare_categories, RareCategoriesWarning, "Most rows of the column 'name'"),
-        (_fit_on_noise, FidelityWarning, "The forest follows the outcomes poorly"),
+        (_fit_on_noise, FidelityWarning, "The variables say nothing about the outcomes"),
         (_end_early, SearchSizeWarning, "The search ended after 1 of"),
         (_ask_without_names, UserWarning, "X does not have valid feature names"),
     ],

@@ -279,7 +279,8 @@ def test_ctrl_c_ends_a_long_search():
 def test_an_interrupted_explainer_still_answers():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(300, 60))
-    explainer = SufficientExplainer(ExtraTreesRegressor(n_estimators=20, random_state=0), n_candidates=60, max_size=1)
+    forest = ExtraTreesRegressor(n_estimators=20, random_state=0)
+    explainer = SufficientExplainer(forest, n_candidates=60, max_size=1, counts="bootstrap")
     explainer.fit(table, rng.normal(size=300))
     before = answers(explainer, table[:5])
     explainer.set_params(max_size=None, pi=1.0)

@@ -8,7 +8,10 @@ from rentals import BUSY, COUNT, N_ROWS, ROWS, as_pandas, explainer_for
 
 from suffice import SufficientExplainer
 
-pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly"),
+    pytest.mark.filterwarnings("ignore:The variables say nothing about the outcomes"),
+]
 
 
 @pytest.mark.parametrize(

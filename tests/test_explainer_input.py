@@ -274,11 +274,11 @@ def test_wrong_numbers_are_refused_afterwards(of_numbers, method, y, error, mess
     [
         (
             {"sample_weight": np.ones(60)},
-            "`fit` takes `X` and `y` only, got 'sample_weight'. Repeat rows instead of weight",
+            "`fit` takes `X` and `y` only, got 'sample_weight'. Weights, like repeated rows, change the shares of the",
         ),
         (
             {"weights": np.ones(60)},
-            "`fit` takes `X` and `y` only, got 'weights'. Repeat rows instead of weighting them.",
+            "`fit` takes `X` and `y` only, got 'weights'. Weights, like repeated rows, change the shares",
         ),
         ({"groups": np.ones(60)}, "`fit` takes `X` and `y` only, got 'groups'."),
     ],

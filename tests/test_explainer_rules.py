@@ -10,8 +10,10 @@ import pytest
 from forests import fitted_forests
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from small_explainers import PAPER
 
 from suffice import Rule, SufficientExplainer
 from suffice._engine import projection
@@ -23,21 +25,24 @@ pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes 
 def numbers():
     X, y = make_friedman1(400, n_features=6, random_state=0)
     X = pd.DataFrame(X, columns=list("abcdef"))
-    explainer = SufficientExplainer(RandomForestRegressor(10, min_samples_leaf=4, random_state=0), n_candidates=6)
+    forest = RandomForestRegressor(10, min_samples_leaf=4, random_state=0)
+    explainer = SufficientExplainer(forest, n_candidates=6, **PAPER)
     return explainer.fit(X, pd.Series(y, name="yield")), X, y
 
 
+@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
 @settings(max_examples=60, deadline=None)
 @given(
     drawn=fitted_forests(max_rows=80),
     check=st.sampled_from(["rows", "everywhere"]),
     volume=st.sampled_from(["rows", "lebesgue"]),
     seed=st.integers(0, 99),
+    counts=st.sampled_from(["bootstrap", "out-of-bag"]),
 )
-def test_a_rule_holds_what_the_definition_says(drawn, check, volume, seed):
+def test_a_rule_holds_what_the_definition_says(drawn, check, volume, seed, counts):
     X, y, task, forest = drawn
     rng = np.random.default_rng(seed)
-    explainer = SufficientExplainer(forest, pi=0.7).fit(X, y)
+    explainer = SufficientExplainer(forest, pi=0.7, counts=counts if forest.bootstrap else "bootstrap").fit(X, y)
     S = [c for c in range(X.shape[1]) if rng.random() < 0.7] or [0]
     queries = X[rng.integers(len(X), size=3)]
     sdp = explainer.sdp(queries, S)
@@ -139,7 +144,7 @@ def test_threads_pickles_and_single_rows_leave_the_rules_as_they_are(numbers):
     explainer, X, y = numbers
     expected = explainer.explain(X[:20]).rules
     assert pickle.loads(pickle.dumps(explainer)).explain(X[:20]).rules == expected
-    one_thread = SufficientExplainer(explainer.forest_, n_candidates=6, n_jobs=1).fit(X, pd.Series(y, name="yield"))
+    one_thread = clone(explainer).set_params(n_jobs=1).fit(X, pd.Series(y, name="yield"))
     assert one_thread.explain(X[:20]).rules == expected
     assert tuple(explainer.explain(X[i : i + 1]).rules[0] for i in range(20)) == expected
 
@@ -150,7 +155,7 @@ def test_groups_and_missing_values_in_rules():
     X[rng.random(300) < 0.3, 0] = np.nan
     y = np.where(np.isnan(X[:, 0]), 1, (X[:, 0] > 1) * 2)
     forest = RandomForestClassifier(10, random_state=0).fit(X.astype(np.float32), y)
-    explainer = SufficientExplainer(forest, groups={"pair": ["x1", "x2"]}).fit(X, y)
+    explainer = SufficientExplainer(forest, groups={"pair": ["x1", "x2"]}, **PAPER).fit(X, y)
     missing, large = X[np.isnan(X[:, 0])][0], X[X[:, 0] == 2][0]
     assert [str(c) for c in explainer.rule([missing], ["x0"])[0].conditions] == ["x0 is missing"]
     assert [str(c) for c in explainer.rule([large], ["x0"])[0].conditions] == ["x0 = 2"]
@@ -164,7 +169,7 @@ def test_a_split_between_missing_and_known_values():
     y = np.array([1, 0, 0] * 20)
     forest = RandomForestClassifier(1, bootstrap=False, random_state=0).fit(X.astype(np.float32), y)
     assert np.isinf(forest.estimators_[0].tree_.threshold[0])
-    missing, known = SufficientExplainer(forest).fit(X, y).explain(X[:2]).rules
+    missing, known = SufficientExplainer(forest, **PAPER).fit(X, y).explain(X[:2]).rules
     assert [str(c) for c in missing.conditions] == ["x0 is missing"]
     assert [str(c) for c in known.conditions] == ["x0 is known"]
 

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::suffice.SearchSizeWarning")
 
 OPTIONS = {
     "pi": {"pi": 0.6},
+    "confidence": {"confidence": 0.6, "pi": 0.5},
     "n_candidates": {"n_candidates": 2},
     "candidates listed": {"candidates": ["x2", 0]},
     "candidates by impurity": {"candidates": "impurity", "n_candidates": 3},
@@ -29,6 +30,7 @@ OPTIONS = {
     "n_jobs": {"n_jobs": 1},
     "several": {"pi": 0.7, "n_candidates": 3, "max_size": 2, "n_jobs": 3},
 }
+OPTIONS_OF_CLASSES = {"levels": {"levels": "odds"}, "levels and confidence": {"levels": "odds", "confidence": 0.6}}
 OPTIONS_OF_NUMBERS = {"alpha": {"alpha": 0.3}, "radius": {"radius": 4.0}}
 
 
@@ -45,7 +47,7 @@ def assert_same(copy, fitted):
 
 def every_option():
     return [
-        *(("classes", options) for options in OPTIONS.values()),
+        *(("classes", options) for options in {**OPTIONS, **OPTIONS_OF_CLASSES}.values()),
         *(("numbers", options) for options in {**OPTIONS, **OPTIONS_OF_NUMBERS}.values()),
     ]
 
@@ -64,7 +66,7 @@ def test_a_copy_with_other_settings_answers_as_a_fresh_fit_does(task, options):
 
 
 def test_every_setting_that_can_be_changed_is_tried():
-    tried = {name for options in {**OPTIONS, **OPTIONS_OF_NUMBERS}.values() for name in options}
+    tried = {name for _, options in every_option() for name in options}
     assert tried | {"unseen", "extra_columns"} == set(CHANGEABLE)
 
 
@@ -120,10 +122,13 @@ def test_a_copy_can_be_fitted_cloned_and_saved(explainer, tmp_path):
     ("changes", "message"),
     [
         ({"n_candidate": 3}, "got 'n_candidate'. Did you mean 'n_candidates'?"),
-        ({"groups": {"a": [0, 1]}}, "`with_settings` can change pi, alpha, "),
+        ({"groups": {"a": [0, 1]}}, "`with_settings` can change pi, levels, confidence, alpha, "),
         ({"groups": {"a": [0, 1]}}, "got 'groups'. For other parameters, fit again."),
         ({"forest": None}, "got 'forest'. For other parameters, fit again."),
         ({"min_node_size": 3}, "got 'min_node_size'."),
+        ({"counts": "bootstrap"}, "got 'counts'. For other parameters, fit again."),
+        ({"levels": "even"}, "`levels` must be one of ['same', 'odds'], got 'even'."),
+        ({"confidence": 2}, "`confidence` must be None or in (0, 1), got 2."),
         ({"random_state": 3}, "got 'random_state'. For other parameters, fit again."),
         ({"pi": 2}, "`pi` must be in (0, 1], got 2."),
         ({"candidates": "split"}, "got 'split'. Did you mean 'splits'?"),
@@ -134,6 +139,11 @@ def test_a_copy_can_be_fitted_cloned_and_saved(explainer, tmp_path):
 def test_what_cannot_be_changed_is_refused(explainer, changes, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         explainer.with_settings(**changes)
+
+
+def test_numbers_have_no_levels_of_their_own():
+    with pytest.raises(ValueError, match=r"`levels='odds'` is for classes, but `y` holds numbers; take 'same'."):
+        seeded("numbers").with_settings(levels="odds")
 
 
 def test_classes_have_no_radius():

@@ -194,10 +194,14 @@ def test_a_rule_list_that_is_not_fitted_raises(rule_list, method):
 # --- scikit-learn: all checks pass, so none is listed as an expected failure -----------------------------------------
 
 
+# The tables of the checks are small: too few of their rows are out of bag for rules.
+PAPER = {"n_jobs": 1, "counts": "bootstrap", "min_size": 1}
+
+
 @parametrize_with_checks(
     [
-        GlobalRulesClassifier(SufficientExplainer(RandomForestClassifier(**SMALL), n_jobs=1), fallback="majority"),
-        GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**SMALL), n_jobs=1), fallback="mean"),
+        GlobalRulesClassifier(SufficientExplainer(RandomForestClassifier(**SMALL), **PAPER), fallback="majority"),
+        GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**SMALL), **PAPER), fallback="mean"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")  # the checks fit noise

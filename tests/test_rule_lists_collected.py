@@ -137,7 +137,8 @@ def test_values_that_are_not_rules_are_refused(busy_table):
 @pytest.mark.parametrize("as_frame", [True, False])
 def test_explanations_bring_their_own_table(as_frame):
     X, y = load_breast_cancer(return_X_y=True, as_frame=as_frame)
-    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, y)
+    forest = RandomForestClassifier(5, random_state=0)
+    explainer = SufficientExplainer(forest, counts="bootstrap", min_size=1).fit(X, y)
     explanations = explainer.explain(X[:60], sets="minimal")
     alone = GlobalRulesClassifier.from_explanations(explanations, fallback="majority")
     with_table = GlobalRulesClassifier.from_explanations(explanations, X, y, fallback="majority")

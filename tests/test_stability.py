@@ -108,7 +108,7 @@ def test_copies_keep_the_outcomes_that_are_given(explainer, table):
 
 def test_a_number_is_the_same_while_it_stays_in_the_interval_of_the_row(table):
     X, _ = table
-    regression = SufficientExplainer(random_state=0, n_jobs=1).fit(X, 10.0 * X["hour"])
+    regression = SufficientExplainer(random_state=0, n_jobs=1, counts="bootstrap").fit(X, 10.0 * X["hour"])
     stability = rule_stability(regression, X[:3], scale=0.0, n_copies=2)
     assert stability.same_outcome.tolist() == [1.0] * 3
     assert rule_stability(regression, X[:3], scale=1.0, n_copies=20, random_state=0).same_outcome.max() < 1

@@ -77,9 +77,10 @@ def test_a_variable_without_splits_is_no_candidate(candidates):
 
 def test_a_forest_without_splits_has_all_variables_as_candidates():
     forest = RandomForestClassifier(n_estimators=3, min_samples_leaf=N_ROWS, random_state=0)
-    with pytest.warns(FidelityWarning, match="hardly better than a constant"):
-        explainer = SufficientExplainer(forest).fit(X, CLASSES)
-    assert explainer.candidates_ == ("x0", "x1", "x2", "x3", "x4")
+    for counts, message in (("bootstrap", "hardly better than a constant"), ("out-of-bag", "say nothing about")):
+        with pytest.warns(FidelityWarning, match=message):
+            explainer = SufficientExplainer(forest, counts=counts).fit(X, CLASSES)
+        assert explainer.candidates_ == ("x0", "x1", "x2", "x3", "x4")
 
 
 @pytest.mark.parametrize("n_candidates", [1, 3, np.int64(2)])

@@ -102,28 +102,33 @@ def test_another_kind_of_forest_is_refused(forest):
     ("task", "kind"), [("classification", RandomForestClassifier), ("regression", RandomForestRegressor)]
 )
 def test_the_default_forest_is_a_random_forest(task, kind):
-    forest = default_forest(task, n_rows=200, n_jobs=2, random_state=7)
+    forest = default_forest(task, n_rows=200, counts="out-of-bag", n_jobs=2, random_state=7)
     assert type(forest) is kind
     assert (forest.n_estimators, forest.n_jobs, forest.random_state) == (100, 2, 7)
 
 
 @pytest.mark.parametrize(("n_rows", "leaf"), [(2, 5), (100, 5), (2500, 5), (10_000, 11), (1_000_000, 205)])
 def test_the_leaves_of_the_default_forest_grow_with_the_table(n_rows, leaf):
-    assert default_forest("regression", n_rows, 1, 0).min_samples_leaf == leaf
+    for counts in ("bootstrap", "out-of-bag"):
+        assert default_forest("regression", n_rows, counts, 1, 0).min_samples_leaf == leaf
+    assert default_forest("classification", n_rows, "bootstrap", 1, 0).min_samples_leaf == leaf
+    assert default_forest("classification", n_rows, "out-of-bag", 1, 0).min_samples_leaf == max(10, leaf)
 
 
-def test_the_default_forest_is_fitted_if_none_is_given():
-    explainer = SufficientExplainer(random_state=0).fit(X, LABELS)
-    same = RandomForestClassifier(min_samples_leaf=5, random_state=0).fit(X.astype(np.float32), LABELS)
+@pytest.mark.parametrize(("counts", "leaf"), [("auto", 10), ("out-of-bag", 10), ("bootstrap", 5)])
+def test_the_default_forest_is_fitted_if_none_is_given(counts, leaf):
+    explainer = SufficientExplainer(counts=counts, random_state=0).fit(X, LABELS)
+    same = RandomForestClassifier(min_samples_leaf=leaf, random_state=0).fit(X.astype(np.float32), LABELS)
     assert explainer.forest is None
-    assert explainer.min_node_size_ == 5
+    assert explainer.min_node_size_ == leaf
+    assert explainer.fitted_.counts == ("bootstrap" if counts == "bootstrap" else "out-of-bag")
     np.testing.assert_array_equal(explainer.predict_proba(X), same.predict_proba(X))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_unfitted_forest_is_cloned_and_left_unfitted(kind):
     forest = kind(n_estimators=7, max_depth=3, random_state=1)
-    explainer = SufficientExplainer(forest).fit(X, outcomes_for(kind))
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes_for(kind))
     assert not hasattr(forest, "estimators_")
     assert explainer.forest_ is not forest
     assert explainer.forest_.get_params() == forest.get_params()
@@ -134,7 +139,7 @@ def test_an_unfitted_forest_is_cloned_and_left_unfitted(kind):
 def test_a_fitted_forest_is_used_as_it_is(kind):
     forest = kind(n_estimators=7, random_state=1).fit(X, outcomes_for(kind))
     trees = list(forest.estimators_)
-    explainer = SufficientExplainer(forest).fit(X, outcomes_for(kind))
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes_for(kind))
     assert explainer.forest_ is forest
     assert forest.estimators_ == trees
 
@@ -164,10 +169,11 @@ OTHER_OUTCOMES = "`forest` is fitted already, but on other outcomes: pass the ve
         (RandomForestClassifier, X[:, :4], LABELS, "`forest` was fitted on 5 columns, `X` has 4."),
     ],
 )
-def test_a_fitted_forest_with_other_data_is_refused(kind, table, y, message):
-    forest = kind(n_estimators=7, random_state=1).fit(X, outcomes_for(kind))
+@pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag"])
+def test_a_fitted_forest_with_other_data_is_refused(kind, table, y, message, counts):
+    forest = kind(n_estimators=7, bootstrap=True, random_state=1).fit(X, outcomes_for(kind))
     with pytest.raises(ValueError, match=message):
-        SufficientExplainer(forest).fit(table, y)
+        SufficientExplainer(forest, counts=counts).fit(table, y)
 
 
 def test_a_fitted_forest_of_two_outputs_is_refused():
@@ -228,8 +234,10 @@ def test_fidelity_is_the_out_of_bag_score(kind, options):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fidelity_is_unknown_without_rows_out_of_bag(kind):
-    explainer = SufficientExplainer(kind(n_estimators=3, bootstrap=False)).fit(X, outcomes_for(kind))
+    forest = kind(n_estimators=3, bootstrap=False)
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes_for(kind))
     assert math.isnan(explainer.fidelity_)
+    assert explainer.fitted_.has_signal
 
 
 NOISE = np.random.default_rng(1)
@@ -246,8 +254,9 @@ NOISE = np.random.default_rng(1)
 def test_poor_fidelity_warns(y, measure):
     message = f"The forest follows the outcomes poorly: out-of-bag {measure}., hardly better than a constant prediction"
     with pytest.warns(FidelityWarning, match=message) as caught:
-        SufficientExplainer(random_state=0).fit(X, y)
+        explainer = SufficientExplainer(random_state=0, counts="bootstrap").fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
+    assert explainer.fitted_.has_signal  # the counts of the paper have no gate
 
 
 def test_a_forest_of_medians_refuses_other_outcomes():
@@ -269,5 +278,5 @@ def test_the_consistent_size_of_a_leaf_is_that_of_the_paper(n_rows, size):
 
 def test_the_default_forest_has_leaves_of_the_consistent_size_once_it_exceeds_five():
     for n_rows in (10, 3000, 4000, 50_000):
-        leaf = default_forest("classification", n_rows, 1, 0).min_samples_leaf
+        leaf = default_forest("classification", n_rows, "bootstrap", 1, 0).min_samples_leaf
         assert leaf == max(5, consistent_leaf_size(n_rows))

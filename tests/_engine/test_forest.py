@@ -12,6 +12,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 from suffice import FidelityWarning, SufficientExplainer
+from suffice._engine.forest import choose_rows, rows_out_of_bag
 
 X, LABELS = make_classification(n_samples=200, n_features=5, random_state=0)
 _, NUMBERS = make_regression(n_samples=200, n_features=5, random_state=0)
@@ -33,7 +34,7 @@ def test_the_rows_that_each_tree_drew_are_found_again(kind, options, is_fitted):
     forest = kind(n_estimators=7, random_state=np.random.RandomState(0), **options)
     if is_fitted:
         forest.fit(X, y)
-    explainer = SufficientExplainer(forest).fit(X, y)
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, y)
     at_roots = np.mean([tree.tree_.value[0, 0] for tree in explainer.forest_.estimators_], axis=0)
     if "Classifier" in kind.__name__:
         np.testing.assert_allclose(explainer.predict_proba(X[:2], S=[]), [at_roots] * 2)
@@ -43,7 +44,7 @@ def test_the_rows_that_each_tree_drew_are_found_again(kind, options, is_fitted):
 
 def test_a_forest_that_no_seed_can_repeat_is_taken_over():
     forest = RandomForestRegressor(n_estimators=7, random_state=None).fit(X, NUMBERS)
-    explainer = SufficientExplainer(forest).fit(X, NUMBERS)
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, NUMBERS)
     np.testing.assert_allclose(explainer.predict(X, S=range(5)), forest.predict(X))
 
 
@@ -54,17 +55,23 @@ WEIGHTS = np.random.default_rng(0).random(200)
 def test_a_forest_trained_with_weights_is_refused(kind):
     forest = kind(n_estimators=3, random_state=0).fit(X, outcomes_for(kind), sample_weight=WEIGHTS)
     with pytest.raises(ValueError, match=r"If its rows or classes have weights, leave these out."):
-        SufficientExplainer(forest).fit(X, outcomes_for(kind))
+        SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes_for(kind))
 
 
-def test_a_forest_that_would_weight_its_rows_is_refused():
+@pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample", {0: 1, 1: 5}])
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+def test_a_forest_that_would_weight_its_classes_is_refused_with_the_reason(kind, class_weight):
     """The message said that an unfitted forest was already fitted."""
-    forest = RandomForestClassifier(n_estimators=3, class_weight="balanced_subsample", random_state=0)
+    forest = kind(n_estimators=3, class_weight=class_weight, random_state=0)
     y = np.where(np.arange(200) < 20, 0, LABELS)
-    with pytest.raises(
-        ValueError, match=r"If it was fitted before, .* If its rows or classes have weights, leave these"
-    ):
+    message = (
+        r"^`forest` must not have a `class_weight`\. Weights, like repeated rows, change the shares of the outcomes.*"
+        r"For rare classes, take `levels='odds'`\.$"
+    )
+    with pytest.raises(ValueError, match=message):
         SufficientExplainer(forest).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        SufficientExplainer(forest.fit(X, y)).fit(X, y)
 
 
 def test_a_forest_that_draws_rows_by_weight_is_followed_and_one_that_weights_them_refused():
@@ -74,7 +81,7 @@ def test_a_forest_that_draws_rows_by_weight_is_followed_and_one_that_weights_the
         with pytest.raises(ValueError, match="leave these out"):
             SufficientExplainer(forest).fit(X, NUMBERS)
     else:
-        explainer = SufficientExplainer(forest).fit(X, NUMBERS)
+        explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, NUMBERS)
         np.testing.assert_allclose(explainer.predict(X, S=range(5)), forest.predict(X))
 
 
@@ -103,7 +110,7 @@ def test_a_split_without_a_threshold_is_refused():
     forest = RandomForestRegressor(3, random_state=0).fit(X, NUMBERS)
     forest.estimators_[1].tree_.threshold[0] = np.nan
     with pytest.raises(ValueError, match=r"split without a threshold.*scikit-learn 1.8 or later"):
-        SufficientExplainer(forest).fit(X, NUMBERS)
+        SufficientExplainer(forest, counts="bootstrap").fit(X, NUMBERS)
 
 
 # --- predictions -----------------------------------------------------------------------------------------------------
@@ -116,20 +123,22 @@ def test_predictions_have_the_bits_of_scikit_learn(kind, at_once, n_threads, mon
     monkeypatch.setattr("suffice._engine.forest.N_AT_ONCE", at_once)
     table = X.astype(np.float32)
     forest = kind(n_estimators=7, random_state=1).fit(table, outcomes_for(kind))
-    fitted = SufficientExplainer(forest).fit(table, outcomes_for(kind)).fitted_.forest
+    counts = "out-of-bag" if forest.bootstrap else "bootstrap"
+    fitted = SufficientExplainer(forest, counts=counts).fit(table, outcomes_for(kind)).fitted_.forest
     expected = forest.predict_proba(table) if "Classifier" in kind.__name__ else forest.predict(table)[:, None]
     np.testing.assert_array_equal(fitted.predict_leaves(table, n_threads), expected)
     assert fitted.predict_leaves(table[:0], n_threads).shape == (0, expected.shape[1])
 
 
+@pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag"])
 @pytest.mark.parametrize("at_once", [7, 20_000])
-def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(at_once, monkeypatch):
+def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(at_once, counts, monkeypatch):
     monkeypatch.setattr("suffice._engine.forest.N_AT_ONCE", at_once)
     forest = RandomForestRegressor(n_estimators=4, random_state=0).fit(X, NUMBERS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FidelityWarning)
-        fitted = SufficientExplainer(forest).fit(X, NUMBERS).fitted_.forest
-    predictions, is_known = fitted.predict_out_of_bag(2)
+        fitted = SufficientExplainer(forest, counts=counts).fit(X, NUMBERS).fitted_.forest
+    predictions, is_known = fitted.predict_out_of_bag(rows_out_of_bag(forest, len(X), np.arange(len(X))), 2)
     assert not is_known.all()
     for i in range(len(X)):
         votes = [
@@ -142,10 +151,32 @@ def test_out_of_bag_predictions_are_those_of_the_trees_that_did_not_see_the_row(
             assert predictions[i, 0] == pytest.approx(np.mean(votes))
 
 
+def test_the_rows_out_of_bag_are_those_that_a_tree_did_not_draw():
+    forest = RandomForestRegressor(n_estimators=4, random_state=0).fit(X, NUMBERS)
+    for kept in (np.arange(200), np.array([3, 7, 150])):
+        is_out = rows_out_of_bag(forest, 200, kept)
+        for of_tree, drawn in zip(is_out, forest.estimators_samples_, strict=True):
+            assert of_tree.tolist() == [row not in drawn for row in kept]
+    whole = RandomForestRegressor(n_estimators=2, bootstrap=False).fit(X, NUMBERS)
+    assert not rows_out_of_bag(whole, 200, np.arange(200)).any()
+
+
+@pytest.mark.parametrize("n_kept", [None, 200, 201])
+def test_all_rows_are_kept_if_there_are_no_more(n_kept):
+    assert choose_rows(200, n_kept, 0).tolist() == list(range(200))
+
+
+def test_the_rows_kept_are_ascending_and_repeatable():
+    kept = choose_rows(200, 50, 3)
+    assert kept.tolist() == sorted(set(kept.tolist()))
+    assert len(kept) == 50
+    assert kept.tolist() == choose_rows(200, 50, 3).tolist() != choose_rows(200, 50, 4).tolist()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_splits_are_counted_by_column(kind):
     forest = kind(n_estimators=5, max_depth=3, random_state=1).fit(X[:, :3], outcomes_for(kind))
-    fitted = SufficientExplainer(forest).fit(X[:, :3], outcomes_for(kind)).fitted_.forest
+    fitted = SufficientExplainer(forest, counts="bootstrap").fit(X[:, :3], outcomes_for(kind)).fitted_.forest
     expected = np.zeros(3, dtype=int)
     for tree in forest.estimators_:
         for column in tree.tree_.feature[tree.tree_.children_left >= 0]:

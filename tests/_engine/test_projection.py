@@ -17,9 +17,14 @@ from oracle import Oracle, trees_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer, _core
+from suffice._engine.intervals import calibrated_level
 from suffice._engine.projection import as_mask
 
-pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly"),
+    pytest.mark.filterwarnings("ignore:The variables say nothing"),
+]
+COUNTS = ("bootstrap", "out-of-bag")
 
 
 layouts = st.sampled_from(list(LAYOUTS))
@@ -32,7 +37,12 @@ def subsets(n):
 def explain_fitted(X, y, forest, layout="bits", **options):
     projection = functools.partial(_core.Projection, few_rows=LAYOUTS[layout])
     with mock.patch.object(_core, "Projection", projection):
-        return SufficientExplainer(forest, n_jobs=1, **options).fit(X, y)
+        return SufficientExplainer(forest, n_jobs=1, **{"counts": "bootstrap", "min_size": 1} | options).fit(X, y)
+
+
+def counts_of(forest, drawn):
+    """What was drawn, if the forest leaves rows out of bag at all."""
+    return drawn if forest.bootstrap else "bootstrap"
 
 
 @settings(max_examples=100, deadline=None)
@@ -41,19 +51,24 @@ def explain_fitted(X, y, forest, layout="bits", **options):
     min_node_size=st.sampled_from([1, 2, 7]),
     seed=st.integers(0, 99),
     layout=layouts,
+    counts=st.sampled_from(COUNTS),
 )
-def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, layout):
+def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, layout, counts):
     X, y, _, forest = drawn
+    counts = counts_of(forest, counts)
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size, alpha=0.2)
-    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size, alpha=0.2, counts=counts)
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size)
+    scores = explainer.fitted_.interval_scores
+    assert (scores is None) == (counts == "bootstrap")
+    alpha = 0.2 if scores is None else calibrated_level(scores, 0.2)
     queries = X[rng.integers(len(X), size=3)]
     values = [y.min() - 1, *rng.choice(y, size=2), y.max()]
     for S in subsets(X.shape[1]):
         sdp, cdf = explainer.sdp(queries, S), explainer.cdf(queries, S, values)
         mean, quantile = explainer.predict(queries, S), explainer.quantile(queries, [0, 0.25, 0.5, 1], S)
         for i, x in enumerate(queries):
-            low, high = oracle.quantile(x, None, 0.1), oracle.quantile(x, None, 0.9)
+            low, high = oracle.quantile(x, None, alpha / 2), oracle.quantile(x, None, 1 - alpha / 2)
             assert abs(sdp[i] - oracle.sdp(x, S, (low, high))) < 1e-14
             for j, value in enumerate(values):
                 assert abs(cdf[i, j] - oracle.probability(x, S, y <= value)) < 1e-14
@@ -68,12 +83,14 @@ def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, layout):
     min_node_size=st.sampled_from([1, 2, 7]),
     seed=st.integers(0, 99),
     layout=layouts,
+    counts=st.sampled_from(COUNTS),
 )
-def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, layout):
+def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, layout, counts):
     X, y, _, forest = drawn
+    counts = counts_of(forest, counts)
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size)
-    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size, counts=counts)
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size)
     queries = X[rng.integers(len(X), size=3)]
     labels = rng.choice(np.unique(y), size=3)
     for S in subsets(X.shape[1]):
@@ -134,34 +151,38 @@ def test_a_tie_with_a_level_counts_as_reached():
     assert explainer.quantile(X[:1], [0.3, 0.8, 0.81]).tolist() == [[2.0, 7.0, 8.0]]
 
 
-def test_groups_equal_the_oracle():
+@pytest.mark.parametrize("counts", COUNTS)
+def test_groups_equal_the_oracle(counts):
     rng = np.random.default_rng(0)
     season = rng.integers(4, size=400)
     X = np.column_stack([rng.normal(size=400), season == 0, season == 1, season == 2, rng.normal(size=400)])
     y = (X[:, 0] + season + rng.normal(size=400) > 1.5).astype(int)
     forest = RandomForestClassifier(5, min_samples_leaf=3, random_state=0).fit(X, y)
-    explainer = explain_fitted(X, y, forest, groups={"season": ["x1", "x2", "x3"]})
+    groups = {"season": ["x1", "x2", "x3"]}
+    explainer = explain_fitted(X, y, forest, groups=groups, counts=counts, min_node_size=3, pi=0.8)
     assert explainer.variable_names_ == ("x0", "season", "x4")
-    oracle = Oracle(trees_of(forest), X, y, 3, groups=[(0,), (1, 2, 3), (4,)])
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 3, groups=[(0,), (1, 2, 3), (4,)])
     explanations = explainer.explain(X[:30], y[:30])
     for S in subsets(3):
         sdp = explainer.sdp(X[:30], S, y[:30])
         for i in range(30):
             assert abs(sdp[i] - oracle.sdp(X[i], S, y[i])) < 1e-14
     for i in range(30):
-        expected = oracle.sufficient_sets(X[i], y[i], range(3), 0.9)
+        expected = oracle.sufficient_sets(X[i], y[i], range(3), 0.8)
         names = {tuple(explainer.variable_names_[v] for v in S) for S in expected}
         assert {s.variables for s in explanations[i].sufficient_sets} == names
+    assert len({s.variables for e in explanations for s in e.sufficient_sets}) > 2
 
 
+@pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("n_columns", [70, 8])
-def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_columns):
+def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_columns, counts):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, n_columns))
     y = X[:, 0] + X[:, 1]
     forest = RandomForestRegressor(3, min_samples_leaf=2, max_features=0.2, random_state=0).fit(X, y)
-    explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.5)
-    oracle = Oracle(trees_of(forest), X, y, 2)
+    explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.5, counts=counts, min_node_size=2)
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 2)
     every = tuple(range(n_columns))
     sets = [every, every[1:], (), (0,), every[:5]]
     sdp = explainer.sdp(X[:5], sets, y[:5])

@@ -8,13 +8,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from oracle import Oracle, OracleTree
+from oracle import Oracle, trees_of
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice._engine.search import find_sufficient_sets
-from suffice._engine.trees import thin_forest
+from suffice._engine.trees import count_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 6, size=(400, 4)).astype(np.float32)
@@ -39,23 +39,12 @@ def kept_of(explainer):
 
 
 def oracle_of(explainer, kind):
-    """The definition, on the bootstrap rows that were kept."""
+    """The definition, on the counted rows that were kept."""
     kept = kept_of(explainer)
     place = {int(row): i for i, row in enumerate(kept)}
-    trees = []
-    for estimator, drawn in zip(explainer.forest_.estimators_, explainer.forest_.estimators_samples_, strict=True):
-        nodes = estimator.tree_
-        rows = np.array([place[int(row)] for row in drawn if int(row) in place])
-        trees.append(
-            OracleTree(
-                nodes.children_left,
-                nodes.children_right,
-                nodes.feature,
-                nodes.threshold,
-                nodes.missing_go_to_left.astype(np.uint8),
-                rows,
-            )
-        )
+    trees = trees_of(explainer.forest_, explainer.fitted_.counts, len(X))
+    for tree in trees:
+        tree.rows = np.array([place[int(row)] for row in tree.rows if int(row) in place])
     return Oracle(trees, X[kept].astype(float), OUTCOMES[kind][kept], explainer.min_node_size_)
 
 
@@ -64,13 +53,16 @@ def test_all_rows_as_reference_change_nothing(kind):
     whole, all_rows = fit(kind), fit(kind, reference_rows=400)
     more = fit(kind, reference_rows=1000)
     assert list(all_rows.explain(X[:9])) == list(whole.explain(X[:9])) == list(more.explain(X[:9]))
-    assert all_rows.min_node_size_ == 8
+    assert all_rows.min_node_size_ == 10
+    assert fit(kind, counts="bootstrap").min_node_size_ == 8
 
 
+# 8 of 400 rows are 2 of 100, but a cell holds at least 10 rows out of bag.
+@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 2), ("out-of-bag", 10)])
 @pytest.mark.parametrize("kind", OUTCOMES)
-def test_probabilities_are_those_of_the_definition_on_the_rows_kept(kind):
-    explainer = fit(kind, reference_rows=100)
-    assert explainer.min_node_size_ == 2  # 8 of 400 rows are 2 of 100
+def test_probabilities_are_those_of_the_definition_on_the_rows_kept(kind, counts, least):
+    explainer = fit(kind, reference_rows=100, counts=counts)
+    assert explainer.min_node_size_ == least
     oracle = oracle_of(explainer, kind)
     for i in range(0, 40, 5):
         explanation = explainer.explain(X[i : i + 1])[0]
@@ -89,7 +81,7 @@ def test_predictions_stay_those_of_the_whole_forest():
 def test_an_interval_comes_from_the_last_node_that_has_rows():
     """With 20 of 400 rows and leaves of 8 most leaves hold none."""
     explainer = fit("numbers", reference_rows=20)
-    trees = thin_forest(explainer.forest_, X, kept_of(explainer)).trees
+    trees = count_rows(explainer.forest_, X, "out-of-bag", kept_of(explainer)).trees
     assert sum((tree.n_rows[tree.left < 0] == 0).sum() for tree in trees) > 10
     values = np.sort(explainer.fitted_.training[1])
     for e in explainer.explain(X[:50], rules=None):
@@ -98,9 +90,10 @@ def test_an_interval_comes_from_the_last_node_that_has_rows():
     np.testing.assert_allclose(shares, np.tile([0.0, 1.0], (50, 1)), atol=1e-12)
 
 
+@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 3), ("out-of-bag", 10)])
 @pytest.mark.parametrize("kind", OUTCOMES)
-def test_a_copy_a_pickle_and_a_file_give_the_same_answers(kind, tmp_path):
-    explainer = fit(kind, reference_rows=150)
+def test_a_copy_a_pickle_and_a_file_give_the_same_answers(kind, counts, least, tmp_path):
+    explainer = fit(kind, reference_rows=150, counts=counts)
     explainer.save(tmp_path / "some.suffice")
     expected = list(explainer.explain(X[:7]))
     for again in (
@@ -109,16 +102,20 @@ def test_a_copy_a_pickle_and_a_file_give_the_same_answers(kind, tmp_path):
         copy.deepcopy(explainer),
     ):
         assert list(again.explain(X[:7])) == expected
-        assert again.min_node_size_ == 3
+        assert again.min_node_size_ == least
+        assert again.fitted_.counts == counts
         assert len(again.training[1]) == 150
 
 
 def test_the_rest_of_the_house_works_on_the_rows_kept():
     frame = pd.DataFrame(X, columns=list("abcd"))
-    explainer = SufficientExplainer(reference_rows=200, random_state=0).fit(frame, CLASSES)
+    forest = RandomForestClassifier(min_samples_leaf=5)
+    explainer = SufficientExplainer(forest, reference_rows=200, random_state=0).fit(frame, CLASSES)
     assert explainer.fidelity_ > 0.95
     explanations = explainer.explain(frame[:20])
-    assert [rule.coverage for rule in explanations.rules] == [rule.support / 200 for rule in explanations.rules]
+    rules = [rule for rule in explanations.rules if rule is not None]
+    assert len(rules) >= 10
+    assert [rule.coverage for rule in rules] == [rule.support / 200 for rule in rules]
     assert len(GlobalRulesClassifier.from_explanations(explanations).rules_) > 0
     assert explainer.describe()["settings"]["reference_rows"] == 200
 
@@ -146,9 +143,9 @@ def test_the_number_of_threads_can_be_changed_after_fit(monkeypatch):
     expected = list(explainer.explain(X[:5]))
     n_threads = []
 
-    def spy(projected, rows, outcomes, settings, **options):
-        n_threads.append(settings.n_threads)
-        return find_sufficient_sets(projected, rows, outcomes, settings, **options)
+    def spy(fitted, rows, outcomes, **options):
+        n_threads.append(fitted.settings.n_threads)
+        return find_sufficient_sets(fitted, rows, outcomes, **options)
 
     monkeypatch.setattr("suffice.explainer.find_sufficient_sets", spy)
     assert list(explainer.set_params(n_jobs=3).explain(X[:5])) == expected

@@ -285,7 +285,7 @@ def test_the_boxes_of_many_rows_are_those_of_each_alone(explainer, first_only):
     """Rows are grouped by their set and sorted by their outcome; each box must come back to its own row."""
     fitted, matrix = explainer.fitted_, explainer.encode(ROWS)
     outcomes = explainer.outcomes(ROWS)
-    sets = find_sufficient_sets(fitted.projected, matrix, outcomes, fitted.settings, minimal_only=False, progress=None)
+    sets = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=None)
     row_sets = [*sets.by_row(first_only=first_only), (0, (3,))]  # the last is not sufficient
     n_done = []
     boxes = find_boxes(fitted, matrix, outcomes, row_sets, ExplainOptions(), n_done.append)

@@ -25,6 +25,7 @@ OPTIONS = {
     "max_size": 64,
     "minimal_only": False,
     "max_sets": NO_LIMIT,
+    "least_sdp": np.zeros(0),
 }
 
 
@@ -38,7 +39,7 @@ def search(projection, X, lo, hi, n_threads=1, **options):
         n_threads=n_threads,
         progress=None,
     )
-    assert list(result) == ["offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"]
+    assert list(result) == ["offset", "masks", "sdps", "best_masks", "best_sdps", "best_squares", "is_complete"]
     assert result["is_complete"].dtype == np.bool_
     sets, best = as_numbers(result["masks"]), as_numbers(result["best_masks"])
     sdps, best_sdp, is_complete = result["sdps"], result["best_sdps"], result["is_complete"]
@@ -305,6 +306,7 @@ def found_sets(by_row, candidates, is_complete=None):
         sdps=np.array([sdp for _, sdp in sets]),
         best_masks=np.array([as_words(S) for S, _ in best], dtype=np.uint64).reshape(len(best), 2),
         best_sdps=np.array([sdp for _, sdp in best]),
+        best_squares=np.linspace(0.01, 0.5, len(best)),
         is_complete=np.array([True] * len(by_row) if is_complete is None else is_complete, dtype=bool),
     )
 

@@ -12,7 +12,7 @@ from small_explainers import NUMBERS, classifier
 from small_explainers import X as TABLE
 
 from suffice import SufficientExplainer
-from suffice._engine.settings import CHANGEABLE, SETTINGS, Settings, check_radius, least_cell
+from suffice._engine.settings import CHANGEABLE, SETTINGS, Settings, check_task_settings, least_cell
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -33,6 +33,12 @@ def small(kind=RandomForestClassifier, **options):
         ({"pi": NAN}, ValueError, "`pi` must be in (0, 1], got nan."),
         ({"pi": "0.9"}, TypeError, "`pi` must be in (0, 1], got '0.9'."),
         ({"pi": True}, TypeError, "`pi` must be in (0, 1], got True."),
+        ({"levels": "odd"}, ValueError, "`levels` must be one of ['same', 'odds'], got 'odd'. Did you mean 'odds'?"),
+        ({"confidence": 0}, ValueError, "`confidence` must be None or in (0, 1), got 0."),
+        ({"confidence": 1.0}, ValueError, "`confidence` must be None or in (0, 1), got 1.0."),
+        ({"confidence": "0.9"}, TypeError, "`confidence` must be None or in (0, 1), got '0.9'."),
+        ({"counts": "oob"}, ValueError, "`counts` must be one of ['auto', 'out-of-bag', 'bootstrap'], got 'oob'."),
+        ({"counts": None}, ValueError, "`counts` must be one of ['auto', 'out-of-bag', 'bootstrap'], got None."),
         ({"alpha": 0}, ValueError, "`alpha` must be in (0, 1), got 0."),
         ({"alpha": 1.0}, ValueError, "`alpha` must be in (0, 1), got 1.0."),
         ({"alpha": None}, TypeError, "`alpha` must be in (0, 1), got None."),
@@ -80,10 +86,12 @@ def test_a_wrong_parameter_is_refused_at_fit(options, error, message):
         small(**options).fit(X, CLASSES)
 
 
-@pytest.mark.parametrize(("leaf", "least"), [(1, 1), (4, 4), (0.05, 8)])
-def test_cells_are_as_large_as_leaves_by_default(leaf, least):
+@pytest.mark.parametrize(("leaf", "least"), [(1, 1), (4, 4), (0.05, 8), (12, 12)])
+def test_cells_are_as_large_as_leaves_by_default_and_hold_ten_rows_out_of_bag(leaf, least):
     forest = RandomForestRegressor(n_estimators=5, min_samples_leaf=leaf, random_state=0)
-    assert SufficientExplainer(forest).fit(TABLE, NUMBERS).min_node_size_ == least
+    assert SufficientExplainer(forest, counts="bootstrap").fit(TABLE, NUMBERS).min_node_size_ == least
+    assert SufficientExplainer(forest).fit(TABLE, NUMBERS).min_node_size_ == max(10, least)
+    assert SufficientExplainer(forest, min_node_size=2).fit(TABLE, NUMBERS).min_node_size_ == 2
     assert SufficientExplainer(forest, min_node_size=30).fit(TABLE, NUMBERS).min_node_size_ == 30
 
 
@@ -142,11 +150,19 @@ def test_the_least_cell_is_that_of_the_leaves_in_proportion_to_the_rows_kept(
     min_node_size, leaf, n_rows, n_kept, least
 ):
     assert least_cell(min_node_size, leaf, n_rows, n_kept) == least
+    assert least_cell(min_node_size, leaf, n_rows, n_kept, 6) == (max(least, 6) if min_node_size is None else least)
+
+
+def test_only_classes_have_levels_of_their_own():
+    settings = Settings.of(SufficientExplainer(levels="odds"))
+    check_task_settings(settings, "classification")
+    with pytest.raises(ValueError, match=r"`levels='odds'` is for classes, but `y` holds numbers; take 'same'."):
+        check_task_settings(settings, "regression")
 
 
 def test_only_numbers_have_a_radius():
     settings = Settings.of(SufficientExplainer(radius=1.0))
-    check_radius(settings, "regression")
-    check_radius(Settings.of(SufficientExplainer()), "classification")
+    check_task_settings(settings, "regression")
+    check_task_settings(Settings.of(SufficientExplainer()), "classification")
     with pytest.raises(ValueError, match="`radius` is for regression"):
-        check_radius(settings, "classification")
+        check_task_settings(settings, "classification")

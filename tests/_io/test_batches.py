@@ -80,9 +80,13 @@ def test_a_batch_may_have_no_date_at_all(labels, table, dtype):
     assert as_lines(result) == [expected_line(explanation) for explanation in expected]
 
 
+def few_trees():
+    return SufficientExplainer(RandomForestClassifier(5, random_state=0), counts="bootstrap", min_size=1)
+
+
 def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
     X = table[["amount", "count"]].astype(float).fillna(0.0)
-    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, table["number"] > 1.5)
+    explainer = few_trees().fit(X, table["number"] > 1.5)
     for y in ([1.0, 0.0, 1.0], [1, 0, 1], [True, False, True]):
         rows = X[:3].assign(y=y)
         request = BatchRequest.of(explainer, [("amount", "number"), ("count", "number"), ("y", None)], "y", (), OPTIONS)
@@ -106,7 +110,7 @@ def test_decimal_numbers_are_numbers(table):
 
 def test_an_explainer_without_names_takes_the_columns_in_their_order(table):
     X = table[["amount", "account"]].astype(float).fillna(0.0)
-    explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X.to_numpy(), table["label"])
+    explainer = few_trees().fit(X.to_numpy(), table["label"])
     rows = X.set_axis(["b", "a"], axis=1).assign(id=range(len(X)))
     held_types = [("b", "number"), ("id", "number"), ("a", "number")]
     request = BatchRequest.of(explainer, held_types, None, "id", OPTIONS)

@@ -44,7 +44,7 @@ def make(kind):
     if kind == "numbers of a regression":
         return SufficientExplainer(RandomForestRegressor(**FEW), **options).fit(TABLE, RIDES.rename("rides"))
     if kind == "array":
-        return SufficientExplainer(ExtraTreesClassifier(**FEW), n_jobs=1, min_size=0).fit(
+        return SufficientExplainer(ExtraTreesClassifier(**FEW), n_jobs=1, counts="bootstrap").fit(
             TABLE[["hour", "temp"]].to_numpy(), CLASSES["text"]
         )
     if kind == "groups":
@@ -267,7 +267,8 @@ def suppress_into(messages):
 
 def test_an_explainer_with_many_candidates_comes_back(tmp_path):
     wide = np.random.default_rng(0).normal(size=(60, 70))
-    explainer = SufficientExplainer(n_candidates=128, max_size=1, random_state=0).fit(wide, wide[:, 69] > 0)
+    explainer = SufficientExplainer(n_candidates=128, max_size=1, random_state=0, counts="bootstrap")
+    explainer.fit(wide, wide[:, 69] > 0)
     explainer.save(tmp_path / "wide.suffice")
     again = SufficientExplainer.load(tmp_path / "wide.suffice")
     assert len(again.candidates_) > 64
