@@ -50,9 +50,10 @@ class SufficientExplainer(CheckedForest):
     pi : float, default=0.9
         The probability that a sufficient set must reach, in (0, 1].
     levels : {"same", "odds"}, default="same"
-        Classification: whether every class must reach `pi`, or its own level: the probability whose odds are
-        ``pi / (1 - pi)`` times those of the class among the training rows. A rare class seldom reaches 0.9; with
-        "odds" a set is sufficient if it makes the class 9 times as likely, in odds, as it is on average.
+        Classification: whether every class must reach `pi`, or a rare class a level of its own: the probability whose
+        odds are ``pi / (1 - pi)`` times those of the class among the training rows, and at most `pi`. A rare class
+        seldom reaches 0.9; with "odds" a set is sufficient if it makes the class 9 times as likely, in odds, as it is
+        on average.
     confidence : float, default=None
         If given, such as 0.95, a set is sufficient only if the lower bound of its SDP at this confidence reaches the
         level, not only its estimate.

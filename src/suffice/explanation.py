@@ -235,8 +235,8 @@ class Explanation:
 
     @property
     def level_note(self) -> str:
-        """Which level holds for the class and why, in one sentence; nothing if all classes have the same level."""
-        if self.levels == "same" or self.base_rate is None or not 0 < self.base_rate < 1 or self.pi >= 1:
+        """Which level holds for the class and why, in one sentence; nothing if it is that of the common classes."""
+        if self.levels == "same" or self.base_rate is None or not 0 < self.base_rate < 0.5 or self.pi >= 1:
             return ""
         factor = self.pi / (1 - self.pi) * (1 - self.base_rate) / self.base_rate
         return f"Level {format_level(self.pi)} for this class: {factor:.3g} times its odds."

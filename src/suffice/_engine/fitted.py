@@ -300,7 +300,8 @@ class Fitted:
         Returns
         -------
         ndarray of shape (n_rows,)
-            pi or, with ``levels="odds"``, the probability whose odds are pi / (1 - pi) times those of the class.
+            pi or, with ``levels="odds"``, the probability whose odds are pi / (1 - pi) times those of the class, if that
+            is less.
         """
         pi = self.settings.pi
         if self.settings.levels == "same":
@@ -308,7 +309,7 @@ class Fitted:
         base = self.base_rates(outcomes)
         # odds / (1 + odds), without a division by 0 at pi = 1.
         gain = pi * base
-        levels: Floats = gain / (gain + (1 - pi) * (1 - base))
+        levels: Floats = np.minimum(pi, gain / (gain + (1 - pi) * (1 - base)))
         return levels
 
     def level_of_rules(self) -> float | dict[Any, float]:

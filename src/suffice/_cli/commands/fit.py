@@ -118,6 +118,13 @@ def fit(
             help="Set a share of the rows aside, such as 0.2; every rule is then checked on them.",
         ),
     ] = None,
+    signal: Annotated[
+        bool,
+        typer.Option(
+            "--signal/--no-signal",
+            help="Count the rows that would get a sufficient set if the outcomes were shuffled; takes another fit.",
+        ),
+    ] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="The number of threads; all cores by default.")
@@ -164,12 +171,17 @@ def fit(
         if reason is not None:  # otherwise the reason would be the forest, which was made for this task
             explainer.fitted_ = replace(explainer.fitted_, task_reason=reason)
         explainer.save(output)
+    check = None
+    if signal and reference is None:
+        with working("Fitting once more to shuffled outcomes"):
+            check = explainer.check_signal(random_state=seed)
     seconds = time.perf_counter() - begin
     say_lines(
         {
             "Rows": f"{len(y)}" + (f", drawn from {n_read}" if len(y) < n_read else "") + _set_aside_text(explainer),
             "Columns": _kinds_text(X),
             **describe_fit(explainer.describe()),
+            **({} if check is None else {"Signal": str(check)}),
             "Saved": f"{output} ({format_size(Path(output).stat().st_size)}), after {seconds:.1f} s",
         }
     )

@@ -41,7 +41,7 @@ LevelsOption = Annotated[
     Literal["same", "odds"] | None,
     typer.Option(
         "--levels",
-        help="Classes: whether all must reach pi, or each its own level, pi / (1 - pi) times its odds; "
+        help="Classes: whether all must reach pi, or a rare one its own level, pi / (1 - pi) times its odds; "
         "in place of the setting at fit.",
     ),
 ]
