@@ -17,6 +17,7 @@ HEAVY = ["pandas", "polars", "matplotlib", "tqdm", "shap", "dash", "narwhals", "
 def test_the_package_exports_these_names():
     assert suffice.__all__ == [
         "Condition",
+        "CountsWarning",
         "Explanation",
         "Explanations",
         "FidelityWarning",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from suffice.conditions import Condition
-    from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
+    from suffice.errors import CountsWarning, FidelityWarning, RareCategoriesWarning, SearchSizeWarning
     from suffice.explainer import SufficientExplainer
     from suffice.explanation import Explanation, SufficientSet
     from suffice.explanations import Explanations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Condition",
+    "CountsWarning",
     "Explanation",
     "Explanations",
     "FidelityWarning",
@@ -33,6 +34,7 @@ __all__ = [
 # Loaded when they are first used: scikit-learn takes a second, and `suffice --help` needs none of it.
 _MODULE_OF = {
     "Condition": "conditions",
+    "CountsWarning": "errors",
     "Explanation": "explanation",
     "Explanations": "explanations",
     "FidelityWarning": "errors",

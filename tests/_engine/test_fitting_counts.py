@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
-from suffice import FidelityWarning, SufficientExplainer
+from suffice import CountsWarning, FidelityWarning, SufficientExplainer
 from suffice._engine.fitting import decide_counts, measure_fidelity
 from suffice._engine.forest import rows_out_of_bag
-from suffice.errors import CountsWarning
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))
 LABELS = (X[:, 0] > 0).astype(int)
 DRAWS_ALL = [ExtraTreesClassifier(5), ExtraTreesRegressor(5), RandomForestClassifier(5, bootstrap=False)]
 NO_ROWS = (
-    r"^Each tree of `forest` draws all rows, so the rows that grew it are counted and probabilities come out too high\. "
-    r"Set `bootstrap=True` to count the rows out of bag, or `counts='bootstrap'` to accept this\.$"
+    r"^Each tree of `forest` draws all rows, so the rows that grew it are counted and probabilities come out too "
+    r"high\. Set `bootstrap=True` to count the rows out of bag, or `counts='bootstrap'` to accept this\.$"
 )
 
 # --- counts ----------------------------------------------------------------------------------------------------------
