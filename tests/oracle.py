@@ -131,8 +131,11 @@ class Oracle:
                 return value
         raise AssertionError("the CDF ends at 1")
 
-    def sufficient_sets(self, x, outcome, candidates, pi, min_size=1, max_size=None):
-        """All sets of candidates with SDP >= pi that have no proper subset (of at least min_size) with SDP >= pi."""
+    def sufficient_sets(self, x, outcome, candidates, pi, min_size=1, max_size=None, least_sdp=None):
+        """All sets of candidates with SDP >= pi that have no proper subset (of at least min_size) with SDP >= pi.
+
+        With `least_sdp`, the SDP must also reach its entry at the whole part of 1 / (sum of squared weights).
+        """
         sdps = {}
         max_size = len(candidates) if max_size is None else max_size
         for size in range(min_size, max_size + 1):
@@ -140,7 +143,11 @@ class Oracle:
                 if any(set(T) < set(S) for T in sdps):
                     continue
                 sdp = self.sdp(x, S, outcome)
-                if sdp >= Fraction(str(pi)):
+                is_sure = True
+                if least_sdp is not None:
+                    n_rows = int(1 / self.squared_weights(x, S))
+                    is_sure = sdp >= Fraction(least_sdp[min(n_rows, len(least_sdp) - 1)]) - Fraction(1, 10**12)
+                if sdp >= Fraction(str(pi)) and is_sure:
                     sdps[S] = sdp
         return sdps
 

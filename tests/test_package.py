@@ -19,6 +19,7 @@ def test_the_package_exports_these_names():
         "Certificate",
         "CertifiedRules",
         "Condition",
+        "CountsWarning",
         "Explanation",
         "Explanations",
         "FidelityWarning",

@@ -12,7 +12,8 @@ SMALL = {"n_estimators": 10, "random_state": 0}
 ESTIMATORS = [
     SufficientExplainer(n_jobs=1),
     SufficientExplainer(RandomForestClassifier(**SMALL)),
-    SufficientExplainer(ExtraTreesRegressor(**SMALL)),
+    SufficientExplainer(ExtraTreesRegressor(**SMALL), counts="bootstrap"),  # its trees draw all rows
+    SufficientExplainer(ExtraTreesRegressor(**SMALL, bootstrap=True)),
     SufficientExplainer(RandomForestClassifier(**SMALL), task="classification"),
     SufficientExplainer(RandomForestRegressor(**SMALL), task="regression"),
 ]

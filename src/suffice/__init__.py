@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from suffice.certificates import Certificate
     from suffice.certification import CertifiedRules
     from suffice.conditions import Condition
-    from suffice.errors import FidelityWarning, RareCategoriesWarning, SearchSizeWarning
+    from suffice.errors import CountsWarning, FidelityWarning, RareCategoriesWarning, SearchSizeWarning
     from suffice.explainer import SufficientExplainer
     from suffice.explanation import Explanation, SufficientSet
     from suffice.explanations import Explanations
@@ -22,6 +22,7 @@ __all__ = [
     "Certificate",
     "CertifiedRules",
     "Condition",
+    "CountsWarning",
     "Explanation",
     "Explanations",
     "FidelityWarning",
@@ -43,6 +44,7 @@ _MODULE_OF = {
     "Certificate": "certificates",
     "CertifiedRules": "certification",
     "Condition": "conditions",
+    "CountsWarning": "errors",
     "Explanation": "explanation",
     "Explanations": "explanations",
     "FidelityWarning": "errors",

@@ -141,6 +141,56 @@ def test_numbers_of_rows_around_full_blocks_and_words(kernels, n_rows):
     assert_same_sdp(trees, X, y, rng.normal(size=(20, 3)), min_node_size=max(1, n_rows // 50))
 
 
+@pytest.mark.parametrize("min_node_size", [1, 4])
+def test_squared_weights_equal_the_oracle(kernels, min_node_size):
+    """Rows drawn twice, cells of all rows (no split on the set), and sets of every size."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(70, 3)).astype(float), rng.integers(0, 4, size=70)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    nested = (0, 0.5, (1, 0.5, None, (2, 1.5, None, None, 1)), (1, 1.5, (0, 1.5, None, None), None), 1)
+    trees = [tree(nested, rng.integers(70, size=50)) for _ in range(4)] + [tree((2, 0.5, None, None), np.arange(70))]
+    oracle = Oracle(trees, X, y, min_node_size)
+    pairs = [(x, S) for x in X[:9] for S in subsets(3)]
+    expected = [float(oracle.squared_weights(x, S)) for x, S in pairs]
+    assert len(set(expected)) > 20
+    forest = core_forest(trees, X, y)
+    for layout in LAYOUTS:
+        squares = _core.squared_weights(
+            projection=project(forest, 3, layout=layout),
+            X=np.array([x for x, _ in pairs], dtype=np.float32),
+            sets=np.array([mask(S) for _, S in pairs], dtype=np.uint64),
+            min_node_size=min_node_size,
+            n_threads=2,
+        )
+        np.testing.assert_allclose(squares, expected, rtol=1e-12, err_msg=layout)
+
+
+def test_squared_weights_worked_out_by_hand():
+    """Rows 0, 1 in one tree (row 0 twice), rows 1, 2 in the other: weights 1/3, 1/6 + 1/4, 1/4."""
+    X = np.zeros((3, 1))
+    trees = [tree(None, [0, 0, 1]), tree(None, [1, 2])]
+    projection = project(core_forest(trees, X, np.arange(3)), 1)
+    query = {"X": X[:1].astype(np.float32), "sets": np.zeros(1, np.uint64), "min_node_size": 1, "n_threads": 1}
+    [squares] = _core.squared_weights(projection=projection, **query)
+    assert squares == pytest.approx(1 / 9 + 25 / 144 + 1 / 16)
+
+
+def test_the_sdp_of_all_variables_is_that_of_the_leaves(kernels):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(60, 3)).astype(float), rng.integers(0, 5, size=60)
+    nested = (0, 0.5, (1, 0.5, None, (2, 1.5, None, None)), (1, 1.5, (0, 1.5, None, None), None))
+    # Few rows: some leaves hold none, and the last node on the way that has some counts.
+    trees = [tree(nested, rng.integers(60, size=n)) for n in (60, 5, 2)]
+    oracle = Oracle(trees, X, y, 1)
+    lo, hi = rng.integers(0, 3, size=60), rng.integers(2, 5, size=60)
+    values = np.unique(y)
+    sdp = _core.leaf_sdp(forest=core_forest(trees, X, y), rows=core_rows(X, lo, hi), n_threads=2)
+    expected = [float(oracle.sdp(x, None, (values[a], values[b]))) for x, a, b in zip(X, lo, hi, strict=True)]
+    np.testing.assert_allclose(sdp, expected, rtol=0, atol=1e-15)
+    nothing = _core.leaf_sdp(forest=core_forest(trees, X, y), rows=core_rows(X, 1, 0), n_threads=2)
+    assert not nothing.any()
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_values_are_compared_as_float32(layout):
     """0.1 as float32 is above 0.1 as float64: a split at 0.1 sends it right, as scikit-learn does."""
@@ -221,6 +271,10 @@ def test_wrong_shapes_are_refused():
         _core.sdp(rows=rows, sets=one[:3], **shared)
     with pytest.raises(ValueError, match="unknown variable"):
         _core.sdp(rows=rows, sets=one * 4, **shared)
+    with pytest.raises(ValueError, match="one set for each row"):
+        _core.squared_weights(X=X, sets=one[:3], **shared)
+    with pytest.raises(ValueError, match="unknown variable"):
+        _core.squared_weights(X=X, sets=one * 4, **shared)
     for lo, hi in ((rank[:2], rank), (rank, rank[:2])):
         with pytest.raises(ValueError, match="one outcome for each row"):
             _core.Rows(X=X, lo=lo, hi=hi)
@@ -228,6 +282,10 @@ def test_wrong_shapes_are_refused():
     cells = _core.SetCells(forest=forest, columns=np.array([0], np.int32), min_node_size=1)
     with pytest.raises(ValueError, match="another number of columns"):
         _core.sdp(rows=wide, sets=one, **shared)
+    with pytest.raises(ValueError, match="another number of columns"):
+        _core.squared_weights(X=np.zeros((9, 3), np.float32), sets=one, **shared)
+    with pytest.raises(ValueError, match="another number of columns"):
+        _core.leaf_sdp(forest=forest, rows=wide, n_threads=1)
     with pytest.raises(ValueError, match="another number of columns"):
         _core.search(projection=shared["projection"], rows=wide, options=search_options(), n_threads=1)
     with pytest.raises(ValueError, match="another number of columns"):

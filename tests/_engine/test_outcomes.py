@@ -83,3 +83,18 @@ def test_parts_that_are_joined_are_the_whole(has_intervals):
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
         assert getattr(joined, name).dtype == getattr(whole, name).dtype
     assert (joined.intervals is None) == (not has_intervals)
+
+
+def test_some_of_the_outcomes_are_taken_in_their_order():
+    numbers = np.array([1.0, 2.0, 3.0])
+    outcomes = outcomes_of_intervals(numbers, intervals_around(numbers, 1.0), np.arange(5.0))
+    some = outcomes.take(np.array([2, 0]))
+    assert len(some) == 2
+    assert some.values.tolist() == [3.0, 1.0]
+    assert some.intervals.tolist() == [[2.0, 4.0], [0.0, 2.0]]
+    assert (some.low.tolist(), some.high.tolist()) == ([2, 0], [4, 2])
+    labels = outcomes_of_classes(np.array(["b", "a"]), np.array(["a", "b"])).take(np.array([1]))
+    assert labels.intervals is None
+    assert labels.values.tolist() == ["a"]
+    assert labels.low.tolist() == labels.high.tolist() == [0]
+    assert len(outcomes.take(np.zeros(0, dtype=np.intp))) == 0

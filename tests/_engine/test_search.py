@@ -11,9 +11,13 @@ from forests import LAYOUTS, core_forest, core_rows, fitted_forests, mask, proje
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
+from sklearn.ensemble import RandomForestClassifier
 
-from suffice import _core
-from suffice._engine.search import FoundSets
+from suffice import SufficientExplainer, _core
+from suffice._engine.bounds import least_sdps, lower_bounds
+from suffice._engine.outcomes import outcomes_of_classes
+from suffice._engine.rule_search import ExplainOptions, find_boxes
+from suffice._engine.search import BY_ROW, FoundSets, find_sufficient_sets
 
 NO_LIMIT = 2**64 - 1
 
@@ -41,6 +45,13 @@ def search(projection, X, lo, hi, n_threads=1, **options):
     )
     assert list(result) == ["offset", "masks", "sdps", "best_masks", "best_sdps", "best_squares", "is_complete"]
     assert result["is_complete"].dtype == np.bool_
+    masks = [(low | high << 64) for low, high in result["best_masks"].tolist()]
+    if np.shape(X)[1] <= 64:  # a wider projection can only be searched
+        narrow = {"sets": np.array(masks, dtype=np.uint64), "min_node_size": options["min_node_size"]}
+        squares = _core.squared_weights(
+            projection=projection, X=np.ascontiguousarray(X, dtype=np.float32), n_threads=n_threads, **narrow
+        )
+        np.testing.assert_array_equal(result["best_squares"], squares)
     sets, best = as_numbers(result["masks"]), as_numbers(result["best_masks"])
     sdps, best_sdp, is_complete = result["sdps"], result["best_sdps"], result["is_complete"]
     sufficient = [
@@ -342,6 +353,148 @@ def test_joined_sets_are_those_of_all_rows():
     parts = [found_sets(rows[a:b], CANDIDATES, complete[a:b]) for a, b in ((0, 1), (1, 1), (1, 3), (3, 4))]
     joined = FoundSets.joined(parts)
     assert joined.candidates == whole.candidates
-    for name in ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"):
+    for name in ("offset", "masks", "sdps", *BY_ROW):
+        if name == "best_squares":
+            continue  # the squares made by hand depend on the number of rows
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
         assert getattr(joined, name).dtype == getattr(whole, name).dtype
+
+
+def test_sets_are_put_into_another_order():
+    rows = [*ROWS_OF_SETS, []]
+    whole = found_sets(rows, CANDIDATES, [True, False, True, False, True])
+    for order in ([4, 2, 0, 3, 1], [0, 1, 2, 3, 4], [1, 4, 3, 2, 0]):
+        turned = whole.in_order(np.array(order))
+        expected = found_sets([rows[i] for i in order], CANDIDATES)
+        for name in ("offset", "masks", "sdps"):
+            np.testing.assert_array_equal(getattr(turned, name), getattr(expected, name))
+            assert getattr(turned, name).dtype == getattr(whole, name).dtype
+        for name in BY_ROW:
+            np.testing.assert_array_equal(getattr(turned, name), getattr(whole, name)[order])
+    nothing = found_sets([], CANDIDATES).in_order(np.zeros(0, dtype=np.intp))
+    assert nothing.offset.tolist() == [0]
+
+
+# --- with confidence -------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    drawn=fitted_forests(task="classification", max_columns=3, max_rows=80),
+    pi=st.sampled_from([0.3, 0.5, 0.75]),
+    confidence=st.sampled_from([0.5, 0.8]),
+    min_node_size=st.sampled_from([1, 7]),
+    min_size=st.integers(0, 1),
+    seed=st.integers(0, 99),
+)
+def test_sets_with_confidence_equal_brute_force(drawn, pi, confidence, min_node_size, min_size, seed):
+    X, y, _, forest = drawn
+    n = X.shape[1]
+    rng = np.random.default_rng(seed)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    projection = project(core_forest(oracle.trees, X, y), n)
+    values = np.unique(y)
+    queries, lo = X[rng.integers(len(X), size=3)], rng.integers(len(values), size=3)
+    least = least_sdps(pi, confidence)
+    options = {"pi": pi, "min_node_size": min_node_size, "min_size": min_size}
+    sufficient, best, best_sdp = search(projection, queries, lo, lo, least_sdp=least, **options)
+    for i, x in enumerate(queries):
+        expected = oracle.sufficient_sets(x, values[lo[i]], range(n), pi, min_size, least_sdp=least)
+        assert {S for S, _ in sufficient[i]} == {mask(S) for S in expected}
+        if not expected:
+            assert abs(best_sdp[i] - oracle.best_sdp(x, values[lo[i]], range(n), min_size)) < 1e-14
+        else:
+            assert (best[i], best_sdp[i]) == sufficient[i][0]
+
+
+def levelled(seed=0, n_rows=400, **options):
+    """Three classes, the last of them rare, and an explainer that finds sets for each at its own level."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(n_rows, 4)).astype(float)
+    y = np.where((X[:, 0] == 3) & (X[:, 1] > 1) & (rng.random(n_rows) < 0.8), 2, X[:, 2] > 1)
+    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+    return SufficientExplainer(forest, n_jobs=2, **options).fit(X, y), X, y
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_a_set_passes_exactly_if_the_bound_that_is_shown_reaches_pi(confidence):
+    """The core compares with a table of least SDPs, and the bound is computed from the SDP and the weights."""
+    explainer, X, _ = levelled(pi=0.6)
+    whole = explainer.explain(X, rules=None)
+    sure = explainer.with_settings(confidence=confidence).explain(X, rules=None)
+    fitted = explainer.fitted_
+    n_passed = n_failed = 0
+    for i, (every, some) in enumerate(zip(whole, sure, strict=True)):
+        outcomes = sure.answers.outcomes.take(np.array([i]))
+        if some.is_sufficient:
+            assert some.best_set.lower >= 0.6 - 1e-9
+        for s in every.sufficient_sets:
+            S = tuple(int(name[1:]) for name in s.variables)
+            row = sure.answers.X[i : i + 1]
+            sdp = fitted.projected.sdp(row, [S], outcomes, 1)
+            [bound] = lower_bounds(sdp, fitted.projected.squared_weights(row, [S], 1), confidence)
+            is_sure = s.variables in {t.variables for t in some.sufficient_sets}
+            assert is_sure == (bound >= 0.6)
+            n_passed, n_failed = n_passed + is_sure, n_failed + (not is_sure)
+    assert n_passed > 20
+    assert n_failed > 20
+
+
+# --- levels by class -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pi", [0.5, 0.9, 1.0])
+def test_the_odds_of_a_level_are_those_of_pi_times_those_of_the_class(pi):
+    explainer, _, y = levelled(pi=pi, levels="odds")
+    outcomes = outcomes_of_classes(np.array([2, 0, 1, 2]), np.arange(3))
+    levels = explainer.fitted_.levels(outcomes)
+    shares = np.array([np.mean(y == label) for label in (2, 0, 1, 2)])
+    np.testing.assert_allclose(explainer.fitted_.base_rates(outcomes), shares)
+    if pi == 1:
+        assert levels.tolist() == [1.0] * 4
+    else:
+        np.testing.assert_allclose(levels / (1 - levels), pi / (1 - pi) * shares / (1 - shares))
+        if pi == 0.5:  # no gain is asked for
+            np.testing.assert_allclose(levels, shares)
+    assert explainer.with_settings(levels="same").fitted_.levels(outcomes).tolist() == [pi] * 4
+
+
+@pytest.mark.parametrize("confidence", [None, 0.5])
+def test_rows_of_several_classes_have_the_sets_of_each_class_alone(confidence):
+    explainer, X, y = levelled(pi=0.8, levels="odds", confidence=confidence)
+    fitted, matrix = explainer.fitted_, explainer.encode(X[:90])
+    outcomes = outcomes_of_classes(y[:90], np.arange(3))
+    n_done = []
+    together = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=n_done.append)
+    assert n_done == sorted(n_done)
+    n_sets = set()
+    for i in range(90):
+        alone = find_sufficient_sets(
+            fitted, matrix[[i]], outcomes.take(np.array([i])), minimal_only=False, progress=None
+        )
+        begin, end = together.offset[i : i + 2]
+        np.testing.assert_array_equal(together.masks[begin:end], alone.masks)
+        np.testing.assert_array_equal(together.sdps[begin:end], alone.sdps)
+        for name in BY_ROW:
+            assert np.array_equal(getattr(together, name)[i], getattr(alone, name)[0])
+        n_sets.add((int(y[i]), len(alone.sdps) > 0))
+        level = fitted.levels(outcomes)[i]
+        assert np.all(alone.sdps >= level - 1e-9)
+    assert {(0, True), (1, True), (2, True)} <= n_sets
+
+
+def test_the_rules_of_a_class_hold_at_its_level():
+    explainer, X, y = levelled(pi=0.8, levels="odds")
+    fitted, matrix = explainer.fitted_, explainer.encode(X[:90])
+    outcomes = outcomes_of_classes(y[:90], np.arange(3))
+    levels = fitted.levels(outcomes)
+    pairs = [(i, S) for i in range(90) for S in ((0, 1), (2,))]
+    boxes = find_boxes(fitted, matrix, outcomes, pairs, ExplainOptions())
+    n_rare = 0
+    for (i, S), found_box in zip(pairs, boxes, strict=True):
+        [sdp] = fitted.projected.sdp(matrix[[i]], [S], outcomes.take(np.array([i])), 1)
+        assert (found_box is not None) == (sdp >= levels[i] - 1e-9)
+        n_rare += found_box is not None and y[i] == 2 and sdp < 0.8
+    assert n_rare > 0  # rules that pi itself would not allow
+    explanation = next(e for e in explainer.explain(X[:90], y[:90]) if e.outcome == 2)
+    assert explanation.pi == pytest.approx(levels[y[:90] == 2][0])

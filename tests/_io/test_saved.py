@@ -138,6 +138,31 @@ def test_a_file_of_the_first_format_is_still_read():
     rows = pd.DataFrame(expected["rows"])
     assert [str(e) for e in loaded.explain(rows)] == expected["explanations"]
     assert loaded.predict_proba(rows).tolist() == expected["probabilities"]
+    # That version counted the rows that grew the trees, without a gate and without calibrated intervals.
+    assert (loaded.counts, loaded.min_size, loaded.levels, loaded.confidence) == ("bootstrap", 1, "same", None)
+    assert loaded.fitted_.counts == "bootstrap"
+    assert loaded.fitted_.has_signal
+    assert loaded.fitted_.interval_scores is None
+
+
+@pytest.mark.parametrize("counts", ["auto", "out-of-bag", "bootstrap"])
+@pytest.mark.parametrize("outcomes", ["classes", "numbers", "noise"])
+def test_counts_the_gate_and_the_scores_of_intervals_are_saved(outcomes, counts, tmp_path):
+    y = {"classes": CLASSES["text"], "numbers": RIDES, "noise": np.random.default_rng(1).normal(size=N)}[outcomes]
+    table = TABLE[["hour", "temp", "workingday"]]
+    explainer = SufficientExplainer(counts=counts, confidence=0.8, random_state=0, n_jobs=1).fit(table, y)
+    explainer.save(tmp_path / "m")
+    loaded = load_explainer(tmp_path / "m")
+    assert (loaded.counts, loaded.confidence) == (counts, 0.8)
+    assert loaded.fitted_.counts == ("bootstrap" if counts == "bootstrap" else "out-of-bag")
+    assert loaded.fitted_.has_signal is (outcomes != "noise" or counts == "bootstrap")
+    if outcomes == "classes" or counts == "bootstrap":
+        assert loaded.fitted_.interval_scores is None
+    else:
+        np.testing.assert_array_equal(loaded.fitted_.interval_scores, explainer.fitted_.interval_scores)
+    assert list(loaded.explain(table[:20])) == list(explainer.explain(table[:20]))
+    again = loaded.with_settings(alpha=0.3)
+    assert list(again.explain(table[:9])) == list(explainer.with_settings(alpha=0.3).explain(table[:9]))
 
 
 # --- files that are not valid ----------------------------------------------------------------------------------------
@@ -185,6 +210,51 @@ def damaged(content, rng):
     else:
         del content[at:]
     return bytes(content)
+
+
+def changed(content, change):
+    """A file whose header or scores were changed by `change(header, scores)`, with the right checksum."""
+    _, number, length = _PREFIX.unpack_from(content)
+    header = json.loads(content[_PREFIX.size : _PREFIX.size + length])
+    data = bytearray(content[_PREFIX.size + length : -32])
+    entry = header["arrays"]["interval_scores"]
+    begin, size = entry["offset"], 8 * entry["shape"][0]
+    scores = np.frombuffer(bytes(data[begin : begin + size]), "<f8").copy()
+    change(header, scores)
+    data[begin : begin + size] = scores.tobytes()
+    text = json.dumps(header).encode()
+    body = _PREFIX.pack(MARK, number, len(text)) + text + bytes(data)
+    return body + hashlib.sha256(body).digest()
+
+
+def set_at(array, i, value):
+    array[i] = value
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda header, scores: set_at(scores, 3, np.nan), "the scores of its intervals are not in order"),
+        (lambda header, scores: set_at(scores, -1, np.inf), "the scores of its intervals are not in order"),
+        (lambda header, scores: set_at(scores, 0, 5.0), "the scores of its intervals are not in order"),
+        (
+            lambda header, scores: header["arrays"]["interval_scores"].update(type="<f4"),
+            "'interval_scores' has the type",
+        ),
+        (lambda header, scores: header["arrays"]["interval_scores"].update(shape=[2, 3]), "has the shape"),
+        (lambda header, scores: header.update(counts="oob"), "it counts the rows 'oob'"),
+        (lambda header, scores: header["params"].update(counts="oob"), "`counts` must be one of"),
+    ],
+)
+def test_damaged_counts_and_scores_are_refused(change, message, tmp_path):
+    path = tmp_path / "m"
+    make("numbers of a regression").save(path)
+    content = path.read_bytes()
+    path.write_bytes(changed(content, lambda header, scores: None))
+    load_explainer(path)
+    path.write_bytes(changed(content, change))
+    with pytest.raises(ValueError, match=f"is not a valid suffice file: .*{re.escape(message)}"):
+        load_explainer(path)
 
 
 def test_any_damage_raises_an_error(saved, tmp_path):
