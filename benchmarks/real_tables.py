@@ -18,6 +18,7 @@ from experiments.data.loaders import (
     load_diabetes,
     load_nhanes,
 )
+from experiments.data.synthetic import make_switch
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.datasets import load_diabetes as load_progression
 from sklearn.model_selection import train_test_split
@@ -75,6 +76,11 @@ def _as_frame(load: Any) -> Any:
     return lambda data: load(return_X_y=True, as_frame=True)
 
 
+def load_switch(data: str | None) -> tuple[Any, Any]:
+    drawn = make_switch(10_000, n_columns=10, noise=1.0, random_state=np.random.default_rng(0))
+    return drawn.X, drawn.y
+
+
 # The loader of each table, and whether its outcomes are classes.
 LOADERS = {
     "german credit": (load_german, True),
@@ -88,6 +94,7 @@ LOADERS = {
     "bike": (load_bike, False),
     "california": (load_california, False),
     "diabetes": (_as_frame(load_progression), False),
+    "switch model": (load_switch, False),
 }
 # Tables that come with scikit-learn, and need no folder.
 BUNDLED = ("breast cancer", "wine", "diabetes")

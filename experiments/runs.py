@@ -24,8 +24,9 @@ from typing import Any, Literal
 from suffice.errors import FidelityWarning, SearchSizeWarning, did_you_mean
 
 PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "imodels", "torch")
-# The settings of the paper: the rows that grew the trees are counted, and the empty set is not searched.
-PAPER: dict[str, Any] = {"counts": "bootstrap", "min_size": 1}
+# The settings of the paper: the rows that grew the trees are counted, the empty set is not searched, and an interval
+# lies between the quantiles at levels 0.05 and 0.95.
+PAPER: dict[str, Any] = {"counts": "bootstrap", "min_size": 1, "alpha": 0.1}
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
 
 

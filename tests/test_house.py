@@ -138,8 +138,8 @@ def count_switches(call):
 @pytest.mark.parametrize("is_class", [True, False])
 def test_one_row_takes_a_short_way_through_the_house(is_class):
     X = np.random.default_rng(0).normal(size=(300, 6))
-    y = X[:, 0] + X[:, 1]
-    explainer = suffice.SufficientExplainer(random_state=0, n_jobs=1).fit(X, y > 0 if is_class else y)
+    y = (X[:, 0] > 0) + 0.1 * X[:, 1]
+    explainer = suffice.SufficientExplainer(random_state=0, n_jobs=1).fit(X, y > 0.5 if is_class else y)
     row = np.full((1, 6), 2.0)
     assert explainer.explain(row)[0].rule is not None  # and what is kept for the next call is there
     switches = count_switches(lambda: explainer.explain(row))

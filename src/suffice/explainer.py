@@ -57,7 +57,7 @@ class SufficientExplainer(CheckedForest):
     confidence : float, default=None
         If given, such as 0.95, a set is sufficient only if the lower bound of its SDP at this confidence reaches the
         level, not only its estimate.
-    alpha : float, default=0.1
+    alpha : float, default=0.05
         Regression: the outcome is kept within an interval that holds 1 - alpha of the outcomes of such rows. It lies
         between two conditional quantiles of the forest, whose levels are calibrated on rows out of bag; with
         ``counts="bootstrap"`` the levels are ``alpha / 2`` and ``1 - alpha / 2``.
@@ -154,7 +154,7 @@ class SufficientExplainer(CheckedForest):
         pi: float = 0.9,
         levels: Literal["same", "odds"] = "same",
         confidence: float | None = None,
-        alpha: float = 0.1,
+        alpha: float = 0.05,
         radius: float | None = None,
         n_candidates: int = 10,
         candidates: str | Sequence[str | int] = "splits",

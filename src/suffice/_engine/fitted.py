@@ -300,8 +300,8 @@ class Fitted:
         Returns
         -------
         ndarray of shape (n_rows,)
-            pi or, with ``levels="odds"``, the probability whose odds are pi / (1 - pi) times those of the class, if that
-            is less.
+            pi or, with ``levels="odds"``, the probability whose odds are pi / (1 - pi) times those of the class, if
+            that is less.
         """
         pi = self.settings.pi
         if self.settings.levels == "same":

@@ -82,8 +82,8 @@ def fit(
         int, typer.Option("--candidates", metavar="N", help="How many variables are searched, at most 128.")
     ] = 10,
     alpha: Annotated[
-        float, typer.Option("--alpha", help="Numbers: keep outcomes within the forest's 1 - alpha interval.")
-    ] = 0.1,
+        float, typer.Option("--alpha", help="Numbers: keep outcomes within an interval that holds 1 - alpha of them.")
+    ] = 0.05,
     radius: Annotated[
         float | None, typer.Option("--radius", help="Numbers: keep outcomes within sqrt(radius) instead.")
     ] = None,

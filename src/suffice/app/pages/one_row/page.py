@@ -209,8 +209,8 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
         ),
     ]
     if workspace.is_regression and explainer.radius is None:
-        note = "the outcome is kept within the forest's 1 - alpha interval"
-        rows.append(pieces.slider_row("Level alpha", "alpha", view.alpha or explainer.alpha, 0.02, 0.6, 0.02, note))
+        note = "the outcome is kept within an interval that holds 1 - alpha of outcomes"
+        rows.append(pieces.slider_row("Level alpha", "alpha", view.alpha or explainer.alpha, 0.01, 0.6, 0.01, note))
     else:
         rows.append(html.Div(dmc.Slider(id="alpha", value=explainer.alpha, min=0, max=1, step=0.01), hidden=True))
         rows.append(html.Span(id="alpha-text", hidden=True))
