@@ -306,7 +306,7 @@ class Fitted:
         """
         pi = self.settings.pi
         if self.settings.levels == "same":
-            return np.full(len(outcomes), pi)
+            return np.full(len(outcomes.values), pi)
         base = self.base_rates(outcomes)
         # odds / (1 + odds), without a division by 0 at pi = 1.
         gain = pi * base

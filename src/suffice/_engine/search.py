@@ -202,7 +202,7 @@ def find_sufficient_sets(
         The sets of each row.
     """
     settings = fitted.settings
-    n = len(fitted.candidates)
+    n = len(fitted.projected.candidates)
     if settings.min_size > n:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
     levels = fitted.levels(outcomes)
@@ -243,7 +243,7 @@ def _search(
 ) -> FoundSets:
     """Search the sets of rows whose sufficient sets must reach the same level."""
     projected, settings = fitted.projected, fitted.settings
-    n = len(fitted.candidates)
+    n = len(fitted.projected.candidates)
     smallest, largest = settings.min_size, n if settings.max_size is None else min(settings.max_size, n)
     least = np.zeros(0) if settings.confidence is None else least_sdps(level, settings.confidence, fitted.counts)
     if not fitted.has_signal:
