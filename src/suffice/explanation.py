@@ -16,6 +16,7 @@ from suffice.rules import Rule
 from suffice.set_stability import RowStability
 from suffice.words import (
     ODDS_OPTION,
+    counted,
     format_confidence,
     format_level,
     format_lift,
@@ -273,6 +274,15 @@ class Explanation:
         return f'"At least" holds with {format_confidence(self.confidence or SHOWN_CONFIDENCE)} confidence.'
 
     @property
+    def few_rows_note(self) -> str:
+        """That few training rows stand behind the rule, in one sentence; nothing for other rules."""
+        if self.rule is None or not self.rule.has_few_rows or self.rule.precision is None:
+            return ""
+        rows = counted(self.rule.support, "training row")
+        precision = format_probability(self.rule.precision)
+        return f"Only {rows} stand behind the rule; expect it to hold for a share of {precision} of new rows."
+
+    @property
     def verdict(self) -> str:
         """Whether a set of variables is enough to keep the outcome, in one sentence."""
         if self.is_sufficient:
@@ -401,6 +411,7 @@ class Explanation:
             lines.append(" ".join(filter(None, notes)))
         if self.rule is not None:
             lines.append(f"Rule: {self.rule}")
+            lines += [self.few_rows_note] if self.few_rows_note else []
             lines += [self.rule.checked_text] if self.rule.checked_text else []
         others = self.sufficient_sets[1:]
         if others:

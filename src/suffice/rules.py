@@ -61,6 +61,8 @@ class Promise(NamedTuple):
         return np.asarray((low <= outcomes) & (outcomes <= high), dtype=np.bool_)
 
 
+# A rule of fewer training rows is marked: on held-out rows it keeps much less than its training rows say.
+FEW_ROWS = 50
 # Fields that older versions did not write.
 _LATER_FIELDS = ("n_kept", "certificate", "base_rate")
 
@@ -331,6 +333,11 @@ class Rule:
         if self.base_rate is None or self.interval is not None or not is_rare(self.base_rate):
             return []
         return [format_lift(probability / self.base_rate)]
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether fewer than 50 training rows stand behind the rule: its figures are then rough."""
+        return self.support < FEW_ROWS
 
     @property
     def conclusion(self) -> str:

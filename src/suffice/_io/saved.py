@@ -34,7 +34,7 @@ from suffice.explainer import SufficientExplainer
 from suffice.words import to_plain
 
 MARK = b"SUFFICE\n"
-FORMAT = 1
+FORMAT = 2  # 1: version 0.1, which counts the rows that a tree drew
 _PREFIX = struct.Struct("<8sIQ")
 _N_DIGEST = 32
 

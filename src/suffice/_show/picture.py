@@ -364,7 +364,7 @@ def picture_rule(
         sdp=sdp_share(rule.sdp, pi, lower),
         coverage=coverage_share(rule.coverage),
         precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
-        proof=f"{counted(rule.support, 'training row')} covered. {proof}",
+        proof=f"{counted(rule.support, 'training row')} covered{', which is few' if rule.has_few_rows else ''}. {proof}",
         checked=rule.checked_text,
         lift=_as_sentence(", ".join(rule.lift_texts(rule.sdp))),
         missing=missing_text(rule.conditions),
