@@ -52,7 +52,8 @@ def test_counts_are_those_of_covers_on_a_table_of_any_kind():
     known = y.notna()
     X, y = X[known], y[known]
     forest = RandomForestClassifier(10, min_samples_leaf=3, random_state=0)
-    explainer = SufficientExplainer(forest, n_jobs=1, random_state=0, dates="parts", unseen="missing")
+    options = {"counts": "bootstrap", "min_size": 1, "dates": "parts", "unseen": "missing"}
+    explainer = SufficientExplainer(forest, n_jobs=1, random_state=0, **options)
     explainer.fit(X[:120], y[:120])
     checked = explainer.certify(explainer.explain(X[:60]), X[120:], y[120:])
     assert len(checked.rules) > 5
@@ -210,7 +211,7 @@ def test_false_certificates_are_rare():
     """Rules of known precision: with a precision just below the level, at most 5 % of the checks certify it."""
     rng = np.random.default_rng(0)
     n_certified = {None: 0, "holm": 0, "benjamini-hochberg": 0}
-    explainer = SufficientExplainer(RandomForestClassifier(2, random_state=0), n_jobs=1)
+    explainer = SufficientExplainer(RandomForestClassifier(2, random_state=0), counts="bootstrap", n_jobs=1)
     X, y, _ = make_data(n=60)
     rules = explainer.fit(X, y).explain(X[:1]).rules
     from dataclasses import replace

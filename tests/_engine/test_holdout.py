@@ -70,7 +70,7 @@ def test_the_task_is_that_of_all_rows():
     y = np.repeat(np.arange(16), 10)[:160]
     y[y == 15] = 0
     explainer = SufficientExplainer(random_state=0, n_jobs=1)
-    with pytest.warns(UserWarning, match="poorly"):
+    with pytest.warns(UserWarning, match="say nothing"):
         explainer.fit(X, y, holdout=0.2)
     assert explainer.task_ == "classification"
     assert explainer.task_reason_.startswith("classification: the outcomes are 15 different whole numbers in 160 rows")

@@ -99,5 +99,5 @@ def test_intervals_cover_fresh_rows_as_often_as_they_say():
     forest = RandomForestRegressor(60, min_samples_leaf=5, random_state=0)
     explainer = SufficientExplainer(forest).fit(table[:1500], y[:1500])
     for alpha in (0.1, 0.3):
-        low, high = explainer.with_settings(alpha=alpha).interval(table[1500:]).T
+        low, high = explainer.with_settings(alpha=alpha, pi=0.3).interval(table[1500:]).T
         assert np.mean((low <= y[1500:]) & (y[1500:] <= high)) == pytest.approx(1 - alpha, abs=0.03)

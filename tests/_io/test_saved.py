@@ -179,7 +179,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         (b"", "is not a file of suffice: save one with"),
         (b"PK\x03\x04" + b"\0" * 100, "is not a file of suffice"),
         (MARK, "is not a file of suffice"),
-        (_PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 2"),
+        (_PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 3"),
         (_PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
     ],
 )

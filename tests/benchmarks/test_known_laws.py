@@ -36,7 +36,6 @@ def test_claims_are_compared_with_the_truth(monkeypatch):
     assert figures["stated"] == pytest.approx(0.95)
     assert figures["bias"] == pytest.approx(0.15)
     assert figures["bias of all"] == pytest.approx(0.1)
-    assert np.isnan(figures["holds"])
 
 
 def test_a_claim_is_true_if_the_truth_reaches_pi(monkeypatch):

@@ -261,7 +261,7 @@ class Fitted:
             alpha = settings.alpha
             if self.interval_scores is not None:
                 # With a larger level, even all variables together would not keep the outcome with probability pi.
-                alpha = min(calibrated_level(self.interval_scores, alpha), 1 - settings.pi)
+                alpha = min(calibrated_level(self.interval_scores, alpha), max(alpha, 1 - settings.pi))
             levels = np.array([alpha / 2, 1 - alpha / 2])
             intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)

@@ -217,7 +217,6 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     if fitted.interval_scores is not None:
         arrays["interval_scores"] = fitted.interval_scores.astype("<f8")
     if fitted.set_aside is not None:
-        # Versions without certificates do not look for these arrays and read the rest, so the format stays the same.
         arrays["set_aside_X"] = fitted.set_aside.X
         arrays["set_aside_y"] = _outcome_numbers(fitted.set_aside.outcomes, fitted.classes)
     for name, kind in _NODE_TYPES.items():

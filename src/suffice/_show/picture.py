@@ -354,6 +354,7 @@ def picture_rule(
     """
     column_of = {column.name: column for column in columns}
     known = values or {}
+    few = ", which is few" if rule.has_few_rows else ""
     proof = "No other such rule covers more." if rule.optimal else "A rule that covers more may exist."
     if rule.everywhere:
         proof += " Its SDP is proven for every point, not only for training rows."
@@ -364,7 +365,7 @@ def picture_rule(
         sdp=sdp_share(rule.sdp, pi, lower),
         coverage=coverage_share(rule.coverage),
         precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
-        proof=f"{counted(rule.support, 'training row')} covered{', which is few' if rule.has_few_rows else ''}. {proof}",
+        proof=f"{counted(rule.support, 'training row')} covered{few}. {proof}",
         checked=rule.checked_text,
         lift=_as_sentence(", ".join(rule.lift_texts(rule.sdp))),
         missing=missing_text(rule.conditions),
