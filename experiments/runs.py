@@ -26,6 +26,8 @@ from suffice.errors import FidelityWarning, SearchSizeWarning, did_you_mean
 PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "imodels", "torch")
 # The settings of the paper: the rows that grew the trees are counted, and the empty set is not searched.
 PAPER: dict[str, Any] = {"counts": "bootstrap", "min_size": 1}
+# The defaults of the library: the rows that a tree did not draw are counted, and the empty set is searched.
+DEFAULTS: dict[str, Any] = {"counts": "out-of-bag", "min_size": 0}
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
 
 
