@@ -198,9 +198,11 @@ EXPERIMENT = Experiment(
         "rows by their coverage and their accuracy, the share of covered rows with the same prediction. Both methods "
         "use the level 0.9, the paper's pi in this section, and then 0.95; Anchors' delta is the paper's 0.05. "
         "Anchors explains as many rows of a sample of 60 as it can in 40 s for each table, level and seed, and "
-        "`suffice` explains 1000; the goals compare the two on the rows that both explain. Anchors is told which "
-        "columns are indicators and cuts the others at their quartiles, its default. The paper prints variances of "
-        "sizes (its own counts for Nhanesi give 0.65 and 3.92); their square roots are shown here."
+        "`suffice` explains 1000; the goals compare the two on the rows that both explain. With out-of-bag counts, at "
+        "the level 0.9, the leaves of the default forest hold at least 10 rows, and a rule may have no conditions. "
+        "Anchors is told which columns are indicators and cuts the others at their quartiles, its default. The paper "
+        "prints variances of sizes (its own counts for Nhanesi give 0.65 and 3.92); their square roots are shown "
+        "here."
     ),
     lines=_lines(),
     run=run,

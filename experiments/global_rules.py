@@ -123,11 +123,12 @@ EXPERIMENT = Experiment(
     title="Global-SR and other rule models",
     setting=(
         "18 trees of depth 15 with scikit-learn's default max_features, a square root; pi = 0.9; rules with a "
-        "precision of at least 0.9 on training rows. These are the settings of the authors' notebook. Breast Cancer: "
-        "20 % for testing, as in the notebook. Diabetes: the paper does not name its file. The file with 2000 rows, "
-        "half of them for testing, matches its figures for trees and forests, but has only 744 different rows. The "
-        "original 768 rows, with 20 % for testing, give the honest figure. The other methods use their own defaults "
-        "(imodels, scikit-learn)."
+        "precision of at least 0.9 on training rows. These are the settings of the authors' notebook. With out-of-bag "
+        "counts the forest is the same, and accuracy is measured on the rows that this list of rules covers. Breast "
+        "Cancer: 20 % for testing, as in the notebook. Diabetes: the paper does not name its file. The file with 2000 "
+        "rows, half of them for testing, matches its figures for trees and forests, but has only 744 different rows. "
+        "The original 768 rows, with 20 % for testing, give the honest figure. The other methods use their own "
+        "defaults (imodels, scikit-learn)."
     ),
     lines=_lines(),
     run=run,
@@ -140,7 +141,11 @@ EXPERIMENT = Experiment(
         "Why a goal is missed: RuleFit is a weighted sum of rules, while G-SR predicts what a single rule predicts. "
         "On the 768 rows of Diabetes no model is right on much more than three quarters of the rows. A sum may "
         "follow such a weak trend better, but this was not examined. The paper's 0.98 on Diabetes is out of reach "
-        "for every model here: on the 2000 rows, most of which are copies, a forest reaches 0.92."
+        "for every model here: on the 2000 rows, most of which are copies, a forest reaches 0.92.\n\n"
+        "With out-of-bag counts the rules cover about half of the rows of Diabetes instead of nine tenths. On the 768 "
+        "rows they are right on these rows much more often, close to the precision of 0.9 that they must have on "
+        "training rows. On the other two tables, where the paper's counts come close to that precision or exceed it, "
+        "they are not right more often."
     ),
     n_seeds=(10, 1, 1),
     version=3,
