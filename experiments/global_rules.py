@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from experiments.data.loaders import load_diabetes
 from experiments.peers import fit_and_score
-from experiments.runs import PAPER, Experiment, Line, Outcome, Plan, naming
+from experiments.runs import DEFAULTS, PAPER, Experiment, Line, Outcome, Plan, naming
 from suffice import GlobalRulesClassifier, SufficientExplainer
 
 # Name, share of test rows, and the paper's accuracies: G-SR, its coverage, RuleFit, SkopeRules, tree, forest.
@@ -22,6 +23,7 @@ TABLES = {
     "Diabetes, 2000 rows": (0.5, ("0.98", "0.81", "0.76", "0.71", "0.90", "0.92")),
     "Diabetes, 768 rows": (0.2, ("0.98", "0.81", "0.76", "0.71", "0.90", "0.92")),
 }
+OURS = {"G-SR": PAPER, "G-SR, out-of-bag counts": DEFAULTS}
 PEERS = ("RuleFit", "SkopeRules", "DT", "RF")
 
 
@@ -37,19 +39,15 @@ def run(plan: Plan, seed: int) -> Outcome:
 def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: int) -> None:
     X, y = _load(name, plan)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=test_size, random_state=seed)
-    forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
-    start = time.perf_counter()
-    rule_list = GlobalRulesClassifier(SufficientExplainer(forest, **PAPER), min_precision=0.9).fit(X_train, y_train)
-    outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
-    is_covered, predicted = rule_list.covered(X_test), rule_list.predict(X_test)
-    is_right = np.array([a == b for a, b in zip(predicted, y_test, strict=True)])
-    of_forest = rule_list.explainer_.predict(X_test) == y_test.to_numpy()
-    outcome.figures |= {
-        f"G-SR {name}": float(is_right[is_covered].mean()),
-        f"G-SR {name} coverage": float(is_covered.mean()),
-        f"G-SR {name} whole": float(np.where(is_covered, is_right, of_forest).mean()),
-        f"G-SR {name} rules": float(len(rule_list.rules_)),
-    }
+    lists = {}
+    for method, settings in OURS.items():
+        explainer = SufficientExplainer(RandomForestClassifier(18, max_depth=15, random_state=seed), **settings)
+        start = time.perf_counter()
+        lists[method] = GlobalRulesClassifier(explainer, min_precision=0.9).fit(X_train, y_train)
+        if settings is PAPER:
+            outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
+        _measure_ours(outcome, f"{method} {name}", lists[method], X_test, y_test)
+    is_covered = lists["G-SR"].covered(X_test)
     peers: dict[str, Any] = {
         "DT": DecisionTreeClassifier(random_state=seed),
         "RF": RandomForestClassifier(random_state=seed),
@@ -65,7 +63,20 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: 
         outcome.figures[f"{peer} {name}"] = float(right.mean())
         outcome.figures[f"{peer} {name} covered"] = float(right[is_covered].mean())
     if seed == 0 and name == "Breast Cancer":
-        outcome.data["sentences"] = [str(line) for line in rule_list.rules_[:3]]
+        outcome.data["sentences"] = [str(line) for line in lists["G-SR"].rules_[:3]]
+
+
+def _measure_ours(outcome: Outcome, key: str, rule_list: GlobalRulesClassifier, X_test: Any, y_test: Any) -> None:
+    """Add the figures of a list of rules, alone and with its forest on the rows that it does not cover."""
+    is_covered, predicted = rule_list.covered(X_test), rule_list.predict(X_test)
+    is_right = np.array([a == b for a, b in zip(predicted, y_test, strict=True)])
+    of_forest = rule_list.explainer_.predict(X_test) == y_test.to_numpy()
+    outcome.figures |= {
+        key: float(is_right[is_covered].mean()) if is_covered.any() else math.nan,
+        f"{key} coverage": float(is_covered.mean()),
+        f"{key} whole": float(np.where(is_covered, is_right, of_forest).mean()),
+        f"{key} rules": float(len(rule_list.rules_)),
+    }
 
 
 def _load(name: str, plan: Plan) -> tuple[Any, Any]:
@@ -78,12 +89,14 @@ def _lines() -> list[Line]:
     lines = []
     for name, (_, (ours, coverage, *others)) in TABLES.items():
         on_covered, on_all = "accuracy on the rows that G-SR covers", "accuracy on all rows"
-        lines += [
-            Line(f"G-SR, {name}", on_covered, f"G-SR {name}", ours),
-            Line(f"G-SR, {name}", "coverage", f"G-SR {name} coverage", coverage),
-            Line(f"G-SR, {name}", "rules", f"G-SR {name} rules", digits=0),
-            Line(f"G-SR with its forest elsewhere, {name}", on_all, f"G-SR {name} whole"),
-        ]
+        for method in OURS:
+            elsewhere = method.replace("G-SR", "G-SR with its forest elsewhere")
+            lines += [
+                Line(f"{method}, {name}", on_covered, f"{method} {name}", ours),
+                Line(f"{method}, {name}", "coverage", f"{method} {name} coverage", coverage),
+                Line(f"{method}, {name}", "rules", f"{method} {name} rules", digits=0),
+                Line(f"{elsewhere}, {name}", on_all, f"{method} {name} whole"),
+            ]
         for peer, paper in zip(PEERS, others, strict=True):
             needs = () if peer in ("DT", "RF") else ("peers",)
             lines += [
@@ -110,11 +123,12 @@ EXPERIMENT = Experiment(
     title="Global-SR and other rule models",
     setting=(
         "18 trees of depth 15 with scikit-learn's default max_features, a square root; pi = 0.9; rules with a "
-        "precision of at least 0.9 on training rows. These are the settings of the authors' notebook. Breast Cancer: "
-        "20 % for testing, as in the notebook. Diabetes: the paper does not name its file. The file with 2000 rows, "
-        "half of them for testing, matches its figures for trees and forests, but has only 744 different rows. The "
-        "original 768 rows, with 20 % for testing, give the honest figure. The other methods use their own defaults "
-        "(imodels, scikit-learn)."
+        "precision of at least 0.9 on training rows. These are the settings of the authors' notebook. With out-of-bag "
+        "counts the forest is the same, and accuracy is measured on the rows that this list of rules covers. Breast "
+        "Cancer: 20 % for testing, as in the notebook. Diabetes: the paper does not name its file. The file with 2000 "
+        "rows, half of them for testing, matches its figures for trees and forests, but has only 744 different rows. "
+        "The original 768 rows, with 20 % for testing, give the honest figure. The other methods use their own "
+        "defaults (imodels, scikit-learn)."
     ),
     lines=_lines(),
     run=run,
@@ -127,8 +141,12 @@ EXPERIMENT = Experiment(
         "Why a goal is missed: RuleFit is a weighted sum of rules, while G-SR predicts what a single rule predicts. "
         "On the 768 rows of Diabetes no model is right on much more than three quarters of the rows. A sum may "
         "follow such a weak trend better, but this was not examined. The paper's 0.98 on Diabetes is out of reach "
-        "for every model here: on the 2000 rows, most of which are copies, a forest reaches 0.92."
+        "for every model here: on the 2000 rows, most of which are copies, a forest reaches 0.92.\n\n"
+        "With out-of-bag counts the rules cover about half of the rows of Diabetes instead of nine tenths. On the 768 "
+        "rows they are right on these rows much more often, close to the precision of 0.9 that they must have on "
+        "training rows. On the other two tables, where the paper's counts come close to that precision or exceed it, "
+        "they are not right more often."
     ),
     n_seeds=(10, 1, 1),
-    version=2,
+    version=3,
 )

@@ -27,6 +27,9 @@ PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "i
 # The settings of the paper: the rows that grew the trees are counted, the empty set is not searched, and an interval
 # lies between the quantiles at levels 0.05 and 0.95.
 PAPER: dict[str, Any] = {"counts": "bootstrap", "min_size": 1, "alpha": 0.1}
+# The defaults of the library: the rows that a tree did not draw are counted, the empty set is searched, and an interval
+# holds 95 % of outcomes.
+DEFAULTS: dict[str, Any] = {"counts": "out-of-bag", "min_size": 0, "alpha": 0.05}
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
 
 

@@ -10,6 +10,7 @@ import pytest
 from forests import fitted_forests
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import beta
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -28,6 +29,19 @@ def numbers():
     forest = RandomForestRegressor(10, min_samples_leaf=4, random_state=0)
     explainer = SufficientExplainer(forest, n_candidates=6, **PAPER)
     return explainer.fit(X, pd.Series(y, name="yield")), X, y
+
+
+def check_precision(rule, explainer, covered, sdps):
+    """The share of the covered rows, discounted, and not more than what rows out of bag say of them."""
+    if explainer.fitted_.counts == "bootstrap":
+        assert rule.precision == rule.n_kept / rule.support
+        return
+    discounted = beta.ppf(0.1, rule.n_kept + 0.5, rule.support - rule.n_kept + 0.5)
+    of_class = explainer.classes_.tolist().index(rule.outcome)
+    known = explainer.fitted_.out_of_bag[covered, of_class].astype(float)
+    known = known[~np.isnan(known)]
+    most = max(sdps.mean(), known.mean()) if len(known) else sdps.mean()
+    assert rule.precision == pytest.approx(min(discounted, most), abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
@@ -64,11 +78,12 @@ def test_a_rule_holds_what_the_definition_says(drawn, check, volume, seed, count
         inside = X[covered]
         if len(inside) and task == "classification":
             assert explainer.sdp(inside, S, np.repeat(outcomes[i], len(inside))).min() >= 0.7 - 1e-9
-            assert rule.precision == np.mean(y[covered] == outcomes[i])
+            assert rule.n_kept == np.sum(y[covered] == outcomes[i])
+            check_precision(rule, explainer, covered, explainer.sdp(inside, S, np.repeat(outcomes[i], len(inside))))
         elif len(inside):
             low, high = intervals[i]
             assert rule.interval == (low, high)
-            assert rule.precision == np.mean((low <= y[covered]) & (y[covered] <= high))
+            assert rule.n_kept == np.sum((low <= y[covered]) & (y[covered] <= high))
             assert rule.mae == pytest.approx(np.abs(y[covered] - y[covered].mean()).mean())
 
 

@@ -436,7 +436,7 @@ def test_a_frame_of_explanations_is_of_the_kind_of_the_table(make, kind, task):
     assert isinstance(importance, kind)
     assert importance.shape == (len(ROWS), len(NAMES))
     n_sets = sum(max(1, len(e.sufficient_sets)) for e in explanations)
-    assert sets.shape == (n_sets, 9 if task == "classification" else 11)
+    assert sets.shape == (n_sets, 12 if task == "classification" else 14)
     assert isinstance(
         explainer.explain(take(as_polars())).to_frame(), pl.DataFrame
     )  # as the rows, not the training table

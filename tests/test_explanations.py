@@ -111,6 +111,7 @@ def by_hand():
     fitted = SimpleNamespace(
         encoding=encoding,
         variables=Variables.from_columns("abcd"),
+        counts="out-of-bag",
         settings=SimpleNamespace(pi=0.9, levels="same", confidence=None),
         has_signal=True,
         levels=lambda outcomes: np.full(len(outcomes), 0.9),

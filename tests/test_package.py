@@ -30,6 +30,7 @@ def test_the_package_exports_these_names():
         "Rule",
         "SearchSizeWarning",
         "SetStability",
+        "SignalCheck",
         "SufficientExplainer",
         "SufficientSet",
         "__version__",

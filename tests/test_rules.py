@@ -326,6 +326,7 @@ def test_a_rule_as_a_dictionary():
         "bound": None,
         "everywhere": False,
         "target": "count",
+        "n_kept": None,
         "certificate": None,
         "base_rate": None,
     }

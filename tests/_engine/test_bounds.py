@@ -39,7 +39,9 @@ def test_bounds_grow_with_the_sdp_and_the_rows_and_fall_with_the_confidence():
     for sdp in SDPS:
         assert np.all(np.diff(lower_bounds(np.full(len(N_ROWS), sdp), 1 / (N_ROWS + 0.5), 0.95, "out-of-bag")) > 0)
     sdps, n_rows = grid()
-    by_confidence = [lower_bounds(sdps, 1 / (n_rows + 0.5), confidence, "out-of-bag") for confidence in (0.8, 0.9, 0.95)]
+    by_confidence = [
+        lower_bounds(sdps, 1 / (n_rows + 0.5), confidence, "out-of-bag") for confidence in (0.8, 0.9, 0.95)
+    ]
     assert np.all(by_confidence[0] >= by_confidence[1])
     assert np.all(by_confidence[1] > by_confidence[2])
 

@@ -136,7 +136,12 @@ def test_a_file_of_the_first_format_is_still_read():
     loaded = load_explainer(DATA / "format_1.suffice")
     expected = json.loads((DATA / "format_1.json").read_text())
     rows = pd.DataFrame(expected["rows"])
-    assert [str(e) for e in loaded.explain(rows)] == expected["explanations"]
+    # Later versions say more: the lower bound, what all variables say, and that few rows stand behind a rule.
+    said = [
+        re.sub(r" \(at least \d\.\d+\)|\n(All variables together|Only \d+ training rows?).*", "", str(e))
+        for e in loaded.explain(rows)
+    ]
+    assert said == expected["explanations"]
     assert loaded.predict_proba(rows).tolist() == expected["probabilities"]
     # That version counted the rows that grew the trees, without a gate and without calibrated intervals.
     assert (loaded.counts, loaded.min_size, loaded.levels, loaded.confidence) == ("bootstrap", 1, "same", None)

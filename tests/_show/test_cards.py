@@ -304,7 +304,7 @@ def test_the_card_of_a_rule():
     text = read(rule(Condition("hour", 5.5), Condition("town", labels=("x", "y")), everywhere=True)).text
     assert "IF hour > 5.5 AND town in {x, y} THEN busy" in text
     assert "SDP 0.95 coverage 12 %" in text
-    assert "12 training rows covered. No other such rule covers more." in text
+    assert "12 training rows covered, which is few. No other such rule covers more." in text
     assert "proven for every point" in text
 
 

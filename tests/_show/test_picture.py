@@ -76,12 +76,12 @@ def test_a_rule_without_conditions_always_holds():
 @pytest.mark.parametrize(
     ("changes", "proof"),
     [
-        ({}, "12 training rows covered. No other such rule covers more."),
-        ({"optimal": False, "support": 1}, "1 training row covered. A rule that covers more may exist."),
+        ({}, "12 training rows covered, which is few. No other such rule covers more."),
+        ({"optimal": False, "support": 1}, "1 training row covered, which is few. A rule that covers more may exist."),
         (
             {"everywhere": True},
             (
-                "12 training rows covered. No other such rule covers more. "
+                "12 training rows covered, which is few. No other such rule covers more. "
                 "Its SDP is proven for every point, not only for training rows."
             ),
         ),

@@ -15,6 +15,17 @@ from experiments.stability import _mean_different
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_FILES = [e for e in EXPERIMENTS if e.name not in WITH_FILES]
+BOTH_COUNTS = [e for e in EXPERIMENTS if e.name in ("switch", "anchors", "lucas", "global")]
+
+
+def lines_of_both_counts(experiment):
+    """Pair each line with out-of-bag counts with the same line with the paper's counts."""
+    by_name = {(line.method, line.label): line for line in experiment.lines}
+    return [
+        (line, by_name[line.method.replace(", out-of-bag counts", ""), line.label])
+        for line in experiment.lines
+        if "out-of-bag counts" in line.method
+    ]
 
 
 @pytest.mark.parametrize("experiment", WITHOUT_FILES, ids=lambda e: e.name)
@@ -33,7 +44,25 @@ def test_experiments_on_made_up_data_run_without_the_other_methods(experiment, t
 def test_experiments_on_files_run_without_the_other_methods(name, tmp_path):
     experiment = next(e for e in EXPERIMENTS if e.name == name)
     plan = Plan("tiny", peers=False, data=os.environ["SUFFICE_DATA"])
-    assert run_experiment(experiment, plan, tmp_path, lambda line: None)["figures"]
+    figures = run_experiment(experiment, plan, tmp_path, lambda line: None)["figures"]
+    pairs = lines_of_both_counts(experiment)
+    assert any(figures[ours.key] != figures[papers.key] for ours, papers in pairs) == bool(pairs)
+    assert figures
+
+
+@pytest.mark.parametrize("experiment", BOTH_COUNTS, ids=lambda e: e.name)
+def test_lines_with_out_of_bag_counts_stand_beside_those_of_the_paper(experiment):
+    pairs = lines_of_both_counts(experiment)
+    assert pairs
+    assert [line.key for line, papers in pairs if line.goal is not None or line.needs or line.key == papers.key] == []
+
+
+def test_the_switch_experiment_counts_rows_out_of_bag_in_the_line_that_says_so():
+    experiment = next(e for e in EXPERIMENTS if e.name == "switch")
+    figures = experiment.run(Plan("tiny", peers=False), 0).figures
+    assert [
+        line.label for line, papers in lines_of_both_counts(experiment) if figures[line.key] == figures[papers.key]
+    ] == []
 
 
 def run_command(*arguments, **environment):
