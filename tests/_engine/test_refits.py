@@ -27,7 +27,7 @@ MATRIX = X[:20].astype(np.float32)
 
 @pytest.fixture(scope="module")
 def of_classes():
-    return classifier(pi=0.8, min_size=1).fit(X, CLASSES).fitted_
+    return classifier(pi=0.95, min_size=1).fit(X, CLASSES).fitted_
 
 
 @pytest.fixture(scope="module")

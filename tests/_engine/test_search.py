@@ -414,7 +414,7 @@ def levelled(seed=0, n_rows=400, **options):
     return SufficientExplainer(forest, n_jobs=2, **options).fit(X, y), X, y
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("confidence", [0.95, 0.99])
 def test_a_set_passes_exactly_if_the_bound_that_is_shown_reaches_pi(confidence):
     """The core compares with a table of least SDPs, and the bound is computed from the SDP and the weights."""
     explainer, X, _ = levelled(pi=0.6)
