@@ -248,7 +248,7 @@ class Explanations(Sequence[Explanation]):
         """A lower bound of the SDP of each row's best set, at 95 % confidence or the explainer's `confidence`."""
         sets = self.answers.sets
         confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
-        return lower_bounds(sets.best_sdps, sets.best_squares, confidence, self.fitted.counts)
+        return lower_bounds(sets.best_sdps, sets.best_squares, confidence)
 
     @cached_property
     def levels(self) -> NDArray[np.float64]:

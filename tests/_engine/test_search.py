@@ -393,7 +393,7 @@ def test_sets_with_confidence_equal_brute_force(drawn, pi, confidence, min_node_
     projection = project(core_forest(oracle.trees, X, y), n)
     values = np.unique(y)
     queries, lo = X[rng.integers(len(X), size=3)], rng.integers(len(values), size=3)
-    least = least_sdps(pi, confidence, "out-of-bag")
+    least = least_sdps(pi, confidence)
     options = {"pi": pi, "min_node_size": min_node_size, "min_size": min_size}
     sufficient, best, best_sdp = search(projection, queries, lo, lo, least_sdp=least, **options)
     for i, x in enumerate(queries):
@@ -430,7 +430,7 @@ def test_a_set_passes_exactly_if_the_bound_that_is_shown_reaches_pi(confidence):
             S = tuple(int(name[1:]) for name in s.variables)
             row = sure.answers.X[i : i + 1]
             sdp = fitted.projected.sdp(row, [S], outcomes, 1)
-            [bound] = lower_bounds(sdp, fitted.projected.squared_weights(row, [S], 1), confidence, fitted.counts)
+            [bound] = lower_bounds(sdp, fitted.projected.squared_weights(row, [S], 1), confidence)
             is_sure = s.variables in {t.variables for t in some.sufficient_sets}
             assert is_sure == (bound >= 0.6)
             n_passed, n_failed = n_passed + is_sure, n_failed + (not is_sure)

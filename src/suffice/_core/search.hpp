@@ -106,6 +106,8 @@ class Search {
         std::size_t n_trees;
     };
 
+    // The sum of squared weights is rounded: six equal weights must not count as fewer than six rows.
+    static constexpr double kSlightlyMore = 1.0 + 1e-9;
     // How many sets go through the trees together, so that the rows of a tree stay in the cache for all of them.
     static constexpr std::size_t kBatch = 4096;
     // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
@@ -169,7 +171,7 @@ class Search {
         std::size_t n_living = 0;
         for (const Partial& set : living_) {
             if (stop_) break;
-            const double n_rows = 1.0 / row_.squared_weights(set.variables, options_.min_node_size);
+            const double n_rows = kSlightlyMore / row_.squared_weights(set.variables, options_.min_node_size);
             const std::size_t last = options_.least_sdp.size() - 1;
             const std::size_t n = n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last;
             if (set.sum >= sum_to_reach(options_.least_sdp[n], row_.n_trees()))

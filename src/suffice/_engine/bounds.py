@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
-from suffice._engine.trees import Counts
-
 Floats = NDArray[np.float64]
 
 SHOWN_CONFIDENCE = 0.95
 """The confidence of the lower bounds that are shown if none is asked for."""
 # An SDP with weights w is as sure as a share of 1 / (SPREAD * sum of w^2) rows. With 1 / sum of w^2 the bound would
-# hold for a set that was chosen beforehand, in cells that do not depend on the outcomes. The factors are the smallest
-# with which the bound of the chosen set holds in 95 % of rows on all laws of `python -m benchmarks.honesty laws`.
-SPREAD: dict[Counts, float] = {"out-of-bag": 3.0, "bootstrap": 4.0}
+# hold for a set that was chosen beforehand, in cells that do not depend on the outcomes. It is the smallest
+# whole number with which the bound of the chosen set holds in 95 % of rows on all laws of `python -m benchmarks.honesty
+# laws`.
+SPREAD = 4.0
 # Bounds of more effective rows than this are those of this many: the table below stays small.
 MAX_ROWS = 4096
 
@@ -35,10 +34,11 @@ def count_effective_rows(squares: Floats) -> Floats:
     ndarray
         The whole numbers, at least 1.
     """
-    return np.clip(np.floor(1 / squares), 1, MAX_ROWS)
+    # As in the core: the sum is rounded, and six equal weights must not count as fewer than six rows.
+    return np.clip(np.floor((1 + 1e-9) / squares), 1, MAX_ROWS)
 
 
-def lower_bounds(sdps: Floats, squares: Floats, confidence: float, counts: Counts) -> Floats:
+def lower_bounds(sdps: Floats, squares: Floats, confidence: float) -> Floats:
     """Compute one-sided lower bounds of SDPs.
 
     Parameters
@@ -49,8 +49,6 @@ def lower_bounds(sdps: Floats, squares: Floats, confidence: float, counts: Count
         The sums of the squared weights behind them.
     confidence : float
         How often the bound holds at least.
-    counts : {"out-of-bag", "bootstrap"}
-        Which rows are counted.
 
     Returns
     -------
@@ -58,7 +56,7 @@ def lower_bounds(sdps: Floats, squares: Floats, confidence: float, counts: Count
         The quantile of a Beta distribution at 1 - confidence, as in the bound of Clopper and Pearson; 0 for an SDP of
         0.
     """
-    n = count_effective_rows(squares) / SPREAD[counts]
+    n = count_effective_rows(squares) / SPREAD
     n_kept = np.clip(sdps, 0.0, 1.0) * n
     is_positive = n_kept > 0
     bounds = np.zeros(len(sdps))
@@ -84,7 +82,7 @@ def discounted_share(n_kept: int, n_rows: int) -> float:
 
 
 @lru_cache(maxsize=64)
-def least_sdps(pi: float, confidence: float, counts: Counts) -> Floats:
+def least_sdps(pi: float, confidence: float) -> Floats:
     """Compute the SDP that a set must have for its lower bound to reach pi.
 
     Parameters
@@ -93,15 +91,13 @@ def least_sdps(pi: float, confidence: float, counts: Counts) -> Floats:
         The probability to reach.
     confidence : float
         The confidence of the bound.
-    counts : {"out-of-bag", "bootstrap"}
-        Which rows are counted.
 
     Returns
     -------
     ndarray of shape (MAX_ROWS + 1,)
         The least SDP by the number of effective rows; 2 if no SDP is enough.
     """
-    n = np.arange(MAX_ROWS + 1) / SPREAD[counts]
+    n = np.arange(MAX_ROWS + 1) / SPREAD
     low, high = np.full(len(n), pi), np.ones(len(n))
     for _ in range(60):  # bisection: the bound grows with the SDP
         middle = (low + high) / 2

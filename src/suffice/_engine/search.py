@@ -245,7 +245,7 @@ def _search(
     projected, settings = fitted.projected, fitted.settings
     n = len(fitted.projected.candidates)
     smallest, largest = settings.min_size, n if settings.max_size is None else min(settings.max_size, n)
-    least = np.zeros(0) if settings.confidence is None else least_sdps(level, settings.confidence, fitted.counts)
+    least = np.zeros(0) if settings.confidence is None else least_sdps(level, settings.confidence)
     if not fitted.has_signal:
         # The distribution given any set is that of the empty one, which is sufficient only if it may be.
         level, smallest, largest = level if smallest == 0 else math.inf, 0, 0
