@@ -224,7 +224,7 @@ def _choices(workspace: Workspace, view: View) -> list[html.Div]:
     explainer = workspace.explainer
     own = explainer.confidence or 0.0
     confidences = sorted({0.0, 0.9, 0.95, 0.99, own, own if view.confidence is None else view.confidence})
-    asked = [(f"{value:g}", format_confidence(value) if value else "not asked") for value in confidences]
+    choices = [(f"{value:g}", format_confidence(value) if value else "not asked") for value in confidences]
     return [
         pieces.choice_row(
             "Level of each class",
@@ -237,7 +237,7 @@ def _choices(workspace: Workspace, view: View) -> list[html.Div]:
         pieces.choice_row(
             "Confidence of the bound",
             "confidence",
-            asked,
+            choices,
             f"{own if view.confidence is None else view.confidence:g}",
             note="at which the lower bound must reach the level",
         ),
