@@ -242,3 +242,22 @@ def test_global_rules_of_numbers_promise_their_interval(numbers):
     assert line.certificate.n_kept == ((covered >= low) & (covered <= high)).sum()
     assert f"{line.rule.conclusion}: checked on" in str(line)
     assert line.to_dict()["interval"] == [low, high]
+
+
+def test_a_rule_of_a_rare_class_is_checked_at_the_level_of_its_class():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=1500), "b": rng.normal(size=1500)})
+    y = np.where((X["a"] > 1) & (rng.random(1500) < 0.8), "yes", "no")
+    explainer = SufficientExplainer(levels="odds", random_state=0, n_jobs=1).fit(X, y, holdout=0.3)
+    levels = explainer.fitted_.level_of_rules()
+    assert levels["no"] == 0.9
+    base = float(np.mean(explainer.training[1] == "yes"))
+    assert levels["yes"] / (1 - levels["yes"]) == pytest.approx(9 * base / (1 - base))
+    rows = X[X["a"] > 1.2][:10]
+    explanations = explainer.explain(rows)
+    checked = explainer.certify(explanations)
+    assert {rule.certificate.level for rule in checked.rules if rule.outcome == "yes"} == {levels["yes"]}
+    assert {rule.certificate.level for rule in explanations.rules if rule is not None} <= set(levels.values())
+    assert checked.level is None
+    assert "certified at the level of their class" in checked.heading
+    assert explainer.with_settings(levels="same").fitted_.level_of_rules() == 0.9

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from suffice import Explanation, SufficientSet
+from suffice import Explanation, SufficientExplainer, SufficientSet
 from suffice.explanation import NO_SIGNAL
 
 HOUR = SufficientSet(("hour",), 0.937, 0.889)
@@ -126,3 +128,18 @@ def test_the_dictionary_holds_all_of_it():
     assert (values["confidence"], values["has_signal"]) == (0.95, True)
     assert values["lift"] == pytest.approx(4.685)
     assert explanation(confidence=0.8).to_dict()["confidence"] == 0.8
+
+
+@pytest.mark.parametrize(("support", "has_few_rows"), [(49, True), (50, False)])
+def test_a_rule_of_fewer_than_50_rows_is_marked(support, has_few_rows):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, X[:, 1] > 0)
+    whole = explainer.explain(np.array([[0.0, 1.0, 0.0]]))[0]
+    assert whole.few_rows_note == ""
+    rule = replace(whole.rule, support=support, precision=0.871)
+    marked = replace(whole, rules=(rule,))
+    assert rule.has_few_rows is has_few_rows
+    note = "Only 49 training rows stand behind the rule; expect it to hold for a share of 0.87 of new rows."
+    assert marked.few_rows_note == (note if has_few_rows else "")
+    assert (note in str(marked)) is has_few_rows
+    assert replace(marked, rules=()).few_rows_note == ""
