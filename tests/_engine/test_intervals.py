@@ -83,7 +83,12 @@ def test_the_level_leaves_a_share_of_alpha_of_the_scores_and_one_more_outside(n,
     else:
         # An interval at this level holds the outcomes whose score is at least the level.
         assert np.count_nonzero(scores < level) == n_outside - 1
-        assert level in scores
+        assert 0 < scores[n_outside - 1] - level < 1e-8
+
+
+def test_the_level_lies_below_the_step_that_an_interval_must_still_hold():
+    # Two rows in one leaf, 1 and 2: below the 2 lies half of it. At the level 1 the upper end would be the 1.
+    assert 0 < 1 - calibrated_level(np.ones(20), 0.1) < 1e-8
 
 
 def test_a_level_lies_between_zero_and_one():

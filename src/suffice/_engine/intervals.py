@@ -18,6 +18,10 @@ from suffice._engine.trees import list_trees
 
 Floats = NDArray[np.float64]
 
+# How far below a score the level is set. A score is itself a step of a cumulative share, and at the very step the upper
+# end would fall short of the outcome, or not, by the rounding of a sum.
+BELOW_THE_STEP = 1e-9
+
 
 def out_of_bag_scores(forest: FittedForest, is_out: NDArray[np.bool_], n_threads: int) -> Floats:
     """Compute the largest alpha with which each training row's interval still holds its outcome.
@@ -78,4 +82,4 @@ def calibrated_level(scores: Floats, alpha: float) -> float:
         The level: the interval lies between its half and 1 minus its half. 0 if there are too few scores.
     """
     n_outside = math.floor(alpha * (len(scores) + 1))
-    return float(np.clip(scores[n_outside - 1], 0.0, 1.0)) if n_outside else 0.0
+    return float(np.clip(scores[n_outside - 1] - BELOW_THE_STEP, 0.0, 1.0)) if n_outside else 0.0
