@@ -31,7 +31,7 @@ OPTIONS = {
     "several": {"pi": 0.7, "n_candidates": 3, "max_size": 2, "n_jobs": 3},
 }
 OPTIONS_OF_CLASSES = {"levels": {"levels": "odds"}, "levels and confidence": {"levels": "odds", "confidence": 0.6}}
-OPTIONS_OF_NUMBERS = {"alpha": {"alpha": 0.3}, "radius": {"radius": 4.0}}
+OPTIONS_OF_NUMBERS = {"alpha": {"alpha": 0.3}, "radius": {"radius": 2.0}}
 
 
 def seeded(task, **options):

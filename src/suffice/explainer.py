@@ -62,7 +62,7 @@ class SufficientExplainer(CheckedForest):
         between two conditional quantiles of the forest, whose levels are calibrated on rows out of bag; with
         ``counts="bootstrap"`` the levels are ``alpha / 2`` and ``1 - alpha / 2``.
     radius : float, default=None
-        Regression: if given, the outcome y is kept within ``[y - sqrt(radius), y + sqrt(radius)]`` instead.
+        Regression: if given, the outcome y is kept within ``[y - radius, y + radius]`` instead.
     n_candidates : int, default=10
         How many variables are searched for sufficient sets, at most 128.
     candidates : {"splits", "impurity", "permutation"} or list of str or int, default="splits"

@@ -101,7 +101,7 @@ def test_any_model_is_explained_end_to_end(name):
 def test_a_model_with_categories_is_explained_in_its_own_words():
     """Many rides by day, except in the rain: the rule must say so by the hours and the names of the categories."""
     model = MODELS["XGBoost with categories"][0]()
-    explainer = SufficientExplainer.for_model(model, TABLE, radius=400.0, random_state=0)
+    explainer = SufficientExplainer.for_model(model, TABLE, radius=20.0, random_state=0)
     noon = TABLE[TABLE["hour"].between(11, 13) & (TABLE["weather"] == "mist")][:1]
     rule = explainer.rule(noon, ["hour", "weather"])[0]
     assert re.match(r"IF \d+ <= hour <=? \d+ AND weather in {clear, mist} THEN prediction in \[", str(rule))
@@ -143,7 +143,7 @@ def test_rows_where_forest_and_model_disagree_are_marked():
 
 
 def test_numbers_far_from_what_the_forest_says_are_marked():
-    explainer = SufficientExplainer(RandomForestRegressor(**FOREST), radius=4.0).fit(TABLE, RIDES)
+    explainer = SufficientExplainer(RandomForestRegressor(**FOREST), radius=2.0).fit(TABLE, RIDES)
     e = explainer.explain(TABLE[:1], [1000.0])[0]
     assert not e.forest_agrees
     assert "The forest says" in str(e)
