@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
 from suffice._engine.holdout import fit_with_holdout
-from suffice._engine.model_outputs import ask_model, task_of_model
+from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities, ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
@@ -247,6 +247,8 @@ class SufficientExplainer(CheckedForest):
             The rows for which the model predicts, such as those that it was trained on.
         probability_of : object, default=None
             A class: explain the number that the model gives as its probability, instead of the class that it predicts.
+            A probability is kept within plus or minus 0.2, unless you set `radius` or `alpha`; this also holds for a
+            function that returns one number in [0, 1] for each row.
         holdout : float, default=None
             The share of the rows that is set aside: see `fit`.
         **params : dict
@@ -271,7 +273,14 @@ class SufficientExplainer(CheckedForest):
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
         explainer.fit(X, outputs, holdout=holdout)
-        explainer.fitted_ = replace(explainer.fitted_, target=target, model_name=type(model).__name__)
+        is_probability = explainer.task_ == "regression" and are_probabilities(model, outputs, probability_of)
+        explainer.fitted_ = replace(
+            explainer.fitted_,
+            target=target,
+            model_name=type(model).__name__,
+            is_probability=is_probability,
+            default_radius=PROBABILITY_RADIUS if is_probability and "alpha" not in params else None,
+        )
         explainer.model_ = model
         explainer.probability_of_ = probability_of
         return explainer
@@ -309,6 +318,8 @@ class SufficientExplainer(CheckedForest):
         copy = type(self)(**{**self.get_params(deep=False), **changes})
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         copy.fitted_ = state.with_settings(Settings.of(copy))
+        if "alpha" in changes:  # even if it is the value of before
+            copy.fitted_ = replace(copy.fitted_, default_radius=None)
         return copy
 
     def rule(

@@ -198,6 +198,8 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "has_signal": fitted.has_signal,
         "min_node_size": fitted.min_node_size,
         "counts": fitted.counts,
+        "is_probability": fitted.is_probability,
+        "default_radius": fitted.default_radius,
         "names": list(encoding.names),
         "has_names": encoding.has_names,
         "columns": [_plain(vars(column)) for column in encoding.columns],
@@ -360,11 +362,20 @@ def _rebuild(header: dict[str, Any], reader: _Reader, number: int) -> Sufficient
         interval_scores=_read_scores(header, reader),
         settings=settings,
         set_aside=_read_set_aside(reader, encoding, classes),
+        is_probability=bool(header.get("is_probability", False)),
+        default_radius=_read_default_radius(header),
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:
         explainer.feature_names_in_ = np.array(encoding.names, dtype=object)
     return explainer
+
+
+def _read_default_radius(header: dict[str, Any]) -> float | None:
+    radius = header.get("default_radius")
+    if radius is not None and not 0 <= float(radius) < math.inf:
+        raise ValueError(f"its radius is {radius!r}")
+    return None if radius is None else float(radius)
 
 
 def _read_counts(header: dict[str, Any]) -> Counts:
