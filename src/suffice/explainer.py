@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
@@ -311,10 +312,7 @@ class SufficientExplainer(CheckedForest):
         ('x1', 'x2')
         """
         state = self._state()
-        for name in changes:
-            if name not in CHANGEABLE:
-                hint = did_you_mean(name, CHANGEABLE) or " For other parameters, fit again."
-                raise ValueError(f"`with_settings` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
+        _check_changes("with_settings", changes, ValueError)
         copy = type(self)(**{**self.get_params(deep=False), **changes})
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         copy.fitted_ = state.with_settings(Settings.of(copy))
@@ -331,6 +329,7 @@ class SufficientExplainer(CheckedForest):
         check: Literal["rows", "everywhere"] = "rows",
         volume: Literal["rows", "lebesgue"] = "rows",
         max_nodes: int = MAX_NODES,
+        **settings: Any,
     ) -> list[Rule | None]:
         """Find the maximal sufficient rule of each row for sets of your choice.
 
@@ -349,12 +348,17 @@ class SufficientExplainer(CheckedForest):
         max_nodes : int, default=10000
             How many boxes the search may look at. Beyond, a rule is the best so far: `optimal` is False, and `bound`
             tells how much a better one could cover.
+        **settings : dict
+            Settings for this call only, such as ``pi=0.8``: those of `with_settings`.
 
         Returns
         -------
         list of Rule or None
             None where the SDP at the row is below `pi`: then there is no rule.
         """
+        if settings:
+            changed = self._changed("rule", settings)
+            return changed.rule(X, S, y, check=check, volume=volume, max_nodes=max_nodes)
         matrix, state = self.encode(X), self.fitted_
         sets = self._sets(S, len(matrix))
         if not all(sets):
@@ -374,6 +378,7 @@ class SufficientExplainer(CheckedForest):
         check: Literal["rows", "everywhere"] = "rows",
         volume: Literal["rows", "lebesgue"] = "rows",
         progress: bool | None = None,
+        **settings: Any,
     ) -> Explanations:
         """Find the sufficient sets of each row, and the rules that they make.
 
@@ -391,12 +396,26 @@ class SufficientExplainer(CheckedForest):
             What a rule must fulfil and what it maximises: see `rule`.
         progress : bool, default=None
             Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second.
+        **settings : dict
+            Settings for this call only, such as ``pi=0.8`` or ``max_size=3``: those of `with_settings`. Nothing is
+            fitted again.
 
         Returns
         -------
         Explanations
             One explanation for each row, in their order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
+        >>> explainer.explain(X[:5], pi=0.8).pi, explainer.pi
+        (0.8, 0.9)
         """
+        if settings:
+            changed = self._changed("explain", settings)
+            return changed.explain(X, y, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
         table = read_input(self, X, extra_columns=state.settings.extra_columns)
@@ -426,6 +445,12 @@ class SufficientExplainer(CheckedForest):
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
         answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known)
         return Explanations(answers, state, sets, table.library)
+
+    def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
+        """Return a copy with other settings for one call of a method."""
+        check_is_fitted(self)
+        _check_changes(method, settings, TypeError)
+        return self.with_settings(**settings)
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:
@@ -500,6 +525,16 @@ class SufficientExplainer(CheckedForest):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
+
+
+def _check_changes(method: str, names: Iterable[str], kind: type[Exception]) -> None:
+    """Refuse a setting that takes effect in `fit` only, or that does not exist."""
+    for name in names:
+        if name not in CHANGEABLE:
+            parameters = inspect.signature(getattr(SufficientExplainer, method)).parameters
+            options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
+            hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
+            raise kind(f"`{method}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
 
 
 def _make_rules(
