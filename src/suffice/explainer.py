@@ -385,7 +385,7 @@ class SufficientExplainer(CheckedForest):
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
-            The rows to explain.
+            The rows to explain. One row may also be a dict of values, or a pandas Series such as ``frame.iloc[0]``.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
         sets : {"all", "minimal"}, default="all"

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from suffice.errors import did_you_mean
 
 # How far a probability may move and count as kept, unless the user sets `radius` or `alpha`. A model's probabilities
-# lie near 0 and 1, so that the quantiles of a cell that holds both are as wide as [0, 1]. docs/tables.md has the figures.
+# lie near 0 and 1, so that the quantiles of a cell that holds both are as wide as [0, 1]. docs/tables.md has figures.
 PROBABILITY_RADIUS = 0.2
 
 
