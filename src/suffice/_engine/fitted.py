@@ -90,6 +90,11 @@ class Fitted:
         The class of the model that is explained; None if the data are.
     set_aside : SetAside or None, default=None
         Rows that `fit` has not used, for certificates.
+    is_probability : bool, default=False
+        Regression: whether the outcomes are probabilities; their intervals then end at 0 and 1.
+    default_radius : float or None, default=None
+        Regression: the radius of the intervals if the settings have none; None takes quantiles. Another `alpha` in the
+        settings ends it.
     """
 
     estimator: Any
@@ -109,6 +114,13 @@ class Fitted:
     settings: Settings
     model_name: str | None = None
     set_aside: SetAside | None = None
+    is_probability: bool = False
+    default_radius: float | None = None
+
+    @property
+    def radius(self) -> float | None:
+        """The radius of the intervals; None if they lie between quantiles."""
+        return self.default_radius if self.settings.radius is None else self.settings.radius
 
     @property
     def forest(self) -> FittedForest:
@@ -178,7 +190,8 @@ class Fitted:
         if not _same_candidates(settings, self.settings):
             candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
             projected = replace(projected, candidates=candidates)
-        return replace(self, projected=projected, settings=settings)
+        default_radius = self.default_radius if settings.alpha == self.settings.alpha else None
+        return replace(self, projected=projected, settings=settings, default_radius=default_radius)
 
     def _estimator_for(self, settings: Settings) -> Any:
         if settings.candidates == "impurity" and isinstance(self.estimator, PlainForest):
@@ -261,8 +274,10 @@ class Fitted:
             return outcomes_of_classes(y, self.classes)
         numbers = as_finite(y)
         settings = self.settings
-        if settings.radius is not None:
-            intervals: Floats = intervals_around(numbers, settings.radius)
+        if self.radius is not None:
+            intervals: Floats = intervals_around(numbers, self.radius)
+            if self.is_probability:
+                intervals = np.clip(intervals, 0.0, 1.0)
         else:
             alpha = settings.alpha
             if self.interval_scores is not None:
@@ -357,7 +372,12 @@ class Fitted:
             "fidelity_by_class": self.fidelity_by_class,
             "has_signal": self.has_signal,
             "forest": describe_forest(self.estimator),
-            "settings": {**settings, "min_node_size": self.min_node_size, "counts": self.counts},
+            "settings": {
+                **settings,
+                "radius": self.radius,
+                "min_node_size": self.min_node_size,
+                "counts": self.counts,
+            },
             "versions": dict(_versions()),
         }
 
