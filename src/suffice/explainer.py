@@ -19,8 +19,8 @@ from suffice._engine.holdout import fit_with_holdout
 from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities, ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
-from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
-from suffice._engine.search import find_sufficient_sets
+from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes, find_supported_boxes
+from suffice._engine.search import FoundSets, find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.table import Table, read_columns
@@ -78,6 +78,9 @@ class SufficientExplainer(CheckedForest):
         How many sets of candidates the search of a row may go through, the smallest and those of the most important
         candidates first: all sets of 20 candidates, or all up to size 3 of 128. If there are more, the search ends
         there, with a warning and ``is_search_complete=False``. None sets no limit.
+    min_support : int, default=10
+        How many training rows the rule of a row covers at least. If that of its first sufficient set covers fewer, the
+        next sets are tried; if none does, there is no rule. 0 takes the rule of the first set, whatever it covers.
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
         `min_samples_leaf`; if rows out of bag are counted, at least 10.
@@ -164,6 +167,7 @@ class SufficientExplainer(CheckedForest):
         min_size: int = 0,
         max_size: int | None = None,
         max_sets: int | None = DEFAULT_MAX_SETS,
+        min_support: int = 10,
         min_node_size: int | None = None,
         counts: Literal["auto", "out-of-bag", "bootstrap"] = "auto",
         reference_rows: int | None = None,
@@ -186,6 +190,7 @@ class SufficientExplainer(CheckedForest):
         self.min_size = min_size
         self.max_size = max_size
         self.max_sets = max_sets
+        self.min_support = min_support
         self.min_node_size = min_node_size
         self.counts = counts
         self.reference_rows = reference_rows
@@ -298,7 +303,7 @@ class SufficientExplainer(CheckedForest):
         ----------
         **changes : dict
             Parameters by name: `pi`, `levels`, `confidence`, `alpha`, `radius`, `n_candidates`, `candidates`,
-            `min_size`, `max_size`, `max_sets`, `unseen`, `extra_columns`, `n_jobs`. All others need `fit`.
+            `min_size`, `max_size`, `max_sets`, `min_support`, `unseen`, `extra_columns`, `n_jobs`. All others need `fit`.
 
         Returns
         -------
@@ -393,7 +398,8 @@ class SufficientExplainer(CheckedForest):
         sets : {"all", "minimal"}, default="all"
             "all" finds every sufficient set among the candidates; "minimal" stops at the smallest size that has one.
         rules : {"minimal", "all", None}, default="minimal"
-            Which sets get a maximal rule: the surest minimal one, every one that was found, or none.
+            Which sets get a maximal rule: one of each row (the first whose rule covers `min_support` training rows),
+            every one that was found, or none.
         check, volume : str
             What a rule must fulfil and what it maximises: see `rule`.
         progress : bool, default=None
@@ -436,12 +442,7 @@ class SufficientExplainer(CheckedForest):
             )
         rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
         if rules is not None:
-            row_sets = found_sets.by_row(first_only=rules == "minimal")
-            with progress_bar(len(row_sets), progress, "rules") if has_bar else nullcontext() as report_progress:
-                boxes = find_boxes(state, matrix, outcomes, row_sets, options, report_progress)
-            for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
-                if rule is not None:
-                    rules_of[row] += (rule,)
+            rules_of = _find_rules(state, matrix, outcomes, found_sets, options, progress)
             if state.set_aside is not None:
                 rules_of = check_each(rules_of, state)
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
@@ -537,6 +538,29 @@ def _check_changes(method: str, names: Iterable[str], kind: type[Exception]) -> 
             options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
             hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
             raise kind(f"`{method}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
+
+
+def _find_rules(
+    state: Fitted,
+    matrix: NDArray[np.float32],
+    outcomes: Outcomes,
+    sets: FoundSets,
+    options: ExplainOptions,
+    progress: bool | None,
+) -> list[tuple[Rule, ...]]:
+    """Find the rules of each row: of all its sufficient sets, or of the first with a rule that covers enough rows."""
+    row_sets = sets.by_row(first_only=options.rules == "minimal")
+    has_bar = wants_bar(progress)
+    with progress_bar(len(row_sets), progress, "rules") if has_bar else nullcontext() as report:
+        if options.rules == "minimal":
+            row_sets, boxes = find_supported_boxes(state, matrix, outcomes, sets, options, report)
+        else:
+            boxes = find_boxes(state, matrix, outcomes, row_sets, options, report)
+    rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
+    for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
+        if rule is not None:
+            rules_of[row] += (rule,)
+    return rules_of
 
 
 def _make_rules(
