@@ -23,13 +23,15 @@ from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, fin
 from suffice._engine.search import FoundSets, find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
 from suffice._table.checks import read_input, read_outcomes
+from suffice._table.row_ids import read_ids
 from suffice._table.table import Table, read_columns
 from suffice._table.variables import VariableSet
+from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
 from suffice.checks import CheckedForest
 from suffice.errors import did_you_mean
-from suffice.explanation import SetsKind
-from suffice.explanations import Answers, Explanations
+from suffice.explanations import Explanations
+from suffice.importance import SetsKind
 from suffice.rules import Rule
 
 
@@ -380,6 +382,7 @@ class SufficientExplainer(CheckedForest):
         X: Any,
         y: Any = None,
         *,
+        ids: Any = None,
         sets: SetsKind = "all",
         rules: SetsKind | None = "minimal",
         check: Literal["rows", "everywhere"] = "rows",
@@ -395,6 +398,9 @@ class SufficientExplainer(CheckedForest):
             The rows to explain. One row may also be a dict of values, or a pandas Series such as ``frame.iloc[0]``.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
+        ids : str or array-like of shape (n_rows,), default=None
+            What the rows are called in texts, reports and tables: a column of `X`, or a list. None takes the index of a
+            pandas frame, unless it just counts the rows from 0.
         sets : {"all", "minimal"}, default="all"
             "all" finds every sufficient set among the candidates; "minimal" stops at the smallest size that has one.
         rules : {"minimal", "all", None}, default="minimal"
@@ -426,11 +432,12 @@ class SufficientExplainer(CheckedForest):
             return changed.explain(X, y, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
+        X, row_ids = read_ids(X, ids, state.encoding.names)
         table = read_input(self, X, extra_columns=state.settings.extra_columns)
         matrix = state.encode(table)
         predictions = state.predict(matrix)
-        is_of_forest = y is None and not hasattr(self, "model_")
-        outcomes = state.outcomes(matrix, predictions if is_of_forest else self._outcome_values(X, matrix, y))
+        source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
+        outcomes = state.outcomes(matrix, predictions if source == "forest" else self._outcome_values(X, matrix, y))
         has_bar = wants_bar(progress)
         with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report_progress:
             found_sets = find_sufficient_sets(
@@ -446,7 +453,7 @@ class SufficientExplainer(CheckedForest):
             if state.set_aside is not None:
                 rules_of = check_each(rules_of, state)
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
-        answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known)
+        answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known, source, row_ids)
         return Explanations(answers, state, sets, table.library)
 
     def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
