@@ -95,8 +95,8 @@ class SufficientExplainer(CheckedForest):
         them (the default).
     unseen : {"error", "missing"}, default="error"
         What to do with categories that were not there at fit: refuse them, or treat them as missing.
-    extra_columns : {"error", "ignore"}, default="error"
-        What to do with columns that were not there at fit.
+    extra_columns : {"error", "ignore"} or list of str, default="error"
+        What to do with columns that were not there at fit: refuse them, ignore them, or ignore those of these names.
     n_jobs : int, default=None
         The number of threads; None or -1 for all cores. It does not change the results.
     random_state : int, RandomState or None, default=None
@@ -168,7 +168,7 @@ class SufficientExplainer(CheckedForest):
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
         unseen: Literal["error", "missing"] = "error",
-        extra_columns: Literal["error", "ignore"] = "error",
+        extra_columns: Literal["error", "ignore"] | Sequence[str] = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -418,7 +418,7 @@ class SufficientExplainer(CheckedForest):
             return changed.explain(X, y, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        table = self._read_rows(X)
         matrix = state.encode(table)
         predictions = state.predict(matrix)
         is_of_forest = y is None and not hasattr(self, "model_")
