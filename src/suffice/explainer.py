@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
+from suffice._engine.giveaways import warn_of_giveaways
 from suffice._engine.holdout import fit_with_holdout
 from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities, ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
@@ -218,6 +219,11 @@ class SufficientExplainer(CheckedForest):
             name = next(iter(unsupported))
             hint = f" {NO_WEIGHTS}" if "weight" in name else ""
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
+        self._fit(X, y, holdout)
+        warn_of_giveaways(self.fitted_)
+        return self
+
+    def _fit(self, X: Any, y: Any, holdout: float | None) -> None:
         for name in ("model_", "probability_of_"):  # an earlier `for_model` left them
             self.__dict__.pop(name, None)
         settings = Settings.of(self)
@@ -229,7 +235,6 @@ class SufficientExplainer(CheckedForest):
             self.fitted_ = fit(table, outcomes, target, self.forest, settings)
         else:
             self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout)
-        return self
 
     @classmethod
     def for_model(
@@ -273,7 +278,7 @@ class SufficientExplainer(CheckedForest):
             explainer.task = task_of_model(model)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
-        explainer.fit(X, outputs, holdout=holdout)
+        explainer._fit(X, outputs, holdout)  # a model may well use one column only: no warning of giveaways
         is_probability = explainer.task_ == "regression" and are_probabilities(model, outputs, probability_of)
         explainer.fitted_ = replace(
             explainer.fitted_,
