@@ -23,9 +23,11 @@ def test_the_package_exports_these_names():
         "Explanation",
         "Explanations",
         "FidelityWarning",
+        "GiveawayWarning",
         "GlobalRule",
         "GlobalRulesClassifier",
         "GlobalRulesRegressor",
+        "IdentifierWarning",
         "RareCategoriesWarning",
         "Rule",
         "SearchSizeWarning",
@@ -33,6 +35,7 @@ def test_the_package_exports_these_names():
         "SignalCheck",
         "SufficientExplainer",
         "SufficientSet",
+        "TextColumnWarning",
         "__version__",
     ]
 

@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from suffice.certificates import Certificate
     from suffice.certification import CertifiedRules
     from suffice.conditions import Condition
-    from suffice.errors import CountsWarning, FidelityWarning, RareCategoriesWarning, SearchSizeWarning
+    from suffice.errors import (
+        CountsWarning,
+        FidelityWarning,
+        GiveawayWarning,
+        IdentifierWarning,
+        RareCategoriesWarning,
+        SearchSizeWarning,
+        TextColumnWarning,
+    )
     from suffice.explainer import SufficientExplainer
     from suffice.explanation import Explanation, SufficientSet
     from suffice.explanations import Explanations
@@ -26,9 +34,11 @@ __all__ = [
     "Explanation",
     "Explanations",
     "FidelityWarning",
+    "GiveawayWarning",
     "GlobalRule",
     "GlobalRulesClassifier",
     "GlobalRulesRegressor",
+    "IdentifierWarning",
     "RareCategoriesWarning",
     "Rule",
     "SearchSizeWarning",
@@ -36,6 +46,7 @@ __all__ = [
     "SignalCheck",
     "SufficientExplainer",
     "SufficientSet",
+    "TextColumnWarning",
     "__version__",
 ]
 
@@ -48,9 +59,11 @@ _MODULE_OF = {
     "Explanation": "explanation",
     "Explanations": "explanations",
     "FidelityWarning": "errors",
+    "GiveawayWarning": "errors",
     "GlobalRule": "global_rules",
     "GlobalRulesClassifier": "global_rules",
     "GlobalRulesRegressor": "global_rules",
+    "IdentifierWarning": "errors",
     "RareCategoriesWarning": "errors",
     "Rule": "rules",
     "SearchSizeWarning": "errors",
@@ -58,6 +71,7 @@ _MODULE_OF = {
     "SignalCheck": "signal_check",
     "SufficientExplainer": "explainer",
     "SufficientSet": "explanation",
+    "TextColumnWarning": "errors",
 }
 
 

@@ -13,25 +13,24 @@ from numpy.typing import NDArray
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
+from suffice._engine.giveaways import warn_of_giveaways
 from suffice._engine.holdout import fit_with_holdout
 from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities, ask_model, task_of_model
-from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
-from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes, find_supported_boxes
-from suffice._engine.search import FoundSets, find_sufficient_sets
+from suffice._engine.rule_search import MAX_NODES, ExplainOptions, find_boxes
+from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.row_ids import read_ids
 from suffice._table.table import Table, read_columns
-from suffice._table.variables import VariableSet
 from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
 from suffice.checks import CheckedForest
 from suffice.errors import did_you_mean
 from suffice.explanations import Explanations
 from suffice.importance import SetsKind
+from suffice.local_rules import find_rules, make_rules
 from suffice.rules import Rule
 
 
@@ -102,8 +101,8 @@ class SufficientExplainer(CheckedForest):
         them (the default).
     unseen : {"error", "missing"}, default="error"
         What to do with categories that were not there at fit: refuse them, or treat them as missing.
-    extra_columns : {"error", "ignore"}, default="error"
-        What to do with columns that were not there at fit.
+    extra_columns : {"error", "ignore"} or list of str, default="error"
+        What to do with columns that were not there at fit: refuse them, ignore them, or ignore those of these names.
     n_jobs : int, default=None
         The number of threads; None or -1 for all cores. It does not change the results.
     random_state : int, RandomState or None, default=None
@@ -176,7 +175,7 @@ class SufficientExplainer(CheckedForest):
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
         unseen: Literal["error", "missing"] = "error",
-        extra_columns: Literal["error", "ignore"] = "error",
+        extra_columns: Literal["error", "ignore"] | Sequence[str] = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -227,6 +226,11 @@ class SufficientExplainer(CheckedForest):
             name = next(iter(unsupported))
             hint = f" {NO_WEIGHTS}" if "weight" in name else ""
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
+        self._fit(X, y, holdout)
+        warn_of_giveaways(self.fitted_)
+        return self
+
+    def _fit(self, X: Any, y: Any, holdout: float | None) -> None:
         for name in ("model_", "probability_of_"):  # an earlier `for_model` left them
             self.__dict__.pop(name, None)
         settings = Settings.of(self)
@@ -238,7 +242,6 @@ class SufficientExplainer(CheckedForest):
             self.fitted_ = fit(table, outcomes, target, self.forest, settings)
         else:
             self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout)
-        return self
 
     @classmethod
     def for_model(
@@ -282,7 +285,7 @@ class SufficientExplainer(CheckedForest):
             explainer.task = task_of_model(model)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
-        explainer.fit(X, outputs, holdout=holdout)
+        explainer._fit(X, outputs, holdout)  # a model may well use one column only: no warning of giveaways
         is_probability = explainer.task_ == "regression" and are_probabilities(model, outputs, probability_of)
         explainer.fitted_ = replace(
             explainer.fitted_,
@@ -305,7 +308,8 @@ class SufficientExplainer(CheckedForest):
         ----------
         **changes : dict
             Parameters by name: `pi`, `levels`, `confidence`, `alpha`, `radius`, `n_candidates`, `candidates`,
-            `min_size`, `max_size`, `max_sets`, `min_support`, `unseen`, `extra_columns`, `n_jobs`. All others need `fit`.
+            `min_size`, `max_size`, `max_sets`, `min_support`, `unseen`, `extra_columns`, `n_jobs`. All others
+            need `fit`.
 
         Returns
         -------
@@ -375,7 +379,7 @@ class SufficientExplainer(CheckedForest):
         options = ExplainOptions(check=check, volume=volume, max_nodes=max_nodes)
         outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
         row_sets = list(enumerate(sets))
-        return _make_rules(state, find_boxes(state, matrix, outcomes, row_sets, options), outcomes, row_sets)
+        return make_rules(state, find_boxes(state, matrix, outcomes, row_sets, options), outcomes, row_sets)
 
     def explain(
         self,
@@ -429,11 +433,11 @@ class SufficientExplainer(CheckedForest):
         """
         if settings:
             changed = self._changed("explain", settings)
-            return changed.explain(X, y, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
+            return changed.explain(X, y, ids=ids, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
         X, row_ids = read_ids(X, ids, state.encoding.names)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        table = self._read_rows(X)
         matrix = state.encode(table)
         predictions = state.predict(matrix)
         source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
@@ -449,7 +453,7 @@ class SufficientExplainer(CheckedForest):
             )
         rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
         if rules is not None:
-            rules_of = _find_rules(state, matrix, outcomes, found_sets, options, progress)
+            rules_of = find_rules(state, matrix, outcomes, found_sets, options, progress)
             if state.set_aside is not None:
                 rules_of = check_each(rules_of, state)
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
@@ -545,46 +549,3 @@ def _check_changes(method: str, names: Iterable[str], kind: type[Exception]) -> 
             options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
             hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
             raise kind(f"`{method}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
-
-
-def _find_rules(
-    state: Fitted,
-    matrix: NDArray[np.float32],
-    outcomes: Outcomes,
-    sets: FoundSets,
-    options: ExplainOptions,
-    progress: bool | None,
-) -> list[tuple[Rule, ...]]:
-    """Find the rules of each row: of all its sufficient sets, or of the first with a rule that covers enough rows."""
-    row_sets = sets.by_row(first_only=options.rules == "minimal")
-    has_bar = wants_bar(progress)
-    with progress_bar(len(row_sets), progress, "rules") if has_bar else nullcontext() as report:
-        if options.rules == "minimal":
-            row_sets, boxes = find_supported_boxes(state, matrix, outcomes, sets, options, report)
-        else:
-            boxes = find_boxes(state, matrix, outcomes, row_sets, options, report)
-    rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
-    for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
-        if rule is not None:
-            rules_of[row] += (rule,)
-    return rules_of
-
-
-def _make_rules(
-    state: Fitted, boxes: list[FoundBox | None], outcomes: Outcomes, row_sets: Sequence[tuple[int, VariableSet]]
-) -> list[Rule | None]:
-    """Turn the boxes that were found into rules."""
-    intervals = outcomes.intervals
-    base_rates = state.base_rates(outcomes).tolist() if intervals is None else None
-    return [
-        None
-        if box is None
-        else Rule.from_box(
-            box,
-            outcomes.values[row],
-            None if intervals is None else intervals[row].tolist(),
-            state.target,
-            None if base_rates is None else base_rates[row],
-        )
-        for box, (row, _) in zip(boxes, row_sets, strict=True)
-    ]

@@ -23,7 +23,8 @@ from suffice._io.condition_text import parse_conditions
 from suffice._io.explainer_file import training_rows
 from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
-from suffice._table.table import Table, match_columns, read_columns
+from suffice._table.matching import match_columns
+from suffice._table.table import Table, read_columns
 from suffice.app.state.view import View
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SufficientSet
