@@ -26,6 +26,7 @@ def test_the_package_exports_these_names():
         "GlobalRule",
         "GlobalRulesClassifier",
         "GlobalRulesRegressor",
+        "Quality",
         "RareCategoriesWarning",
         "Rule",
         "SearchSizeWarning",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from suffice.explanation import Explanation, SufficientSet
     from suffice.explanations import Explanations
     from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
+    from suffice.quality import Quality
     from suffice.rules import Rule
     from suffice.set_stability import SetStability
     from suffice.signal_check import SignalCheck
@@ -29,6 +30,7 @@ __all__ = [
     "GlobalRule",
     "GlobalRulesClassifier",
     "GlobalRulesRegressor",
+    "Quality",
     "RareCategoriesWarning",
     "Rule",
     "SearchSizeWarning",
@@ -51,6 +53,7 @@ _MODULE_OF = {
     "GlobalRule": "global_rules",
     "GlobalRulesClassifier": "global_rules",
     "GlobalRulesRegressor": "global_rules",
+    "Quality": "quality",
     "RareCategoriesWarning": "errors",
     "Rule": "rules",
     "SearchSizeWarning": "errors",
