@@ -151,13 +151,13 @@ def read(column: Column, table: Table) -> Floats:
 
 
 def chosen_rules(explanation: Explanation, which: int | Literal["all"]) -> list[Rule]:
-    """Return one rule of a row, or all; none if the row has no sufficient set."""
+    """Return one rule of a row, or all; none if the row has no rules."""
     rules = explanation.rules
     if isinstance(which, str):
         check_word("which", which, ("all",))
         return list(rules)
     check_number("which", which, "'all' or a whole number >= 0", lambda v: v >= 0, Integral)
-    if not rules and not explanation.is_sufficient:
+    if not rules and (which == 0 or not explanation.is_sufficient):
         return []
     if which >= len(rules):
         hint = "explain(X, rules='all') finds one for each sufficient set"

@@ -73,7 +73,7 @@ def say_nothing_sufficient(ax: Axes, explanation: Explanation | None) -> Axes:
     if explanation is None:
         return say(ax, "No row has a sufficient set.")
     if explanation.is_sufficient:
-        return say(ax, "The row has no rules: explain(X, rules='minimal') finds them.")
+        return say(ax, "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows.")
     return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
 
 
