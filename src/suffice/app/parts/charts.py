@@ -27,7 +27,23 @@ MAX_POINTS = 3000
 CONFIG = {"displayModeBar": False, "responsive": True, "displaylogo": False}
 
 
-def _figure(scheme: str, height: int, **layout: Any) -> go.Figure:
+def base_figure(scheme: str, height: int, **layout: Any) -> go.Figure:
+    """Make an empty figure in the colours of the app.
+
+    Parameters
+    ----------
+    scheme : {"light", "dark"}
+        The colours.
+    height : int
+        In pixels.
+    **layout : dict
+        More of Plotly's layout.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The figure.
+    """
     text, line, *_ = COLOURS[scheme]
     axis = {"gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True}
     return go.Figure(
@@ -85,7 +101,7 @@ def nothing(scheme: str, text: str, height: int = 260) -> go.Figure:
     plotly.graph_objects.Figure
         The figure.
     """
-    figure = _figure(scheme, height, xaxis={"visible": False}, yaxis={"visible": False})
+    figure = base_figure(scheme, height, xaxis={"visible": False}, yaxis={"visible": False})
     figure.add_annotation(text=plain(text), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     return figure
 
@@ -119,7 +135,7 @@ def cdf(
         The figure.
     """
     text, _, blue, orange, *_ = COLOURS[scheme]
-    figure = _figure(scheme, 300, xaxis={"title": plain(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
+    figure = base_figure(scheme, 300, xaxis={"title": plain(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
     if explanation.interval is not None:
         low, high = explanation.interval
         figure.add_vrect(x0=low, x1=high, fillcolor=blue, opacity=0.14, line_width=0)
@@ -179,7 +195,7 @@ def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figu
         The figure.
     """
     orange, panel = COLOURS[scheme][3], COLOURS[scheme][-1]
-    figure = _figure(scheme, 340, xaxis=_axis(plane.columns[0]), yaxis=_axis(plane.columns[1]))
+    figure = base_figure(scheme, 340, xaxis=_axis(plane.columns[0]), yaxis=_axis(plane.columns[1]))
     _add_points(figure, plane, outcome, scheme)
     if rule is not None:
         _add_boxes(figure, plane, rule, scheme)
@@ -290,7 +306,7 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
         The figure: one column for each row.
     """
     *_, green, _, panel = COLOURS[scheme]
-    figure = _figure(
+    figure = base_figure(
         scheme, 90 + 26 * len(names), yaxis={"autorange": "reversed", "showgrid": False}, xaxis={"visible": False}
     )
     figure.add_heatmap(
@@ -326,7 +342,7 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
         The figure.
     """
     text, _, blue, orange, *_ = COLOURS[scheme]
-    figure = _figure(
+    figure = base_figure(
         scheme,
         340,
         showlegend=False,
