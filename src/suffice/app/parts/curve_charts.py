@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import plotly.graph_objects as go
 
 from suffice._show.axis import code_text
 from suffice._show.curve_figure import CurveView
-from suffice.app.parts.charts import COLOURS, base_figure, plain
+from suffice.app.parts.charts import COLOURS, base_figure, column_axis, plain
 from suffice.words import format_probability, join
 
 HEIGHT = 320
-MAX_TICKS = 40  # categories with a label
 
 
 def draw_curve(view: CurveView, scheme: str) -> go.Figure:
@@ -34,21 +32,20 @@ def draw_curve(view: CurveView, scheme: str) -> go.Figure:
     text, _, _, orange, _, purple, panel = COLOURS[scheme]
     column, (low, high) = view.curve.column, view.range
     missing_at = _missing_at(view)
-    axis: dict[str, Any] = {"title": plain(column.name), "zeroline": False}
-    if column.kind == "category" and len(column.labels) <= MAX_TICKS:
-        codes = list(range(len(column.labels)))
-        axis |= {"tickvals": codes, "ticktext": [plain(code_text(column, code)) for code in codes]}
-        if missing_at is not None:
-            axis = {**axis, "tickvals": [*codes, missing_at], "ticktext": [*axis["ticktext"], "missing"]}
+    axis = column_axis(column)
+    if missing_at is not None and "tickvals" in axis:
+        axis = {**axis, "tickvals": [*axis["tickvals"], missing_at], "ticktext": [*axis["ticktext"], "missing"]}
     figure = base_figure(scheme, HEIGHT, xaxis=axis, yaxis={"title": "probability", "range": [0, 1.04]})
     for start, end in [] if view.bounds is None else view.bounds.within(low, high):
         figure.add_vrect(x0=start, x1=end, fillcolor=orange, opacity=0.16, line_width=0, layer="below")
     _add_lines(figure, view, scheme)
-    figure.add_hline(
-        y=view.explanation.pi,
+    figure.add_scatter(
+        x=[low, high],
+        y=[view.explanation.pi] * 2,
+        mode="lines",
+        name=view.level_text,
         line={"color": purple, "dash": "dash", "width": 1.5},
-        annotation={"text": view.level_text, "font": {"color": purple}},
-        annotation_position="bottom right",
+        hoverinfo="skip",
     )
     if missing_at is not None:
         _add_missing(figure, view, missing_at, scheme)

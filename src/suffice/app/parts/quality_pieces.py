@@ -95,7 +95,7 @@ def class_table(quality: Quality) -> html.Div:
         A table.
     """
     sets = {share.outcome: share for share in quality.sets}
-    heads = ["class", "rows", "recall", "precision", *(["rows with a sufficient set"] if quality.n_explained else [])]
+    heads = ["class", "rows", "recall", "precision", *(["with a sufficient set"] if quality.n_explained else [])]
     lines = []
     for one in quality.by_class:
         cells: list[Any] = [
@@ -114,7 +114,7 @@ def class_table(quality: Quality) -> html.Div:
 def _set_cell(share: SetShare | None) -> html.Td:
     if share is None or not share.n_explained:
         return html.Td("-")
-    text = f"{format_percent(share.share)} % ({share.n_with_set} of {share.n_explained} searched)"
+    text = f"{format_percent(share.share)} % ({share.n_with_set} of {share.n_explained})"
     return _bar_cell(share.share, text)
 
 

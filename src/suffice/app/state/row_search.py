@@ -108,11 +108,12 @@ def example_search(frame: pl.DataFrame, names: Sequence[str]) -> str:
     Returns
     -------
     str
-        One or two conditions; "" if no column is fit for an example.
+        Two conditions, or one if two are too long for a field; "" if no column is fit for an example.
     """
     of_number = next((text for name in names if (text := _example_number(name, frame[name]))), "")
     of_label = next((text for name in names if (text := _example_label(name, frame[name]))), "")
-    return " AND ".join(filter(None, (of_number, of_label)))
+    both = " AND ".join(filter(None, (of_number, of_label)))
+    return both if len(both) <= MAX_EXAMPLE + 6 else of_number or of_label
 
 
 def _example_number(name: str, column: pl.Series) -> str:

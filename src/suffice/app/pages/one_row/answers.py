@@ -402,7 +402,7 @@ def curve(desk: Desk, stored: Any, picked: Picked, scheme: str | None) -> tuple[
     return draw_curve(workspace.curve(view, int(axes[0])), scheme or "light"), axes[0], axes
 
 
-def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any]:
+def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any, Any]:
     """List the training rows that the rule covers.
 
     Parameters
@@ -415,17 +415,17 @@ def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any]:
     Returns
     -------
     tuple
-        The lines, a note, and the definitions of the columns.
+        The lines, a note, the definitions of the columns, and whether the panel is hidden: there may be no rule.
     """
     opened = _open(desk, stored)
     if opened is None:
-        return (no_update,) * 3
+        return (no_update,) * 4
     workspace, view, explanation = opened
     rule = workspace.rule(view)
     columns = line_columns(workspace, _columns_of_set(workspace, view))
     if rule is None:
-        return [], "There is no rule.", columns
-    return (*covered_rows(workspace, rule, explanation), columns)
+        return [], "There is no rule.", columns, True
+    return (*covered_rows(workspace, rule, explanation), columns, False)
 
 
 def alike(desk: Desk, stored: Any, over: str) -> tuple[Any, Any, Any]:

@@ -13,6 +13,7 @@ from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.words import counted, format_number
 
+MAX_SHORT = 9  # characters of a category that fit beside the name of its column
 NO_CHANGE = object()  # the text is not a value yet: somebody is still typing
 
 
@@ -193,14 +194,15 @@ def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> ht
     label = html.Label(workspace.names[i], className="editor-name", title=workspace.names[i])
     options: dict[str, Any] = {"size": "xs", "placeholder": "missing", "debounce": 150}
     if column.part is not None:
-        return html.Div([label, dmc.TextInput(id=name, value=value, **options), *outside], className="editor")
+        return html.Div([label, dmc.TextInput(id=name, value=value, **options), *outside], className="editor long")
     if column.kind == "category":
         data = [{"value": str(j), "label": str(text)} for j, text in enumerate(_labels(column))]
         del options["debounce"]
         chosen = dmc.Select(
             id=name, value=value, data=data, searchable=len(data) > 8, clearable=True, limit=200, **options
         )
-        return html.Div([label, chosen, *outside], className="editor")
+        is_long = any(len(one["label"]) > MAX_SHORT for one in data)
+        return html.Div([label, chosen, *outside], className="editor long" if is_long else "editor")
     low, high = column.extent
     step = 1.0 if column.kind == "whole" else _step(low, high)
     number = dmc.NumberInput(id=name, value=value, step=step, hideControls=column.kind != "whole", **options)

@@ -101,7 +101,10 @@ def _sets_panel(workspace: Workspace, view: View) -> html.Section:
         rowData=lines,
         selectedRows=selected,
         getRowId="params.data.key",
-        dashGridOptions={"rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True}},
+        dashGridOptions={
+            "rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
+            "localeText": {"noRowsToShow": "No set is sufficient."},
+        },
     )
     return pieces.panel("Sufficient sets", sets, note="each alone is enough; click one", name="sets-panel")
 
@@ -147,6 +150,7 @@ def _row_panels(workspace: Workspace) -> list[html.Section]:
             "Training rows that the rule covers",
             html.Div(id="covered-note", className="note under"),
             grid("covered", line_columns(workspace), 300, rowData=[]),
+            name="covered-panel",
             wide=True,
         ),
         pieces.panel(
@@ -422,6 +426,7 @@ def _connect_answers(app: Dash, desk: Desk) -> None:
         Output("covered", "rowData"),
         Output("covered-note", "children"),
         Output("covered", "columnDefs"),
+        Output("covered-panel", "hidden"),
         Input("shown", "data"),
     )(lambda stored: covered(desk, stored))
     app.callback(
