@@ -517,16 +517,16 @@ class Explanations(Sequence[Explanation]):
 
         return write_text(path, make_report(self, title=title))
 
-    def plot(self, kind: Literal["importance", "heatmap", "rule"] = "importance", **options: Any) -> Any:
+    def plot(self, kind: Literal["importance", "heatmap", "rule", "curve"] = "importance", **options: Any) -> Any:
         """Draw the explanations with matplotlib.
 
         Parameters
         ----------
-        kind : {"importance", "heatmap", "rule"}, default="importance"
-            What is drawn: the mean LXI of the variables; the LXI of each row; or the rule of one, as in
-            ``plot("rule", row=0)``.
+        kind : {"importance", "heatmap", "rule", "curve"}, default="importance"
+            What is drawn: the mean LXI of the variables; the LXI of each row; the rule of one, as in
+            ``plot("rule", row=0)``; or its probability along a variable, as in ``plot("curve", variable="age")``.
         **options : dict
-            Passed to `importance`, `importance_heatmap` or `rule` of `suffice.plots`, such as ``ax``.
+            Passed to `importance`, `importance_heatmap`, `rule` or `curve` of `suffice.plots`, such as ``ax``.
 
         Returns
         -------
@@ -539,6 +539,7 @@ class Explanations(Sequence[Explanation]):
             "importance": plots.importance,
             "heatmap": plots.importance_heatmap,
             "rule": plots.rule,
+            "curve": plots.curve,
         }
         check_word("kind", kind, list(kinds))
         return kinds[kind](self, **options)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._show.boxes import check_columns, choose_columns, chosen_rules, draw_view, view_rules
+from suffice._show.curve_figure import curve
 from suffice._show.drawing import (
     BLUE,
     GREY,
@@ -39,6 +40,7 @@ from suffice._show.figures import (
     draw_sets,
     held_variables,
 )
+from suffice._show.quality_figure import quality
 from suffice._table.checks import check_number
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SufficientSet
@@ -58,6 +60,19 @@ from suffice.words import counted, format_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+__all__ = [
+    "cdf",
+    "coverage_precision",
+    "curve",
+    "importance",
+    "importance_heatmap",
+    "quality",
+    "rule",
+    "sets",
+    "stability",
+    "to_shap",
+]
 
 MAX_ORDERED = 300  # the optimal order of n patterns takes n^3 steps at worst
 ROWS_WITH_NUMBERS = 30
@@ -241,7 +256,7 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
 
 def rule(
     explanations: Explanations,
-    row: int,
+    row: int | None = None,
     variables: str | Sequence[str] | None = None,
     *,
     which: int | Literal["all"] = 0,
@@ -255,8 +270,8 @@ def rule(
     ----------
     explanations : Explanations
         The explanations, made with rules.
-    row : int
-        The position of the explained row, which is drawn as a star.
+    row : int, default=None
+        The position of the explained row, which is marked by a ring. None takes the first row with a rule.
     variables : str or sequence of str, default=None
         One or two columns. None takes the two by which the rule keeps out the most rows with another outcome.
     which : int or "all", default=0
@@ -272,6 +287,8 @@ def rule(
     """
     if not isinstance(explanations, Explanations):
         raise TypeError(f"`rule` needs all explanations and the position of a row, got {type(explanations).__name__}.")
+    if row is None:
+        row = next((i for i, rules_of_row in enumerate(explanations.answers.rules) if rules_of_row), 0)
     explanation = explanations[row]
     rules = chosen_rules(explanation, which)
     if not rules:

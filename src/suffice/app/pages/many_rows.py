@@ -122,7 +122,7 @@ def _results_panels() -> html.Div:
             html.Div(id="many-tiles", className="tiles wide"),
             html.Div(id="many-cautions", className="wide"),
             pieces.panel("Mean importance", html.Div(id="many-importance"), note="over rows with a sufficient set"),
-            pieces.panel("Importance of each row", heatmap, note="rows ordered by their sets"),
+            pieces.panel("Importance of each row", heatmap, note="rows with a sufficient set, ordered by it"),
             pieces.panel(
                 "Rows with the same sufficient set",
                 grid("groups", _GROUP_COLUMNS, 320, rowData=[], getRowId="params.data.key"),
@@ -292,7 +292,7 @@ def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
     if not drawn:
         return charts.nothing(scheme, "No row has a sufficient set.")
     has_set, best_sets = explanations.has_set, explanations.best_sets
-    order = sorted(range(len(explanations)), key=lambda i: (not has_set[i], best_sets[i].variables))
+    order = sorted(np.flatnonzero(has_set).tolist(), key=lambda i: best_sets[i].variables)
     return charts.heatmap(
         matrix[np.ix_(order, drawn)], [names[i] for i in drawn], [explained.rows[i] for i in order], scheme
     )
