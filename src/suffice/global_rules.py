@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.multiclass import check_classification_targets
 
+from suffice._engine.bounds import discounted_share
+from suffice._engine.chosen_rules import LabelGains, NumberGains, discount_of_errors
 from suffice._engine.rule_list import Floats
 from suffice._table.checks import as_finite
 from suffice.explainer import SufficientExplainer
 from suffice.rule_lists import RuleList
 from suffice.rule_measures import GlobalRule
 from suffice.rules import Rule
+from suffice.short_lists import N_RULES
 
 __all__ = ["GlobalRule", "GlobalRulesClassifier", "GlobalRulesRegressor"]
 
@@ -159,6 +163,15 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
             coverage=support / len(self.training_outcomes_),
             precision=float(counts.max() / support),
             frequencies=dict(zip(labels, (counts / support).tolist(), strict=True)),
+            expected=_expected(rule, labels[int(np.argmax(counts))], int(counts.max()), support),
+        )
+
+    def _gains(self, lines: Sequence[GlobalRule]) -> LabelGains:
+        labels = np.array([line.output for line in lines], dtype=self.classes_.dtype)
+        return LabelGains(
+            codes=np.searchsorted(self.classes_, self.training_outcomes_),
+            labels=np.searchsorted(self.classes_, labels),
+            expected=np.array([line.expected for line in lines], dtype=np.float64),
         )
 
     def _losses(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> Floats:
@@ -227,6 +240,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         self,
         explainer: SufficientExplainer | None = None,
         *,
+        max_rules: int | None = N_RULES,
         min_precision: float = 0.0,
         min_support: int = 10,
         fallback: Any = None,
@@ -234,6 +248,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     ) -> None:
         super().__init__(
             explainer,
+            max_rules=max_rules,
             min_precision=min_precision,
             min_support=min_support,
             fallback=fallback,
@@ -278,6 +293,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         is_constant = outcomes.min() == outcomes.max()
         mean = float(outcomes[0] if is_constant else outcomes.mean())
         mse = float(np.mean((outcomes - mean) ** 2))
+        factor, constant = (float(part[0]) for part in discount_of_errors(np.array([len(outcomes)])))
         return GlobalRule(
             rule=rule,
             output=mean,
@@ -286,6 +302,14 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
             precision=1 - mse / self._variance(),
             mse=mse,
             mae=float(np.mean(np.abs(outcomes - mean))),
+            expected=1 - factor * mse / self._variance() - constant,
+        )
+
+    def _gains(self, lines: Sequence[GlobalRule]) -> NumberGains:
+        return NumberGains(
+            y=self.training_outcomes_,
+            outputs=np.array([line.output for line in lines], dtype=np.float64),
+            support=np.array([line.support for line in lines], dtype=np.int64),
         )
 
     def _variance(self) -> float:
@@ -297,3 +321,13 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
 
     def _constant_model(self) -> Any:
         return DummyRegressor()
+
+
+def _expected(rule: Rule, label: Any, n_right: int, n_rows: int) -> float:
+    """Estimate the share of new rows in a box that have a label.
+
+    The share of the training rows is too high, since the box was chosen for them. The local rule has an estimate of its
+    own, which rows out of bag limit; it is about the outcome of the rule.
+    """
+    share = discounted_share(n_right, n_rows)
+    return share if rule.precision is None or rule.outcome != label else min(share, rule.precision)
