@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class RuleList(ShortList):
     _task: str
     _constant: str  # the fallback that predicts the same for every row
     _precision_range: tuple[str, float]  # in words, and the lower end
+    _about_figures: str  # on which rows the figures of a line were measured
 
     def __init__(
         self,
@@ -94,9 +95,15 @@ class RuleList(ShortList):
         explanations = self.explainer_.explain(native, outcomes, sets="minimal", rules="minimal")
         return self._collect(explanations.rules, X, table, outcomes)
 
-    def _mine(self, table: Table, y: NDArray[Any], further_levels: Iterable[float] = ()) -> list[Rule]:
+    def _mine(
+        self,
+        table: Table,
+        y: NDArray[Any],
+        further_levels: Iterable[float] = (),
+        check: Literal["rows", "everywhere"] = "rows",
+    ) -> list[Rule]:
         least = self.min_precision if self._task == "classification" else 0.0
-        return mine_rules(self.explainer_, table, y, further_levels=further_levels, least=least)
+        return mine_rules(self.explainer_, table, y, further_levels=further_levels, least=least, check=check)
 
     def _fit_on_the_rest(self) -> Any:
         """Collect the rules of the rows that were not set aside."""
@@ -131,15 +138,63 @@ class RuleList(ShortList):
         y : array-like of shape (n_rows,), default=None
             Its outcomes.
         **params : dict
-            Parameters of the list. A fitted `explainer` is used as it is by ``fallback="forest"``; otherwise that
-            fallback fits one on `X` and `y`.
+            Parameters of the list; here `max_rules` is None by default, and all rules stay. A fitted `explainer` is
+            used as it is by ``fallback="forest"``; otherwise that fallback fits one on `X` and `y`.
 
         Returns
         -------
         estimator
             The fitted list.
         """
-        return cls(**params).fit_rules(rules, X, y)
+        return cls(**{"max_rules": None, **params}).fit_rules(rules, X, y)
+
+    @classmethod
+    def from_explainer(
+        cls, explainer: SufficientExplainer, *, check: Literal["rows", "everywhere"] = "rows", **params: Any
+    ) -> Any:
+        """Make a list of the rules of the training rows of a fitted explainer, as `fit` does, without fitting again.
+
+        Parameters
+        ----------
+        explainer : SufficientExplainer
+            The fitted explainer.
+        check : {"rows", "everywhere"}, default="rows"
+            Where in a box the SDP must reach the level: see `SufficientExplainer.rule`.
+        **params : dict
+            Parameters of the list.
+
+        Returns
+        -------
+        estimator
+            The fitted list.
+        """
+        return cls(explainer, **params).fit_explainer(check)
+
+    def fit_explainer(self, check: Literal["rows", "everywhere"] = "rows") -> Any:
+        """Collect the rules of the training rows of the parameter `explainer`, which is fitted. See `from_explainer`.
+
+        Parameters
+        ----------
+        check : {"rows", "everywhere"}, default="rows"
+            Where in a box the SDP must reach the level.
+
+        Returns
+        -------
+        estimator
+            The fitted list.
+        """
+        self._check_parameters()
+        explainer = self.explainer
+        if explainer is None or not self._has_fitted_explainer():
+            raise ValueError("The explainer is not fitted: fit it first, or call fit(X, y) of the list.")
+        self.explainer_ = explainer
+        table, y = self._take_training(explainer)
+        has_rows = explainer.fitted_.set_aside is not None
+        self.set_aside_ = rows_set_aside(explainer.fitted_) if has_rows else None
+        if self.max_rules is not None:
+            return self._collect(self._mine(table, y, check=check), None, table, y)
+        explanations = explainer.explain(table, y, sets="minimal", rules="minimal", check=check)
+        return self._collect(explanations.rules, None, table, y)
 
     def fit_rules(self, rules: Any, X: Any = None, y: Any = None) -> Any:
         """Collect rules that are already there, and measure them. See `from_explanations`.
@@ -178,15 +233,15 @@ class RuleList(ShortList):
     def _has_fitted_explainer(self) -> bool:
         return self.explainer is not None and hasattr(self.explainer, "fitted_")
 
-    def _take_training(self, rules: Any) -> tuple[Table, NDArray[Any]]:
-        """Take the training table of explanations."""
-        if not isinstance(rules, Explanations):
+    def _take_training(self, source: Any) -> tuple[Table, NDArray[Any]]:
+        """Take the training table of explanations, or of an explainer."""
+        if not isinstance(source, Explanations | SufficientExplainer):
             raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
         by_forest = isinstance(self.fallback, str) and self.fallback == "forest" and self._has_fitted_explainer()
         is_constant = isinstance(self.fallback, str) and self.fallback == self._constant
         if not (self.fallback is None or is_constant or by_forest):
             raise ValueError(f"Give `X` and `y`, on which the fallback {self.fallback!r} is fitted.")
-        table, y = rules.training
+        table, y = source.training
         self.n_features_in_ = len(table.names)
         self.__dict__.pop("feature_names_in_", None)
         if table.has_names:
@@ -360,10 +415,12 @@ class RuleList(ShortList):
 
     @property
     def heading(self) -> str:
-        """How many rules there are, and what they cover, in one sentence."""
-        n_rows = counted(len(self.training_outcomes_), "row")
+        """How many rules there are, what they cover, and on which rows their figures were measured."""
+        n_rows = counted(len(self.training_outcomes_), "training row")
         covered = f"coverage {format_percent(self._training_coverage())} % of {n_rows}"
         heading = f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
+        if self.rules_:
+            heading = f"{heading} {self._about_figures}"
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
 
     def __str__(self) -> str:

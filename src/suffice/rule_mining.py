@@ -9,7 +9,7 @@ taken is left to ``rule_lists``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ def mine_rules(
     *,
     further_levels: Iterable[float] = (),
     least: float = 0.0,
+    check: Literal["rows", "everywhere"] = "rows",
 ) -> list[Rule]:
     """Find rules of training rows at the explainer's level and at others.
 
@@ -53,6 +54,8 @@ def mine_rules(
         Levels besides those of this module.
     least : float, default=0.0
         No level for a class is lower.
+    check : {"rows", "everywhere"}, default="rows"
+        Where in a box the SDP must reach the level.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def mine_rules(
     if explainer.task_ == "regression":
         pi = explainer.fitted_.settings.pi
         levels = {pi * part for part in LOWERED} | set(further_levels)
-        return _mine(explainer, table, y, order[:N_EXPLAINED], levels)
+        return _mine(explainer, table, y, order[:N_EXPLAINED], levels, check)
     rules: list[Rule] = []
     own = explainer.fitted_.level_of_rules()
     labels = np.unique(y)
@@ -73,23 +76,34 @@ def mine_rules(
         levels = {share + removed * (1 - share) for removed in REMOVED}
         levels |= {own[label] if isinstance(own, dict) else own, *further_levels}
         levels = {max(level, LEAST_LEVEL, least) for level in levels if level > share}
-        rules += _mine(explainer, table, y, order[y[order] == label][:n_explained], levels)
+        rules += _mine(explainer, table, y, order[y[order] == label][:n_explained], levels, check)
     return rules
 
 
 def _mine(
-    explainer: SufficientExplainer, table: Table, y: NDArray[Any], rows: NDArray[np.intp], levels: set[float]
+    explainer: SufficientExplainer,
+    table: Table,
+    y: NDArray[Any],
+    rows: NDArray[np.intp],
+    levels: set[float],
+    check: Literal["rows", "everywhere"],
 ) -> list[Rule]:
-    """Explain rows at one level after another, the highest first, without those that a rule keeps already."""
+    """Explain rows at one level after another, the highest first, without those that a rule covers rightly already."""
     rules: list[Rule] = []
+    # A rule for a number at a lower level is larger and coarser: both are of use, since the finer one decides.
+    is_number = explainer.task_ == "regression"
     is_kept = np.zeros(len(y), dtype=bool)
+    matrix = explainer.encode(table)
     for level in sorted(levels, reverse=True):
-        changes = {"pi": level} if explainer.task_ == "regression" else {"pi": level, "levels": "same"}
+        if is_number:
+            is_kept[:] = False
+        changes = {"pi": level} if is_number else {"pi": level, "levels": "same"}
         at_level = explainer.with_settings(**changes)
         left = rows[~is_kept[rows]]
         while len(left):
             part = left[:N_AT_ONCE]
-            explanations = at_level.explain(table.take(part), y[part], sets="minimal", rules="minimal")
+            rows_of_part = explainer.fitted_.encoding.decode(matrix[part])
+            explanations = at_level.explain(rows_of_part, y[part], sets="minimal", rules="minimal", check=check)
             boxes = {rule.conditions: rule for rule in explanations.rules if rule is not None and rule.conditions}
             for rule in boxes.values():
                 is_kept |= rule.covers(table) & rule.promise.keeps(y)

@@ -65,9 +65,7 @@ class ShortList(CertifiableList):
         check_max_rules(max_rules)
         check_number("max_loss", max_loss, "in [0, 1)", lambda v: 0 <= v < 1)
         choice = choose_greedily(self._training_covers(), self._gains(self.rules_))
-        short = choice.within(max_loss)
-        if max_rules is not None:
-            short = Choice(short.rules[:max_rules], short.gains[:max_rules])
+        short = choice.within(max_loss).first(max_rules)
         return self._with_choice(short, float(choice.gains.sum() - short.gains.sum()))
 
     def _within_tolerance(self, tolerance: float) -> Any:
@@ -83,7 +81,7 @@ class ShortList(CertifiableList):
 
     def _with_choice(self, choice: Choice, loss: float) -> Any:
         """Return the list with the rules chosen, in the order of the choice, each as simple as possible."""
-        lines, covers = self._simpler_lines(choice.rules.tolist())
+        lines, covers = self._simpler_lines(choice.in_order.tolist())
         short = copy.copy(self)
         short.rules_ = tuple(lines)
         short.simpler_rules_ = tuple(line.rule for line in lines)

@@ -1,4 +1,4 @@
-"""Choosing a few rules of many, one after another: each time the rule that gains most on the rows still open.
+"""Choosing a few rules of many, one after another: each time the rule that gains most.
 
 Gains are estimates for new rows. The share of right rows, and the mean squared error, are discounted for the number of
 rows behind them, so that a small rule that is right by chance does not win against a large one.
@@ -22,8 +22,9 @@ LEVEL = 0.1
 # Gains that differ by less, as a share of all rows, are equal: sums of numbers are rounded.
 ROUNDING = 1e-9
 BLOCK = 256
-# A rule must add this share of the rows to those that chosen rules cover: smaller steps are not worth a line.
+# A rule must decide this share of the rows, and gain this much: smaller steps are not worth a line.
 MIN_NEW = 0.005
+MIN_GAIN = 0.0005
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,33 @@ class Choice:
         Their positions, the first choice first.
     gains : ndarray of shape (n_chosen,)
         What each added to the value of the list, all positive.
+    ranks : ndarray of shape (n_chosen,)
+        Of two rules that cover a row, the one with the greater rank decides it; of equal ones, the first choice.
     """
 
     rules: Positions
     gains: Floats
+    ranks: Floats
+
+    def first(self, n_rules: int | None) -> Choice:
+        """Return the first choices.
+
+        Parameters
+        ----------
+        n_rules : int or None
+            How many; None for all.
+
+        Returns
+        -------
+        Choice
+            The first of them.
+        """
+        return Choice(self.rules[:n_rules], self.gains[:n_rules], self.ranks[:n_rules])
+
+    @property
+    def in_order(self) -> Positions:
+        """The rules in the order in which they decide."""
+        return self.rules[np.argsort(-self.ranks, kind="stable")]
 
     def within(self, max_loss: float) -> Choice:
         """Leave out the last rules while the value of the list loses little.
@@ -56,7 +80,7 @@ class Choice:
         """
         lost = np.cumsum(self.gains[::-1])[::-1]  # what is lost without this rule and all after it
         n_kept = max(int(np.count_nonzero(lost > max_loss + ROUNDING)), min(1, len(lost)))
-        return Choice(self.rules[:n_kept], self.gains[:n_kept])
+        return self.first(n_kept)
 
 
 @dataclass(frozen=True)
@@ -64,7 +88,7 @@ class LabelGains:
     """What rules gain that predict a label.
 
     A rule gains, for each row that it adds, the estimated share of the rows added that have its label, minus the share
-    of all rows that have it: a rule that is right as often as a guess gains nothing.
+    of all rows that have it: a rule that is right as often as a guess gains nothing. The first choice decides a row.
 
     Parameters
     ----------
@@ -80,50 +104,60 @@ class LabelGains:
     labels: Counts
     expected: Floats
 
-    def totals(self, covers: Bools, rows: Positions) -> Floats:
-        """Count the rows in each rule that have its label.
+    @property
+    def ranks(self) -> Floats:
+        """The same for all rules: no rule takes a row from another."""
+        return np.zeros(len(self.labels))
+
+    def gains(self, takes: Bools, rules: slice, values: Floats) -> Floats:
+        """Compute what rules gain on the rows that they would decide.
 
         Parameters
         ----------
-        covers : ndarray of shape (n_rules, n_counted), bool
-            Which of the rows counted each rule covers.
-        rows : ndarray of int
-            The rows counted.
+        takes : ndarray of shape (n_counted, n_rows), bool
+            Which rows each of some rules would decide; at least one.
+        rules : slice
+            Which rules these are.
+        values : ndarray of shape (n_rows,)
+            What the rows are worth so far; not used.
 
         Returns
         -------
-        ndarray of shape (n_rules,)
-            The counts.
-        """
-        is_right = self.codes[rows] == self.labels[:, None]
-        return np.asarray(np.count_nonzero(covers & is_right, axis=1), dtype=np.float64)
-
-    def gains(self, n_new: Counts, totals: Floats) -> Floats:
-        """Compute what each rule gains on the rows that it adds.
-
-        Parameters
-        ----------
-        n_new : ndarray of shape (n_rules,)
-            The number of rows that each rule adds, at least 1.
-        totals : ndarray of shape (n_rules,)
-            How many of them have its label.
-
-        Returns
-        -------
-        ndarray of shape (n_rules,)
+        ndarray of shape (n_counted,)
             The gains, as shares of all rows.
         """
-        shares = np.bincount(self.codes, minlength=int(self.labels.max(initial=0)) + 1) / len(self.codes)
-        right = np.minimum(discounted_shares(totals, n_new), self.expected)
-        return np.asarray(n_new * (right - shares[self.labels]) / len(self.codes))
+        labels, n_rows = self.labels[rules], len(self.codes)
+        n_new = np.count_nonzero(takes, axis=1)
+        n_right = np.count_nonzero(takes & (self.codes == labels[:, None]), axis=1)
+        right = np.minimum(discounted_shares(n_right, n_new), self.expected[rules])
+        shares = np.bincount(self.codes, minlength=int(self.labels.max()) + 1) / n_rows
+        return np.asarray(n_new * (right - shares[labels]) / n_rows)
+
+    def values(self, rule: int, rows: Positions) -> Floats:
+        """Return what rows are worth that a rule decides: nothing, as no other rule can take them.
+
+        Parameters
+        ----------
+        rule : int
+            The rule.
+        rows : ndarray of int
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Zeros.
+        """
+        return np.zeros(len(rows))
 
 
 @dataclass(frozen=True)
 class NumberGains:
     """What rules gain that predict a number.
 
-    A rule gains the squared error of the mean of all rows, minus the squared error of its own output on the rows that
-    it adds, discounted for the number of rows that it covers. Gains are shares of the variance of all rows.
+    A row is worth the squared error of the mean of all rows, minus the squared error of the output of the rule that
+    decides it, discounted for the number of rows that the rule covers. The more precise rule decides a row, so a small
+    rule may refine a large one; it gains the difference. Gains are shares of the variance of all rows.
 
     Parameters
     ----------
@@ -133,54 +167,64 @@ class NumberGains:
         What each rule predicts.
     support : ndarray of shape (n_rules,)
         The number of rows that each rule covers.
+    expected : ndarray of shape (n_rules,)
+        The estimated precision of each rule for new rows.
     """
 
     y: Floats
     outputs: Floats
     support: Counts
+    expected: Floats
 
-    def totals(self, covers: Bools, rows: Positions) -> Floats:
-        """Sum what each rule gains on rows.
+    @property
+    def ranks(self) -> Floats:
+        """The more precise rule decides."""
+        return self.expected
 
-        Parameters
-        ----------
-        covers : ndarray of shape (n_rules, n_counted), bool
-            Which of the rows counted each rule covers.
-        rows : ndarray of int
-            The rows counted.
-
-        Returns
-        -------
-        ndarray of shape (n_rules,)
-            The sums.
-        """
-        mean, variance = self.y.mean(), self.y.var()
-        y, outputs = self.y[rows] - mean, self.outputs - mean
-        powers = np.column_stack([np.ones(len(rows)), y, y**2])
-        # Block by block: a large matrix of booleans is not turned into numbers at once.
-        blocks = [covers[i : i + BLOCK].astype(np.float64) @ powers for i in range(0, len(covers), BLOCK)]
-        n, first, second = np.concatenate([np.empty((0, 3)), *blocks]).T
-        factor, constant = discount_of_errors(self.support)
-        errors = second - 2 * outputs * first + outputs**2 * n
-        return np.asarray(second - factor * errors - constant * variance * n)
-
-    def gains(self, n_new: Counts, totals: Floats) -> Floats:
-        """Return what each rule gains on the rows that it adds.
+    def gains(self, takes: Bools, rules: slice, values: Floats) -> Floats:
+        """Compute what rules gain on the rows that they would decide.
 
         Parameters
         ----------
-        n_new : ndarray of shape (n_rules,)
-            The number of rows that each rule adds.
-        totals : ndarray of shape (n_rules,)
-            The sums over these rows.
+        takes : ndarray of shape (n_counted, n_rows), bool
+            Which rows each of some rules would decide.
+        rules : slice
+            Which rules these are.
+        values : ndarray of shape (n_rows,)
+            What the rows are worth so far.
 
         Returns
         -------
-        ndarray of shape (n_rules,)
+        ndarray of shape (n_counted,)
             The gains, as shares of the variance of all rows; 0 if all outcomes are equal.
         """
-        whole = self.y.var() * len(self.y)
-        return totals / whole if whole > 0 else np.zeros(len(n_new))
+        mean, variance = self.y.mean(), self.y.var()
+        y, outputs = self.y - mean, self.outputs[rules] - mean
+        n, first, second, before = (takes @ np.column_stack([np.ones(len(y)), y, y**2, values])).T
+        factor, constant = discount_of_errors(self.support[rules])
+        errors = second - 2 * outputs * first + outputs**2 * n
+        after = second - factor * errors - constant * variance * n
+        whole = variance * len(y)
+        return np.asarray((after - before) / whole if whole > 0 else np.zeros(len(n)))
+
+    def values(self, rule: int, rows: Positions) -> Floats:
+        """Compute what rows are worth that a rule decides.
+
+        Parameters
+        ----------
+        rule : int
+            The rule.
+        rows : ndarray of int
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The squared error that is removed at each of them.
+        """
+        factor, constant = discount_of_errors(self.support[rule : rule + 1])
+        removed = (self.y[rows] - self.y.mean()) ** 2 - factor * (self.y[rows] - self.outputs[rule]) ** 2
+        return np.asarray(removed - constant * self.y.var())
 
 
 def discount_of_errors(support: Counts) -> tuple[Floats, Floats]:
@@ -205,16 +249,16 @@ def discount_of_errors(support: Counts) -> tuple[Floats, Floats]:
 
 
 def choose_greedily(covers: Bools, measure: LabelGains | NumberGains, max_rules: int | None = None) -> Choice:
-    """Choose rules one after another: each time the one that gains most on the rows that no chosen rule covers.
+    """Choose rules one after another: each time the one that gains most.
 
     Parameters
     ----------
     covers : ndarray of shape (n_rules, n_rows), bool
         Which rows each rule covers.
     measure : LabelGains or NumberGains
-        What a rule gains.
+        What a rule gains, and which rule decides a row.
     max_rules : int or None, default=None
-        The number of rules at most; None goes on as long as a rule gains something and adds half a percent of the rows.
+        The number of rules at most; None goes on as long as a rule decides and gains enough to be worth a line.
 
     Returns
     -------
@@ -222,28 +266,25 @@ def choose_greedily(covers: Bools, measure: LabelGains | NumberGains, max_rules:
         The rules in the order of the choice. Among rules that gain the same, the first is chosen.
     """
     n_rules, n_rows = covers.shape
-    n_new = np.count_nonzero(covers, axis=1)
-    totals = measure.totals(covers, np.arange(n_rows))
-    is_open = np.ones(n_rows, dtype=bool)
-    may_come = np.ones(n_rules, dtype=bool)
+    ranks = measure.ranks
+    rank_of_row, values = np.full(n_rows, -np.inf), np.zeros(n_rows)
     chosen: list[int] = []
     gained: list[float] = []
     while max_rules is None or len(chosen) < max_rules:
-        may_come &= n_new >= max(1.0, MIN_NEW * n_rows)
-        candidates = np.flatnonzero(may_come)
-        if not len(candidates):
-            break
         gains = np.full(n_rules, -np.inf)
-        gains[candidates] = measure.gains(np.maximum(n_new, 1), totals)[candidates]
-        best = int(np.flatnonzero(gains >= gains.max() - ROUNDING)[0])
-        if gains[best] <= ROUNDING:
+        for start in range(0, n_rules, BLOCK):  # block by block: the matrices of numbers stay small
+            block = slice(start, start + BLOCK)
+            takes = covers[block] & (ranks[block, None] > rank_of_row)
+            is_enough = np.count_nonzero(takes, axis=1) >= max(1.0, MIN_NEW * n_rows)
+            if is_enough.any():
+                takes[~is_enough, 0] = True  # no division by 0 where the result is not used
+                gains[block] = np.where(is_enough, measure.gains(takes, block, values), -np.inf)
+        best = int(np.flatnonzero(gains >= gains.max(initial=-np.inf) - ROUNDING)[0]) if n_rules else 0
+        if not n_rules or gains[best] < MIN_GAIN:
             break
         chosen.append(best)
         gained.append(float(gains[best]))
-        may_come[best] = False
-        closed = np.flatnonzero(is_open & covers[best])
-        is_open[closed] = False
-        of_closed = covers[:, closed]
-        n_new -= np.count_nonzero(of_closed, axis=1)
-        totals -= measure.totals(of_closed, closed)
-    return Choice(np.array(chosen, dtype=np.intp), np.array(gained, dtype=np.float64))
+        rows = np.flatnonzero(covers[best] & (ranks[best] > rank_of_row))
+        rank_of_row[rows] = ranks[best]
+        values[rows] = measure.values(best, rows)
+    return Choice(np.array(chosen, dtype=np.intp), np.array(gained, dtype=np.float64), ranks[chosen])
