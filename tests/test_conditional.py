@@ -180,7 +180,7 @@ def test_the_interval_is_between_quantiles_of_the_forest(of_numbers):
 
 
 def test_a_radius_sets_the_interval_around_the_outcome(of_numbers):
-    explainer = copy.deepcopy(of_numbers).set_params(radius=2.25)
+    explainer = copy.deepcopy(of_numbers).set_params(radius=1.5)
     y = NUMBERS[:12] + 0.5
     intervals = explainer.interval(ROWS, y)
     np.testing.assert_array_equal(intervals, np.c_[y - 1.5, y + 1.5])

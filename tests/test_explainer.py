@@ -61,7 +61,7 @@ def test_without_outcomes_the_predictions_are_explained(explainer):
 
 
 def test_without_outcomes_the_radius_is_around_the_predictions(of_numbers):
-    explainer = copy.deepcopy(of_numbers).set_params(radius=9.0)
+    explainer = copy.deepcopy(of_numbers).set_params(radius=3.0)
     predicted = explainer.predict(ROWS)
     np.testing.assert_array_equal(explainer.interval(ROWS), np.c_[predicted - 3, predicted + 3])
     assert list(explainer.explain(ROWS)) == list(explainer.explain(ROWS, predicted))

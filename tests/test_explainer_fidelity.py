@@ -74,7 +74,7 @@ def test_an_explanation_shows_if_the_forest_disagrees(of_rentals):
 
 def test_an_explanation_of_a_number_shows_if_the_forest_disagrees():
     X = as_pandas().iloc[ROWS]
-    explainer = explainer_for("regression", radius=25.0).fit(as_pandas(), COUNT)
+    explainer = explainer_for("regression", radius=5.0).fit(as_pandas(), COUNT)
     predictions = explainer.predict(X)
     for explanation, prediction in zip(explainer.explain(X, predictions + 5.5), predictions, strict=True):
         assert not explanation.forest_agrees

@@ -20,6 +20,10 @@ NUMBERS = X[:, 0] * 5 + X[:, 1]
 FRAME = pd.DataFrame(X, columns=["speed", "load", "hue", "day"])
 ROWS = X[:3]
 NAN, INF = np.nan, np.inf
+NO_CLASSES = (
+    f"Unknown label type: `y` holds the number {NUMBERS[0].item()} (row 0), but numbers with fractions are no classes: "
+    "take task='regression' to explain them as numbers, or turn them into labels."
+)
 
 
 def small(kind=RandomForestClassifier, **options):
@@ -100,9 +104,9 @@ TOO_LARGE = "Column 'x1' of `X` holds infinity or a number too large for float32
         (with_value(-INF), ValueError, TOO_LARGE),
         (with_value(1e300), ValueError, TOO_LARGE),
         (pd.DataFrame(with_value(INF), columns=list("abcd")), ValueError, TOO_LARGE.replace("x1", "b")),
-        (X[:0], ValueError, "Found array with 0 sample(s)"),
+        (X[:0], ValueError, "`X` has no rows (0 samples): `fit` needs at least 2 rows."),
         (X[:, :0], ValueError, "Found array with 0 feature(s)"),
-        (X[:1], ValueError, "Found array with 1 sample(s) (shape=(1, 4)) while a minimum of 2 is required"),
+        (X[:1], ValueError, "`X` has only one row (1 sample): `fit` needs at least 2 rows."),
         (X[:, 0], ValueError, "Expected 2D array, got 1D array instead"),
         (X[None], ValueError, "Found array with dim 3"),
         (sparse.csr_matrix(X), TypeError, "Sparse data was passed for X, but dense data is required."),
@@ -200,7 +204,12 @@ def test_missing_values_are_refused_where_the_forest_cannot_take_them():
             TypeError,
             "`y` must hold labels or numbers, got date",
         ),
-        (NUMBERS, "classification", ValueError, "Unknown label type: continuous."),
+        (
+            NUMBERS,
+            "classification",
+            ValueError,
+            NO_CLASSES,
+        ),
         (
             np.c_[NUMBERS, NUMBERS],
             "auto",
@@ -225,7 +234,7 @@ def test_missing_values_are_refused_where_the_forest_cannot_take_them():
         ),
         (np.where(np.arange(60) == 7, INF, NUMBERS), "auto", ValueError, "`y` holds NaN or inf (row 7)"),
         (None, "auto", ValueError, "requires y to be passed, but the target y is None"),
-        (np.where(X[:, 0] > 0, b"a", b"b"), "auto", TypeError, "labels represented as bytes is not supported"),
+        (np.where(X[:, 0] > 0, b"a", b"b"), "auto", TypeError, "`y` holds bytes, such as"),
     ],
 )
 def test_wrong_outcomes_are_refused_at_fit(y, task, error, message):

@@ -31,7 +31,7 @@ OPTIONS = {
     "several": {"pi": 0.7, "n_candidates": 3, "max_size": 2, "n_jobs": 3},
 }
 OPTIONS_OF_CLASSES = {"levels": {"levels": "odds"}, "levels and confidence": {"levels": "odds", "confidence": 0.6}}
-OPTIONS_OF_NUMBERS = {"alpha": {"alpha": 0.3}, "radius": {"radius": 4.0}}
+OPTIONS_OF_NUMBERS = {"alpha": {"alpha": 0.3}, "radius": {"radius": 2.0}}
 
 
 def seeded(task, **options):
@@ -150,6 +150,35 @@ def test_classes_have_no_radius():
     """`fit` refuses it; a copy accepted and ignored it."""
     with pytest.raises(ValueError, match="`radius` is for regression, but `y` holds classes; leave it None"):
         seeded("classes").with_settings(radius=1.0)
+
+
+def test_settings_can_be_passed_for_one_call():
+    explainer = seeded("numbers")
+    copy = explainer.with_settings(pi=0.6, max_size=2, radius=1.0)
+    changed = explainer.explain(ROWS, sets="minimal", rules=None, pi=0.6, max_size=2, radius=1.0)
+    assert list(changed) == list(copy.explain(ROWS, sets="minimal", rules=None))
+    assert list(changed) != list(explainer.explain(ROWS, sets="minimal", rules=None))
+    assert explainer.rule(ROWS, [0], pi=0.4, radius=3.0) == explainer.with_settings(pi=0.4, radius=3.0).rule(ROWS, [0])
+    assert (explainer.pi, explainer.max_size, explainer.radius) == (0.9, None, None)
+    assert list(explainer.explain(ROWS)) == list(seeded("numbers").explain(ROWS))
+
+
+@pytest.mark.parametrize("method", ["explain", "rule"])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"chek": "rows"}, r"can change pi, .*, got 'chek'\. Did you mean 'check'\?"),
+        ({"max_sise": 2}, r"got 'max_sise'\. Did you mean 'max_size'\?"),
+        ({"forest": None}, r"got 'forest'\. For other parameters, fit again\."),
+    ],
+)
+def test_a_call_refuses_what_is_no_setting(method, settings, message):
+    explainer = seeded("classes")
+    arguments = (ROWS,) if method == "explain" else (ROWS, [0])
+    with pytest.raises(TypeError, match=f"`{method}` {'.*' if not message.startswith('can') else ''}{message}"):
+        getattr(explainer, method)(*arguments, **settings)
+    with pytest.raises(ValueError, match=r"`pi` must be in \(0, 1\]"):
+        getattr(explainer, method)(*arguments, pi=2)
 
 
 def test_an_unfitted_explainer_has_no_copy():

@@ -513,7 +513,7 @@ def points_inside(rule, n_points):
 
 @pytest.mark.parametrize("task", TARGETS)
 def test_a_rule_that_holds_everywhere_keeps_the_outcome_at_every_point(task):
-    explainer = explainer_for(task, pi=0.7, radius=900.0 if task == "regression" else None).fit(
+    explainer = explainer_for(task, pi=0.7, radius=30.0 if task == "regression" else None).fit(
         as_pandas(), TARGETS[task]
     )
     X = as_pandas().iloc[ROWS]

@@ -45,7 +45,7 @@ def class_explanations():
 @pytest.fixture(scope="module")
 def number_explanations():
     noise = np.random.default_rng(1).normal(size=400)
-    return explain(data()[1] * 10 + noise, RandomForestRegressor, pi=0.95, radius=4.0)
+    return explain(data()[1] * 10 + noise, RandomForestRegressor, pi=0.95, radius=2.0)
 
 
 @pytest.fixture(scope="module", params=["class_explanations", "number_explanations"])

@@ -42,7 +42,7 @@ def test_each_row_has_the_level_of_its_class():
 
 def test_numbers_have_no_offer():
     X, _ = rare_table()
-    explanations = SufficientExplainer(random_state=0, radius=0.01).fit(X, X["age"] + X["debt"]).explain(X[:20])
+    explanations = SufficientExplainer(random_state=0, radius=0.1).fit(X, X["age"] + X["debt"]).explain(X[:20])
     assert explanations.offer == ""
     assert (explanations.lifts > 0).any()
 
@@ -116,7 +116,7 @@ def test_the_frames_hold_the_bound_all_variables_and_the_lift():
 
 def test_an_outcome_that_no_training_row_has_has_no_lift():
     X, _ = rare_table()
-    explainer = SufficientExplainer(random_state=0, radius=1e-6).fit(X, X["age"])
+    explainer = SufficientExplainer(random_state=0, radius=1e-3).fit(X, X["age"])
     explanations = explainer.explain(X[:2], [100.0, 100.0])
     assert np.isnan(explanations.lifts).all()
     assert result_columns(explanations)["lift"] == [None, None]

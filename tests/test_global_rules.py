@@ -173,6 +173,8 @@ def test_a_regressor_knows_no_majority():
 def test_an_explainer_for_another_task_is_refused():
     with pytest.raises(ValueError, match="`explainer` has the task 'regression', GlobalRulesClassifier needs"):
         GlobalRulesClassifier(SufficientExplainer(task="regression")).fit(X, Y)
+    with pytest.raises(ValueError, match="fractions are no classes: take GlobalRulesRegressor for numbers"):
+        GlobalRulesClassifier().fit(X, NUMBERS + 0.5)
     with pytest.raises(ValueError, match="`task` is 'classification', but `forest` is for regression"):
         GlobalRulesClassifier(SufficientExplainer(ExtraTreesRegressor())).fit(X, Y)
 

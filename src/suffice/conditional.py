@@ -19,6 +19,7 @@ from suffice._engine.model_outputs import ask_model
 from suffice._engine.outcomes import Floats, Outcomes
 from suffice._engine.settings import CHANGEABLE
 from suffice._table.checks import read_input, read_outcomes
+from suffice._table.frames import for_model
 from suffice._table.variables import VariableSet
 
 
@@ -106,7 +107,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
 
     @property
     def candidates_(self) -> tuple[str, ...]:
-        """The variables that are searched, the most important first."""
+        """The variables that may be searched, the most important first; `n_candidates` of them at each row."""
         return self.fitted_.candidate_names
 
     @property
@@ -323,7 +324,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
         if y is not None:
             return read_outcomes(y, len(matrix))
         if hasattr(self, "model_") and len(matrix):
-            return read_outcomes(ask_model(self.model_, X, len(matrix), self.probability_of_), len(matrix))
+            return read_outcomes(ask_model(self.model_, for_model(X), len(matrix), self.probability_of_), len(matrix))
         return self.fitted_.predict(matrix)
 
     def _sets(self, S: Any, n_rows: int) -> list[VariableSet]:

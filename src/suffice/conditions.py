@@ -22,6 +22,8 @@ from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, read_columns
 from suffice.words import format_exactly, format_label
 
 _SQL_PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY", "weekday": "ISODOW", "hour": "HOUR"}
+# Whole numbers below this are exact in every numeric type of a database, float32 included.
+EXACT_WHOLE = 2**24
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -229,8 +231,7 @@ class Condition:
         """
         name = '"' + self.column.replace('"', '""') + '"'
         operand = name if self.part is None else f"EXTRACT({_SQL_PARTS[self.part]} FROM {name})"
-        # The exponent makes the literal a double: DuckDB 2.0 rounds a plain 0.1 to float32 for a FLOAT column.
-        compared = [f"{operand} {sign} {end!r}{'' if 'e' in repr(end) else 'e0'}" for sign, end in self._comparisons]
+        compared = [f"{operand} {sign} {_to_sql_number(end)}" for sign, end in self._comparisons]
         if self.labels:
             labels = [day + 1 for day in self._weekdays] if self.part else self.labels
             listed = ", ".join(to_sql_literal(label) for label in labels)
@@ -335,6 +336,14 @@ def _is_nan(column: Any) -> Any:
     """Return which values of a polars series are NaN."""
     column = column.alias("x")  # polars would take "^a$" for a pattern
     return column.is_nan().fill_null(False) if column.dtype.is_float() else column.is_null() & False
+
+
+def _to_sql_number(number: float) -> str:
+    """Write the end of a condition such that every type of column compares with exactly this number."""
+    if number == int(number) and abs(number) < EXACT_WHOLE:
+        return str(int(number))
+    # The exponent makes the literal a double: DuckDB 2.0 rounds a plain 0.1 to float32 for a FLOAT column.
+    return f"{number!r}{'' if 'e' in repr(number) else 'e0'}"
 
 
 def to_sql_literal(value: Any) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
 from suffice._engine.holdout import fit_with_holdout
-from suffice._engine.model_outputs import ask_model, task_of_model
+from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities, ask_model, task_of_model
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
@@ -62,12 +63,14 @@ class SufficientExplainer(CheckedForest):
         between two conditional quantiles of the forest, whose levels are calibrated on rows out of bag; with
         ``counts="bootstrap"`` the levels are ``alpha / 2`` and ``1 - alpha / 2``.
     radius : float, default=None
-        Regression: if given, the outcome y is kept within ``[y - sqrt(radius), y + sqrt(radius)]`` instead.
+        Regression: if given, the outcome y is kept within ``[y - radius, y + radius]`` instead.
     n_candidates : int, default=10
         How many variables are searched for sufficient sets, at most 128.
-    candidates : {"splits", "impurity", "permutation"} or list of str or int, default="splits"
-        How the candidates are chosen: by the number of splits on them, by impurity or permutation importance, or
-        given by name or position.
+    candidates : {"row", "splits", "impurity", "permutation"} or list of str or int, default="row"
+        Which variables are searched: at each row those that keep its outcome most surely, chosen one after the other
+        (with more than 64 variables, among the 64 of the highest impurity importance); or the same ones at all rows,
+        by the number of splits on them (as in the paper), by impurity or permutation importance, or given by name or
+        position.
     min_size, max_size : int, default=0, None
         The sizes of the sets. The empty set is sufficient if the outcome is kept whatever is known; ``min_size=1``
         leaves it out. None sets no largest size.
@@ -123,7 +126,7 @@ class SufficientExplainer(CheckedForest):
     variable_names_ : tuple of str
         The variables: the columns, with each group as one.
     candidates_ : tuple of str
-        The variables that are searched, the most important first.
+        The variables that may be searched, the most important first.
     min_node_size_ : int
         The least size of a cell.
     model_ : object
@@ -157,7 +160,7 @@ class SufficientExplainer(CheckedForest):
         alpha: float = 0.05,
         radius: float | None = None,
         n_candidates: int = 10,
-        candidates: str | Sequence[str | int] = "splits",
+        candidates: str | Sequence[str | int] = "row",
         min_size: int = 0,
         max_size: int | None = None,
         max_sets: int | None = DEFAULT_MAX_SETS,
@@ -247,6 +250,8 @@ class SufficientExplainer(CheckedForest):
             The rows for which the model predicts, such as those that it was trained on.
         probability_of : object, default=None
             A class: explain the number that the model gives as its probability, instead of the class that it predicts.
+            A probability is kept within plus or minus 0.2, unless you set `radius` or `alpha`; this also holds for a
+            function that returns one number in [0, 1] for each row.
         holdout : float, default=None
             The share of the rows that is set aside: see `fit`.
         **params : dict
@@ -271,7 +276,14 @@ class SufficientExplainer(CheckedForest):
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
         explainer.fit(X, outputs, holdout=holdout)
-        explainer.fitted_ = replace(explainer.fitted_, target=target, model_name=type(model).__name__)
+        is_probability = explainer.task_ == "regression" and are_probabilities(model, outputs, probability_of)
+        explainer.fitted_ = replace(
+            explainer.fitted_,
+            target=target,
+            model_name=type(model).__name__,
+            is_probability=is_probability,
+            default_radius=PROBABILITY_RADIUS if is_probability and "alpha" not in params else None,
+        )
         explainer.model_ = model
         explainer.probability_of_ = probability_of
         return explainer
@@ -302,13 +314,12 @@ class SufficientExplainer(CheckedForest):
         ('x1', 'x2')
         """
         state = self._state()
-        for name in changes:
-            if name not in CHANGEABLE:
-                hint = did_you_mean(name, CHANGEABLE) or " For other parameters, fit again."
-                raise ValueError(f"`with_settings` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
+        _check_changes("with_settings", changes, ValueError)
         copy = type(self)(**{**self.get_params(deep=False), **changes})
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         copy.fitted_ = state.with_settings(Settings.of(copy))
+        if "alpha" in changes:  # even if it is the value of before
+            copy.fitted_ = replace(copy.fitted_, default_radius=None)
         return copy
 
     def rule(
@@ -320,6 +331,7 @@ class SufficientExplainer(CheckedForest):
         check: Literal["rows", "everywhere"] = "rows",
         volume: Literal["rows", "lebesgue"] = "rows",
         max_nodes: int = MAX_NODES,
+        **settings: Any,
     ) -> list[Rule | None]:
         """Find the maximal sufficient rule of each row for sets of your choice.
 
@@ -338,12 +350,17 @@ class SufficientExplainer(CheckedForest):
         max_nodes : int, default=10000
             How many boxes the search may look at. Beyond, a rule is the best so far: `optimal` is False, and `bound`
             tells how much a better one could cover.
+        **settings : dict
+            Settings for this call only, such as ``pi=0.8``: those of `with_settings`.
 
         Returns
         -------
         list of Rule or None
             None where the SDP at the row is below `pi`: then there is no rule.
         """
+        if settings:
+            changed = self._changed("rule", settings)
+            return changed.rule(X, S, y, check=check, volume=volume, max_nodes=max_nodes)
         matrix, state = self.encode(X), self.fitted_
         sets = self._sets(S, len(matrix))
         if not all(sets):
@@ -363,13 +380,14 @@ class SufficientExplainer(CheckedForest):
         check: Literal["rows", "everywhere"] = "rows",
         volume: Literal["rows", "lebesgue"] = "rows",
         progress: bool | None = None,
+        **settings: Any,
     ) -> Explanations:
         """Find the sufficient sets of each row, and the rules that they make.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
-            The rows to explain.
+            The rows to explain. One row may also be a dict of values, or a pandas Series such as ``frame.iloc[0]``.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
         sets : {"all", "minimal"}, default="all"
@@ -380,12 +398,26 @@ class SufficientExplainer(CheckedForest):
             What a rule must fulfil and what it maximises: see `rule`.
         progress : bool, default=None
             Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second.
+        **settings : dict
+            Settings for this call only, such as ``pi=0.8`` or ``max_size=3``: those of `with_settings`. Nothing is
+            fitted again.
 
         Returns
         -------
         Explanations
             One explanation for each row, in their order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
+        >>> explainer.explain(X[:5], pi=0.8).pi, explainer.pi
+        (0.8, 0.9)
         """
+        if settings:
+            changed = self._changed("explain", settings)
+            return changed.explain(X, y, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
         table = read_input(self, X, extra_columns=state.settings.extra_columns)
@@ -415,6 +447,12 @@ class SufficientExplainer(CheckedForest):
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
         answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known)
         return Explanations(answers, state, sets, table.library)
+
+    def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
+        """Return a copy with other settings for one call of a method."""
+        check_is_fitted(self)
+        _check_changes(method, settings, TypeError)
+        return self.with_settings(**settings)
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:
@@ -489,6 +527,16 @@ class SufficientExplainer(CheckedForest):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
+
+
+def _check_changes(method: str, names: Iterable[str], kind: type[Exception]) -> None:
+    """Refuse a setting that takes effect in `fit` only, or that does not exist."""
+    for name in names:
+        if name not in CHANGEABLE:
+            parameters = inspect.signature(getattr(SufficientExplainer, method)).parameters
+            options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
+            hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
+            raise kind(f"`{method}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
 
 
 def _make_rules(

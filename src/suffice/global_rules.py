@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.utils.multiclass import check_classification_targets
 
 from suffice._engine.bounds import discounted_share
 from suffice._engine.chosen_rules import LabelGains, NumberGains, discount_of_errors
 from suffice._engine.rule_list import Floats
-from suffice._table.checks import as_finite
+from suffice._table.checks import as_finite, check_classes
 from suffice.explainer import SufficientExplainer
 from suffice.rule_lists import RuleList
 from suffice.rule_measures import GlobalRule
@@ -155,7 +154,7 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         return np.array([line.output for line in self.rules_], dtype=self.classes_.dtype)
 
     def _read_outcomes(self, y: NDArray[Any]) -> NDArray[Any]:
-        check_classification_targets(y)
+        check_classes(y, "take GlobalRulesRegressor for numbers")
         self.classes_ = np.unique(y)
         return y
 

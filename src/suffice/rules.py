@@ -115,7 +115,7 @@ class Rule:
     >>> rule.covers({"hour": [6.0, 6.0, 5.5], "temp": [7.0, 3.0, 4.0]})
     array([ True, False, False])
     >>> print(rule.to_sql())
-    "hour" > 5.5e0 AND "temp" > 3.0e0 AND "temp" <= 7.0e0
+    "hour" > 5.5e0 AND "temp" > 3 AND "temp" <= 7
     """
 
     conditions: tuple[Condition, ...]

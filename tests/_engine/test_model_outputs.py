@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBClassifier, XGBRegressor
 
 from suffice import SufficientExplainer
-from suffice._engine.model_outputs import ask_model, task_of_model
+from suffice._engine.model_outputs import PROBABILITY_RADIUS, ask_model, task_of_model
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -101,7 +101,7 @@ def test_any_model_is_explained_end_to_end(name):
 def test_a_model_with_categories_is_explained_in_its_own_words():
     """Many rides by day, except in the rain: the rule must say so by the hours and the names of the categories."""
     model = MODELS["XGBoost with categories"][0]()
-    explainer = SufficientExplainer.for_model(model, TABLE, radius=400.0, random_state=0)
+    explainer = SufficientExplainer.for_model(model, TABLE, radius=20.0, random_state=0)
     noon = TABLE[TABLE["hour"].between(11, 13) & (TABLE["weather"] == "mist")][:1]
     rule = explainer.rule(noon, ["hour", "weather"])[0]
     assert re.match(r"IF \d+ <= hour <=? \d+ AND weather in {clear, mist} THEN prediction in \[", str(rule))
@@ -117,6 +117,64 @@ def test_the_probability_of_a_class_is_explained_as_a_number():
     assert "THEN probability of busy in [" in str(explanation.rule)
     of_function = SufficientExplainer.for_model(Scores(), NUMBERS.to_numpy(), probability_of=1, random_state=0)
     assert of_function.task_ == "regression"
+
+
+def test_a_probability_is_kept_within_a_fifth():
+    """The quantiles of a cell that holds probabilities near 0 and near 1 said "kept within [0.0009, 0.99996]"."""
+    explainer = SufficientExplainer.for_model(logistic(), TABLE, probability_of="busy", random_state=0)
+    explanations = explainer.explain(TABLE[:40])
+    expected = np.c_[explanations.outcomes - 0.2, explanations.outcomes + 0.2].clip(0, 1)
+    np.testing.assert_array_equal(explanations.intervals, expected)
+    assert explanations.has_set.mean() > 0.9
+    assert explainer.radius is None
+    assert explainer.describe()["settings"]["radius"] == PROBABILITY_RADIUS == 0.2
+    assert explainer.with_settings(pi=0.8).interval(TABLE[:40]).tolist() == expected.tolist()
+
+
+def test_a_radius_or_a_level_of_the_user_decides_how_far_a_probability_may_move():
+    settings = {"probability_of": "busy", "random_state": 0}
+    model, rows = logistic(), TABLE[:9]
+    default = SufficientExplainer.for_model(model, TABLE, **settings)
+    outcomes = default.explain(rows).outcomes
+    narrow = SufficientExplainer.for_model(model, TABLE, radius=0.05, **settings)
+    np.testing.assert_array_equal(narrow.interval(rows), np.c_[outcomes - 0.05, outcomes + 0.05].clip(0, 1))
+    np.testing.assert_array_equal(default.with_settings(radius=0.05).interval(rows), narrow.interval(rows))
+    of_quantiles = SufficientExplainer.for_model(model, TABLE, alpha=0.1, **settings).interval(rows)
+    assert of_quantiles.tolist() != default.interval(rows).tolist()
+    np.testing.assert_array_equal(default.with_settings(alpha=0.1).interval(rows), of_quantiles)
+    same_level = SufficientExplainer.for_model(model, TABLE, alpha=0.05, **settings).interval(rows)
+    np.testing.assert_array_equal(default.with_settings(alpha=0.05).interval(rows), same_level)
+    np.testing.assert_array_equal(default.set_params(alpha=0.1).interval(rows), of_quantiles)
+
+
+def test_a_function_that_returns_probabilities_is_explained_with_the_radius_of_probabilities():
+    """Where more than 90 % of a cell have one output, the interval was "[0.0125, 0.0125]"."""
+    model = logistic()
+    explainer = SufficientExplainer.for_model(lambda X: model.predict_proba(X)[:, 0], TABLE, random_state=0)
+    by_class = SufficientExplainer.for_model(model, TABLE, probability_of="busy", random_state=0)
+    np.testing.assert_array_equal(explainer.interval(TABLE[:40]), by_class.interval(TABLE[:40]))
+    rides = SufficientExplainer.for_model(lambda X: 3 * model.predict_proba(X)[:, 0], TABLE, random_state=0)
+    assert rides.fitted_.default_radius is None
+    labels = SufficientExplainer.for_model(lambda X: (X["hour"] > 12).astype(float), TABLE, random_state=0)
+    assert (labels.task_, labels.fitted_.is_probability) == ("classification", False)
+
+
+def test_an_explainer_of_a_probability_can_be_fitted_to_classes_later():
+    explainer = SufficientExplainer.for_model(logistic(), TABLE, probability_of="busy", random_state=0)
+    assert explainer.fit(TABLE, BUSY).task_ == "classification"
+    assert not explainer.fitted_.is_probability
+
+
+def test_the_radius_of_a_probability_is_saved(tmp_path):
+    explainer = SufficientExplainer.for_model(logistic(), TABLE, probability_of="busy", random_state=0)
+    explainer.save(tmp_path / "m")
+    loaded = SufficientExplainer.load(tmp_path / "m")
+    outcomes = explainer.explain(TABLE[:9]).outcomes
+    np.testing.assert_array_equal(loaded.interval(TABLE[:9], outcomes), explainer.interval(TABLE[:9]))
+    quantiles = explainer.with_settings(alpha=0.05)
+    quantiles.save(tmp_path / "m")
+    loaded = SufficientExplainer.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.interval(TABLE[:9], outcomes), quantiles.interval(TABLE[:9]))
 
 
 def test_fidelity_is_reported_for_each_class():
@@ -143,7 +201,7 @@ def test_rows_where_forest_and_model_disagree_are_marked():
 
 
 def test_numbers_far_from_what_the_forest_says_are_marked():
-    explainer = SufficientExplainer(RandomForestRegressor(**FOREST), radius=4.0).fit(TABLE, RIDES)
+    explainer = SufficientExplainer(RandomForestRegressor(**FOREST), radius=2.0).fit(TABLE, RIDES)
     e = explainer.explain(TABLE[:1], [1000.0])[0]
     assert not e.forest_agrees
     assert "The forest says" in str(e)

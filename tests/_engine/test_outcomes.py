@@ -60,8 +60,8 @@ def test_the_ranks_of_an_interval_are_those_of_the_outcomes_in_it(y_values, ends
         assert bool(kept) or first > last
 
 
-def test_a_radius_is_the_square_of_the_distance():
-    intervals = intervals_around(np.array([1.0, -2.0]), 2.25)
+def test_a_radius_is_the_distance_to_both_ends():
+    intervals = intervals_around(np.array([1.0, -2.0]), 1.5)
     assert intervals.tolist() == [[-0.5, 2.5], [-3.5, -0.5]]
 
 

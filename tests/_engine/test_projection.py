@@ -134,7 +134,7 @@ def test_sdp_is_the_cdf_over_the_closed_interval():
     X = rng.normal(size=(500, 4))
     y = np.round(X[:, 0] + X[:, 1], 1)
     forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, y)
-    explainer = explain_fitted(X, y, forest, radius=0.25)
+    explainer = explain_fitted(X, y, forest, radius=0.5)
     outcome = y[:50]
     sdp = explainer.sdp(X[:50], [0], outcome)
     low, high = explainer.interval(X[:50], outcome).T
@@ -181,14 +181,14 @@ def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_column
     X = rng.normal(size=(200, n_columns))
     y = X[:, 0] + X[:, 1]
     forest = RandomForestRegressor(3, min_samples_leaf=2, max_features=0.2, random_state=0).fit(X, y)
-    explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.5, counts=counts, min_node_size=2)
+    explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.7, counts=counts, min_node_size=2)
     oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 2)
     every = tuple(range(n_columns))
     sets = [every, every[1:], (), (0,), every[:5]]
     sdp = explainer.sdp(X[:5], sets, y[:5])
     mean, median = explainer.predict(X[:5], sets), explainer.quantile(X[:5], 0.5, sets)
     for i, S in enumerate(sets):
-        assert abs(sdp[i] - oracle.sdp(X[i], S, (y[i] - np.sqrt(0.5), y[i] + np.sqrt(0.5)))) < 1e-14
+        assert abs(sdp[i] - oracle.sdp(X[i], S, (y[i] - 0.7, y[i] + 0.7))) < 1e-14
         assert mean[i] == pytest.approx(oracle.mean(X[i], S), rel=1e-12)
         assert median[i] == oracle.quantile(X[i], S, 0.5)
     # The same sets one by one, in an order that makes the kept projection change and return.

@@ -148,6 +148,21 @@ def test_a_file_of_the_first_format_is_still_read():
     assert loaded.fitted_.interval_scores is None
 
 
+def test_a_file_of_the_second_format_is_still_read():
+    """In that format a radius was the square of the distance, and numbers written as text were categories."""
+    loaded = load_explainer(DATA / "format_2.suffice")
+    expected = json.loads((DATA / "format_2.json").read_text())
+    rows = pd.DataFrame(expected["rows"])
+    explanations = loaded.explain(rows)
+    assert loaded.radius == 30.0
+    assert loaded.interval(rows).tolist() == expected["intervals"]
+    assert [[list(best.variables), best.sdp] for best in explanations.best_sets] == expected["best_sets"]
+    assert [None if rule is None else rule.support for rule in explanations.rules] == expected["supports"]
+    assert loaded.predict(rows).tolist() == expected["predictions"]
+    with pytest.raises(ValueError, match="Column 'fare' of `X` holds '3'"):
+        loaded.explain(rows.assign(fare="3"))
+
+
 @pytest.mark.parametrize("counts", ["auto", "out-of-bag", "bootstrap"])
 @pytest.mark.parametrize("outcomes", ["classes", "numbers", "noise"])
 def test_counts_the_gate_and_the_scores_of_intervals_are_saved(outcomes, counts, tmp_path):
@@ -182,7 +197,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         (b"", "is not a file of suffice: save one with"),
         (b"PK\x03\x04" + b"\0" * 100, "is not a file of suffice"),
         (MARK, "is not a file of suffice"),
-        (_PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 3"),
+        (_PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 4"),
         (_PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
     ],
 )

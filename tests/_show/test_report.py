@@ -155,7 +155,7 @@ def test_the_page_says_what_was_explained_by_what(classes, numbers):
 def test_a_radius_is_shown_as_a_distance():
     X = table(200)
     forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
-    explainer = SufficientExplainer(forest, radius=400.0, random_state=0).fit(X, 10.0 * X["hour"])
+    explainer = SufficientExplainer(forest, radius=20.0, random_state=0).fit(X, 10.0 * X["hour"])
     assert "the outcome plus or minus 20." in make_report(explainer.explain(X[:5], progress=False))
 
 

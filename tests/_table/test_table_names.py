@@ -89,9 +89,13 @@ def test_columns_without_names_are_numbered():
     assert numbered_names(0) == []
 
 
-@pytest.mark.parametrize(
-    ("X", "shape"), [([1, 2], "(2,)"), (np.ones((1, 1, 1)), "(1, 1, 1)"), (pd.Series([1]), "(1,)")]
-)
+def test_a_series_without_names_says_how_to_pass_a_row_or_a_column():
+    message = "`X` is a Series of 1 values without the names of columns: for one row pass frame.iloc[0] or"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_columns(pd.Series([1]))
+
+
+@pytest.mark.parametrize(("X", "shape"), [([1, 2], "(2,)"), (np.ones((1, 1, 1)), "(1, 1, 1)")])
 def test_a_value_without_columns_is_refused(X, shape):
     message = f"`X` must be a table, got shape {shape}; for one row, give it as [row]."
     with pytest.raises(ValueError, match=re.escape(message)):

@@ -12,7 +12,7 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 
-from suffice._engine.candidates import choose_candidates
+from suffice._engine.candidates import choose_candidates, is_by_row
 from suffice._engine.ends import Ends
 from suffice._engine.forest import FittedForest
 from suffice._engine.intervals import calibrated_level
@@ -90,6 +90,11 @@ class Fitted:
         The class of the model that is explained; None if the data are.
     set_aside : SetAside or None, default=None
         Rows that `fit` has not used, for certificates.
+    is_probability : bool, default=False
+        Regression: whether the outcomes are probabilities; their intervals then end at 0 and 1.
+    default_radius : float or None, default=None
+        Regression: the radius of the intervals if the settings have none; None takes quantiles. Another `alpha` in the
+        settings ends it.
     """
 
     estimator: Any
@@ -109,6 +114,13 @@ class Fitted:
     settings: Settings
     model_name: str | None = None
     set_aside: SetAside | None = None
+    is_probability: bool = False
+    default_radius: float | None = None
+
+    @property
+    def radius(self) -> float | None:
+        """The radius of the intervals; None if they lie between quantiles."""
+        return self.default_radius if self.settings.radius is None else self.settings.radius
 
     @property
     def forest(self) -> FittedForest:
@@ -124,6 +136,12 @@ class Fitted:
     def candidates(self) -> VariableSet:
         """The variables that are searched, the most important first."""
         return self.projected.candidates
+
+    @property
+    def n_searched(self) -> int:
+        """How many of the candidates are searched at each row."""
+        n = len(self.candidates)
+        return min(self.settings.n_candidates, n) if is_by_row(self.settings.candidates) else n
 
     @property
     def min_node_size(self) -> int:
@@ -172,12 +190,13 @@ class Fitted:
         if not _same_candidates(settings, self.settings):
             candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
             projected = replace(projected, candidates=candidates)
-        return replace(self, projected=projected, settings=settings)
+        default_radius = self.default_radius if settings.alpha == self.settings.alpha else None
+        return replace(self, projected=projected, settings=settings, default_radius=default_radius)
 
     def _estimator_for(self, settings: Settings) -> Any:
         if settings.candidates == "impurity" and isinstance(self.estimator, PlainForest):
             raise ValueError(
-                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'splits' or "
+                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row', 'splits' or "
                 "'permutation'."
             )
         return self.estimator
@@ -255,8 +274,10 @@ class Fitted:
             return outcomes_of_classes(y, self.classes)
         numbers = as_finite(y)
         settings = self.settings
-        if settings.radius is not None:
-            intervals: Floats = intervals_around(numbers, settings.radius)
+        if self.radius is not None:
+            intervals: Floats = intervals_around(numbers, self.radius)
+            if self.is_probability:
+                intervals = np.clip(intervals, 0.0, 1.0)
         else:
             alpha = settings.alpha
             if self.interval_scores is not None:
@@ -346,11 +367,17 @@ class Fitted:
             "columns": list(self.encoding.names),
             "variables": list(self.variables.names),
             "candidates": list(self.candidate_names),
+            "n_searched": self.n_searched,
             "fidelity": self.fidelity,
             "fidelity_by_class": self.fidelity_by_class,
             "has_signal": self.has_signal,
             "forest": describe_forest(self.estimator),
-            "settings": {**settings, "min_node_size": self.min_node_size, "counts": self.counts},
+            "settings": {
+                **settings,
+                "radius": self.radius,
+                "min_node_size": self.min_node_size,
+                "counts": self.counts,
+            },
             "versions": dict(_versions()),
         }
 
@@ -360,7 +387,8 @@ def _same_candidates(settings: Settings, other: Settings) -> bool:
     if isinstance(first, str) != isinstance(second, str):
         return False
     if isinstance(first, str):
-        return first == second and settings.n_candidates == other.n_candidates
+        # The search takes so many of them at each row, if each row has its own candidates.
+        return first == second and (is_by_row(first) or settings.n_candidates == other.n_candidates)
     return list(first) == list(second)  # all variables of a list are candidates
 
 

@@ -14,7 +14,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 
 from suffice._engine.candidates import choose_candidates
 from suffice._engine.ends import Ends
@@ -25,7 +25,7 @@ from suffice._engine.outcomes import rank_classes
 from suffice._engine.projection import ProjectedForest
 from suffice._engine.settings import Settings, check_task_settings, least_cell
 from suffice._engine.trees import OTHER_TABLE, Counts, takes_missing
-from suffice._table.checks import as_finite, check_finite
+from suffice._table.checks import as_finite, check_classes, check_finite
 from suffice._table.encoding import Encoding
 from suffice._table.table import Table
 from suffice._table.variables import Variables
@@ -432,7 +432,7 @@ def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> N
     if task == "regression":
         y = as_finite(y)
     else:
-        check_classification_targets(y)
+        check_classes(y, "take task='regression' to explain them as numbers")
     check_task_settings(settings, task)
     values = np.unique(y)
     if len(values) == 1:

@@ -11,6 +11,10 @@ from sklearn.base import is_classifier, is_regressor
 
 from suffice.errors import did_you_mean
 
+# How far a probability may move and count as kept, unless the user sets `radius` or `alpha`. A model's probabilities
+# lie near 0 and 1, so that the quantiles of a cell that holds both are as wide as [0, 1]. docs/tables.md has figures.
+PROBABILITY_RADIUS = 0.2
+
 
 def ask_model(model: Any, X: Any, n_rows: int, probability_of: Any = None) -> NDArray[Any]:
     """Compute the outputs of a model for the rows of a table.
@@ -87,6 +91,31 @@ def _to_array(outputs: Any) -> NDArray[Any]:
     if hasattr(outputs, "detach"):  # torch: a tensor that can be differentiated does not become an array by itself
         outputs = outputs.detach().cpu()
     return np.asarray(outputs)
+
+
+def are_probabilities(model: Any, outputs: NDArray[Any], probability_of: Any = None) -> bool:
+    """Return whether the outputs of a model are probabilities.
+
+    Parameters
+    ----------
+    model : estimator or callable
+        The model.
+    outputs : ndarray of shape (n_rows,)
+        What `ask_model` returned.
+    probability_of : object, default=None
+        The class that was passed to it.
+
+    Returns
+    -------
+    bool
+        True if the probability of a class was requested, or if the model is a function whose outputs lie in [0, 1] and
+        are not only 0 and 1.
+    """
+    if probability_of is not None:
+        return True
+    if hasattr(model, "predict") or outputs.dtype.kind != "f":
+        return False
+    return bool(np.all((outputs >= 0) & (outputs <= 1)) and np.any((outputs > 0) & (outputs < 1)))
 
 
 def task_of_model(model: Any) -> str:

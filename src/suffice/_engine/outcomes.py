@@ -6,7 +6,6 @@ core compares ranks only: an outcome is kept while the rank of Y stays in a clos
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -161,12 +160,11 @@ def intervals_around(numbers: Floats, radius: float) -> Floats:
     numbers : ndarray of shape (n_rows,)
         The numbers.
     radius : float
-        The square of the distance from a number to the ends of its interval.
+        The distance from a number to the ends of its interval.
 
     Returns
     -------
     ndarray of shape (n_rows, 2)
         The closed intervals.
     """
-    half = math.sqrt(radius)
-    return np.stack([numbers - half, numbers + half], axis=1)
+    return np.stack([numbers - radius, numbers + radius], axis=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import struct
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ from suffice.explainer import SufficientExplainer
 from suffice.words import to_plain
 
 MARK = b"SUFFICE\n"
-FORMAT = 2  # 1: version 0.1, which counts the rows that a tree drew
+# 1: version 0.1, which counts the rows that a tree drew. 2: `radius` is the square of the distance.
+FORMAT = 3
 _PREFIX = struct.Struct("<8sIQ")
 _N_DIGEST = 32
 
@@ -134,9 +136,9 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
     SufficientExplainer
         The fitted explainer, as from `load_explainer`.
     """
-    header, data = _split(content, shown)
+    number, header, data = _split(content, shown)
     try:
-        return _rebuild(header, _Reader(header["arrays"], data))
+        return _rebuild(header, _Reader(header["arrays"], data), number)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         detail = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{shown!r} is not a valid suffice file: {detail}") from None
@@ -196,6 +198,8 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "has_signal": fitted.has_signal,
         "min_node_size": fitted.min_node_size,
         "counts": fitted.counts,
+        "is_probability": fitted.is_probability,
+        "default_radius": fitted.default_radius,
         "names": list(encoding.names),
         "has_names": encoding.has_names,
         "columns": [_plain(vars(column)) for column in encoding.columns],
@@ -260,8 +264,8 @@ def _plain(value: Any) -> Any:
     return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)
 
 
-def _split(content: bytes, shown: str) -> tuple[Any, memoryview]:
-    """Check that a file is complete, and split it into its header and its arrays."""
+def _split(content: bytes, shown: str) -> tuple[int, Any, memoryview]:
+    """Check that a file is complete, and split it into the number of its format, its header and its arrays."""
     if len(content) < _PREFIX.size + _N_DIGEST or not content.startswith(MARK):
         raise ValueError(f"{shown!r} is not a file of suffice: save one with explainer.save(path).")
     _, number, length = _PREFIX.unpack_from(content)
@@ -278,7 +282,7 @@ def _split(content: bytes, shown: str) -> tuple[Any, memoryview]:
         header["arrays"].items()
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise ValueError(f"{shown!r} is not a valid suffice file: its header cannot be read.") from None
-    return header, body[_PREFIX.size + length :]
+    return number, header, body[_PREFIX.size + length :]
 
 
 class _Reader:
@@ -313,10 +317,17 @@ class _Reader:
         return np.frombuffer(self._data, kind, n_values, offset).reshape(sizes).copy()
 
 
-def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
+def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
+    """Read the parameters of the explainer, in the meaning that they have today."""
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
     params.setdefault("counts", "bootstrap")  # as in version 0.1
-    explainer = SufficientExplainer(**params)
+    if number < 3 and params.get("radius") is not None:
+        params["radius"] = math.sqrt(params["radius"])
+    return params
+
+
+def _rebuild(header: dict[str, Any], reader: _Reader, number: int) -> SufficientExplainer:
+    explainer = SufficientExplainer(**_read_params(header, number))
     settings = Settings.of(explainer)
     encoding = _read_encoding(header)
     X = reader.read("X", "<f4", None, len(encoding.columns))
@@ -351,11 +362,20 @@ def _rebuild(header: dict[str, Any], reader: _Reader) -> SufficientExplainer:
         interval_scores=_read_scores(header, reader),
         settings=settings,
         set_aside=_read_set_aside(reader, encoding, classes),
+        is_probability=bool(header.get("is_probability", False)),
+        default_radius=_read_default_radius(header),
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:
         explainer.feature_names_in_ = np.array(encoding.names, dtype=object)
     return explainer
+
+
+def _read_default_radius(header: dict[str, Any]) -> float | None:
+    radius = header.get("default_radius")
+    if radius is not None and not 0 <= float(radius) < math.inf:
+        raise ValueError(f"its radius is {radius!r}")
+    return None if radius is None else float(radius)
 
 
 def _read_counts(header: dict[str, Any]) -> Counts:

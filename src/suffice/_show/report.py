@@ -209,7 +209,7 @@ def _about_interval(about: Mapping[str, Any]) -> str:
         return ""
     settings = about["settings"]
     if settings["radius"] is not None:
-        interval = f"the outcome plus or minus {rounded(math.sqrt(settings['radius']), 4)}"
+        interval = f"the outcome plus or minus {rounded(settings['radius'], 4)}"
     else:
         interval = f"the forest's own {format_percent(1 - settings['alpha'])} % interval at the row"
     text = f"An outcome that is a number counts as the same while it stays within this interval: {interval}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from suffice._table.frames import as_frame
+from suffice._table.frames import as_frame, as_rows
 from suffice._table.table import Table, is_missing, is_number, match_columns, read_columns
 from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
+from suffice.words import counted
 
 
 def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
@@ -94,8 +95,8 @@ def read_input(
     estimator : estimator
         The estimator. When it is fitted, it gets `n_features_in_` and, if the columns have names,
         `feature_names_in_`.
-    X : array-like or frame of shape (n_rows, n_columns)
-        The table.
+    X : array-like, frame or dict of columns of shape (n_rows, n_columns)
+        The table; or one row, as a dict of values or a pandas Series with the names of the columns.
     reset : bool, default=False
         Whether the estimator is being fitted.
     min_rows : int, default=0
@@ -108,15 +109,15 @@ def read_input(
     Table
         The columns of the training table, in their order.
     """
+    X = X if isinstance(X, Table | np.ndarray) else as_rows(X)
     frame = None if isinstance(X, Table | np.ndarray) else as_frame(X)
-    if frame is None and not isinstance(X, Table) and not _holds_text(X):
-        array = validate_data(
-            estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=min_rows
-        )
+    is_dict = isinstance(X, Mapping) and not hasattr(X, "shape")  # some sparse matrices are dicts
+    if frame is None and not isinstance(X, Table) and not is_dict and not _holds_text(X):
+        array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0)
+        _check_n_rows(len(array), min_rows)
         return Table.from_array(array)
     table = Table.from_frame(frame) if frame is not None else read_columns(X)
-    if table.n_rows < min_rows:
-        raise ValueError(f"Found array with {table.n_rows} sample(s) while a minimum of {min_rows} is required.")
+    _check_n_rows(table.n_rows, min_rows)
     if not table.names:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
     if reset:
@@ -139,6 +140,13 @@ def read_input(
         has, fitted_with = ("has", "without") if table.has_names else ("does not have valid", "with")
         warn(f"X {has} feature names, but {name} was fitted {fitted_with} feature names", UserWarning)
     return table
+
+
+def _check_n_rows(n_rows: int, least: int) -> None:
+    if n_rows < least:
+        # "sample" is the word that scikit-learn's estimator checks look for.
+        rows = "no rows (0 samples)" if n_rows == 0 else "only one row (1 sample)"
+        raise ValueError(f"`X` has {rows}: `fit` needs at least {counted(least, 'row')}.")
 
 
 def _holds_text(X: Any) -> bool:
@@ -174,6 +182,8 @@ def read_outcomes(y: Any, n_rows: int) -> NDArray[Any]:
     if y is None:
         # scikit-learn's wording, which its estimator checks look for.
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if n_rows == 1 and np.ndim(y) == 0:
+        y = [y]
     # From a list with text in it, NumPy would silently make the label "nan" of NaN, and text of numbers.
     target = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if target.ndim == 2 and target.shape[1] != 1:
@@ -208,6 +218,31 @@ def _from_objects(labels: list[Any]) -> NDArray[Any]:
     if target.dtype.kind == "O":
         raise InputTypeError(f"`y` must hold labels or numbers, got objects of the types {types}.")
     return target
+
+
+def check_classes(y: NDArray[Any], instead: str) -> None:
+    """Refuse numbers with fractions, and bytes, as classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        The outcomes.
+    instead : str
+        What to do with such numbers, as part of the message.
+    """
+    if y.dtype.kind == "S":
+        raise InputTypeError(f"`y` holds bytes, such as {y[0]!r}: decode them to text, y.astype(str).")
+    if y.dtype.kind != "f" or np.all(y == np.floor(y)):
+        return
+    row = int(np.flatnonzero(y != np.floor(y))[0])
+    number = y[row].item()
+    # The first words are scikit-learn's, which its estimator checks look for.
+    raise InputValueError(
+        f"Unknown label type: `y` holds the number {number!r}",
+        f", but numbers with fractions are no classes: {instead}, or turn them into labels.",
+        row=row,
+        value=number,
+    )
 
 
 def as_finite(y: NDArray[Any]) -> NDArray[np.float64]:

@@ -40,6 +40,59 @@ def as_frame(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
+def as_rows(X: Any) -> Any:
+    """Turn a single row with names into a table of one row.
+
+    Parameters
+    ----------
+    X : object
+        A pandas Series whose index holds the names of the columns, such as ``frame.iloc[0]``; a dict of values; or
+        anything else.
+
+    Returns
+    -------
+    object
+        A pandas frame or a dict of columns with one row. Anything else is returned as it is.
+
+    Examples
+    --------
+    >>> as_rows({"hour": 8, "weather": "rain"})
+    {'hour': [8], 'weather': ['rain']}
+    """
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dicts
+        is_row = len(X) > 0 and all(isinstance(value, str | bytes) or np.ndim(value) == 0 for value in X.values())
+        return {name: [value] for name, value in X.items()} if is_row else X
+    if isinstance(X, np.ndarray | list | tuple):
+        return X
+    from narwhals.dependencies import is_pandas_series
+
+    if not is_pandas_series(X):
+        return X
+    if len(X) and all(isinstance(name, str) for name in X.index):
+        return X.to_frame().T.infer_objects()
+    raise ValueError(
+        f"`X` is a Series of {len(X)} values without the names of columns: for one row pass frame.iloc[0] or "
+        "frame.iloc[[0]], for one column pass frame[[name]]."
+    )
+
+
+def for_model(X: Any) -> Any:
+    """Return a table in a form that models take.
+
+    Parameters
+    ----------
+    X : object
+        A table, or a single row with names.
+
+    Returns
+    -------
+    object
+        A pandas frame instead of a dict or a Series; anything else is returned as it is.
+    """
+    X = as_rows(X)
+    return make_frame(X, None) if isinstance(X, Mapping) else X
+
+
 def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any:
     """Make a frame of the library of the user's table.
 

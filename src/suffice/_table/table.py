@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.frames import as_frame
+from suffice._table.frames import as_frame, as_rows
 from suffice.errors import InputTypeError, did_you_mean
 from suffice.words import to_plain
 
@@ -507,7 +507,7 @@ def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns), frame, or dict of columns
-        The table.
+        The table; or one row, as a dict of values or a pandas Series with the names of the columns.
     column_names : sequence of str, optional
         The names of the columns of an array.
 
@@ -518,6 +518,7 @@ def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
     """
     if isinstance(X, Table):
         return X
+    X = as_rows(X)
     frame = as_frame(X)
     is_named = isinstance(X, Mapping)
     if frame is not None:

@@ -85,7 +85,7 @@ def fit(
         float, typer.Option("--alpha", help="Numbers: keep outcomes within an interval that holds 1 - alpha of them.")
     ] = 0.05,
     radius: Annotated[
-        float | None, typer.Option("--radius", help="Numbers: keep outcomes within sqrt(radius) instead.")
+        float | None, typer.Option("--radius", help="Numbers: keep outcomes within plus or minus this instead.")
     ] = None,
     max_size: Annotated[
         int | None, typer.Option("--max-size", metavar="N", help="The largest size of a sufficient set.")

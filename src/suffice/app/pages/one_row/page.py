@@ -208,7 +208,7 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
             "variables that are searched",
         ),
     ]
-    if workspace.is_regression and explainer.radius is None:
+    if workspace.is_regression and explainer.fitted_.radius is None:
         note = "the outcome is kept within an interval that holds 1 - alpha of outcomes"
         rows.append(pieces.slider_row("Level alpha", "alpha", view.alpha or explainer.alpha, 0.01, 0.6, 0.01, note))
     else:
