@@ -21,6 +21,7 @@ def folder(tmp_path_factory):
     shop.write_csv(folder / "shop.csv")
     shop.write_parquet(folder / "shop.parquet")
     shop.head(12).write_csv(folder / "new.csv")
+    shop.head(12).with_columns(pl.lit(1).alias("extra")).write_csv(folder / "more.csv")
     start = Path.cwd()
     os.chdir(folder)
     try:
