@@ -196,7 +196,7 @@ def wide_times():
     forest = RandomForestRegressor(
         N_TREES, min_samples_leaf=least_leaf(10_000), max_features=0.7, n_jobs=-1, random_state=0
     )
-    explainer = SufficientExplainer(forest, n_jobs=1, candidates=list(range(100)), max_size=3, **PAPER).fit(
+    explainer = SufficientExplainer(forest, n_jobs=1, max_size=3, **PAPER | {"candidates": list(range(100))}).fit(
         train.X, train.y
     )
     explanations = explainer.explain(test.X, sets="minimal", rules=None, progress=False)

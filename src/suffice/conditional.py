@@ -108,7 +108,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
 
     @property
     def candidates_(self) -> tuple[str, ...]:
-        """The variables that are searched, the most important first."""
+        """The variables that may be searched, the most important first; `n_candidates` of them at each row."""
         return self.fitted_.candidate_names
 
     @property

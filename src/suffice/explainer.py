@@ -67,9 +67,11 @@ class SufficientExplainer(CheckedForest):
         Regression: if given, the outcome y is kept within ``[y - radius, y + radius]`` instead.
     n_candidates : int, default=10
         How many variables are searched for sufficient sets, at most 128.
-    candidates : {"splits", "impurity", "permutation"} or list of str or int, default="splits"
-        How the candidates are chosen: by the number of splits on them, by impurity or permutation importance, or
-        given by name or position.
+    candidates : {"row", "splits", "impurity", "permutation"} or list of str or int, default="row"
+        Which variables are searched: at each row those that keep its outcome most surely, chosen one after the other
+        (with more than 64 variables, among the 64 of the highest impurity importance); or the same ones at all rows,
+        by the number of splits on them (as in the paper), by impurity or permutation importance, or given by name or
+        position.
     min_size, max_size : int, default=0, None
         The sizes of the sets. The empty set is sufficient if the outcome is kept whatever is known; ``min_size=1``
         leaves it out. None sets no largest size.
@@ -125,7 +127,7 @@ class SufficientExplainer(CheckedForest):
     variable_names_ : tuple of str
         The variables: the columns, with each group as one.
     candidates_ : tuple of str
-        The variables that are searched, the most important first.
+        The variables that may be searched, the most important first.
     min_node_size_ : int
         The least size of a cell.
     model_ : object
@@ -159,7 +161,7 @@ class SufficientExplainer(CheckedForest):
         alpha: float = 0.05,
         radius: float | None = None,
         n_candidates: int = 10,
-        candidates: str | Sequence[str | int] = "splits",
+        candidates: str | Sequence[str | int] = "row",
         min_size: int = 0,
         max_size: int | None = None,
         max_sets: int | None = DEFAULT_MAX_SETS,

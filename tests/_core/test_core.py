@@ -21,7 +21,7 @@ GRID = np.array(list(product([0.0, 1.0, 2.0], repeat=2)))
 
 def search_options(**options):
     defaults = {"pi": 0.9, "min_node_size": 1, "min_size": 1, "max_size": 2, "minimal_only": True, "max_sets": 99}
-    return _core.SearchOptions(**{"least_sdp": np.zeros(0)} | defaults | options)
+    return _core.SearchOptions(**{"n_by_row": 0, "least_sdp": np.zeros(0)} | defaults | options)
 
 
 def subsets(n):

@@ -1,4 +1,4 @@
-"""Which variables are searched: by splits, impurity, permutation, or as listed."""
+"""Which variables are searched: those of each row, by splits, impurity, permutation, or as listed."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def ranking(importance, variables=range(5)):
 
 
 def test_candidates_are_the_variables_with_most_splits(explainer):
+    explainer = explainer.with_settings(candidates="splits")
     splits = np.zeros(5)
     for tree in explainer.forest_.estimators_:
         for node in range(tree.tree_.node_count):
@@ -69,7 +70,7 @@ def test_a_group_may_be_listed_as_a_candidate():
     assert classifier(candidates=["look"], groups=GROUPS).fit(FRAME, CLASSES).candidates_ == ("look",)
 
 
-@pytest.mark.parametrize("candidates", ["splits", "impurity", "permutation"])
+@pytest.mark.parametrize("candidates", ["row", "splits", "impurity", "permutation"])
 def test_a_variable_without_splits_is_no_candidate(candidates):
     explainer = classifier(candidates=candidates, n_candidates=64).fit(FRAME, CLASSES)
     assert sorted(explainer.candidates_) == ["day", "hue", "load", "speed"]
@@ -85,5 +86,38 @@ def test_a_forest_without_splits_has_all_variables_as_candidates():
 
 @pytest.mark.parametrize("n_candidates", [1, 3, np.int64(2)])
 def test_no_more_candidates_are_taken_than_asked_for(of_classes, n_candidates):
-    explainer = classifier(n_candidates=n_candidates).fit(X, CLASSES)
-    assert explainer.candidates_ == of_classes.candidates_[:n_candidates]
+    all_of_them = of_classes.with_settings(candidates="splits").candidates_
+    explainer = classifier(n_candidates=n_candidates, candidates="splits").fit(X, CLASSES)
+    assert explainer.candidates_ == all_of_them[:n_candidates]
+    assert explainer.fitted_.n_searched == n_candidates
+
+
+def test_each_row_may_have_any_variable_as_a_candidate(tmp_path):
+    explainer = classifier(n_candidates=2).fit(X, CLASSES)
+    importance = explainer.forest_.feature_importances_
+    assert explainer.candidates == "row"
+    assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(importance, range(4)))
+    assert explainer.fitted_.n_searched == 2
+    assert explainer.describe()["n_searched"] == 2
+    explanations = explainer.explain(X)
+    assert max(len(s.variables) for e in explanations for s in e.sufficient_sets) <= 2
+    # Fewer or more of them need no other projection.
+    more = explainer.with_settings(n_candidates=3)
+    assert more.fitted_.projected is explainer.fitted_.projected
+    assert more.fitted_.n_searched == 3
+    # A file has no impurities: the variables are ranked by splits then.
+    explainer.with_settings(candidates="splits").save(tmp_path / "e.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "e.suffice").with_settings(candidates="row", n_candidates=2)
+    assert sorted(loaded.candidates_) == sorted(explainer.candidates_)
+    assert loaded.fitted_.n_searched == 2
+
+
+def test_the_candidates_of_rows_are_among_the_64_most_important_variables():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(300, 90))
+    y = (wide[:, 80] + wide[:, 85] > 0).astype(int)
+    forest = RandomForestClassifier(40, min_samples_leaf=2, random_state=0)
+    explainer = SufficientExplainer(forest).fit(wide, y)
+    assert len(explainer.candidates_) == 64
+    assert set(explainer.candidates_[:2]) == {"x80", "x85"}
+    assert len(explainer.with_settings(n_candidates=80).fit(wide, y).candidates_) == 80

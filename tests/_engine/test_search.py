@@ -29,8 +29,11 @@ OPTIONS = {
     "max_size": 64,
     "minimal_only": False,
     "max_sets": NO_LIMIT,
+    "n_by_row": 0,
     "least_sdp": np.zeros(0),
 }
+FIRST = ["offset", "masks", "sdps", "best_masks", "best_sdps", "best_squares"]
+NEARLY = ["nearly_masks", "nearly_sdps", "nearly_squares"]
 
 
 def search(projection, X, lo, hi, n_threads=1, **options):
@@ -43,15 +46,15 @@ def search(projection, X, lo, hi, n_threads=1, **options):
         n_threads=n_threads,
         progress=None,
     )
-    assert list(result) == ["offset", "masks", "sdps", "best_masks", "best_sdps", "best_squares", "is_complete"]
+    assert list(result) == [*FIRST, *NEARLY, "is_complete"]
     assert result["is_complete"].dtype == np.bool_
-    masks = [(low | high << 64) for low, high in result["best_masks"].tolist()]
     if np.shape(X)[1] <= 64:  # a wider projection can only be searched
-        narrow = {"sets": np.array(masks, dtype=np.uint64), "min_node_size": options["min_node_size"]}
-        squares = _core.squared_weights(
-            projection=projection, X=np.ascontiguousarray(X, dtype=np.float32), n_threads=n_threads, **narrow
-        )
-        np.testing.assert_array_equal(result["best_squares"], squares)
+        for which in ("best", "nearly"):
+            narrow = {"sets": result[f"{which}_masks"][:, 0], "min_node_size": options["min_node_size"]}
+            squares = _core.squared_weights(
+                projection=projection, X=np.ascontiguousarray(X, dtype=np.float32), n_threads=n_threads, **narrow
+            )
+            np.testing.assert_array_equal(result[f"{which}_squares"], squares)
     sets, best = as_numbers(result["masks"]), as_numbers(result["best_masks"])
     sdps, best_sdp, is_complete = result["sdps"], result["best_sdps"], result["is_complete"]
     sufficient = [
@@ -318,6 +321,9 @@ def found_sets(by_row, candidates, is_complete=None):
         best_masks=np.array([as_words(S) for S, _ in best], dtype=np.uint64).reshape(len(best), 2),
         best_sdps=np.array([sdp for _, sdp in best]),
         best_squares=np.array([sdp / 3 for _, sdp in best]),
+        nearly_masks=np.array([as_words(S[:1]) for S, _ in best], dtype=np.uint64).reshape(len(best), 2),
+        nearly_sdps=np.array([sdp / 2 for _, sdp in best]),
+        nearly_squares=np.array([sdp / 4 for _, sdp in best]),
         is_complete=np.array([True] * len(by_row) if is_complete is None else is_complete, dtype=bool),
     )
 

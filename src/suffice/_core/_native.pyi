@@ -81,6 +81,7 @@ class SearchOptions:
         max_size: int,
         minimal_only: bool,
         max_sets: int,
+        n_by_row: int,
         least_sdp: Floats,
     ) -> None: ...
     @property
@@ -95,6 +96,8 @@ class SearchOptions:
     def minimal_only(self) -> bool: ...
     @property
     def max_sets(self) -> int: ...
+    @property
+    def n_by_row(self) -> int: ...
 
 def search(
     *, projection: Projection, rows: Rows, options: SearchOptions, n_threads: int, progress: Progress = None

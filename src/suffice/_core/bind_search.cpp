@@ -29,8 +29,8 @@ void append_words(std::vector<std::uint64_t>& words, WideSet set) {
 // The results of all rows as arrays. Row i has the sufficient sets offset[i] ... offset[i + 1] - 1.
 struct SearchArrays {
     std::vector<std::int64_t> offset{0};
-    std::vector<std::uint64_t> masks, best_masks;
-    std::vector<double> sdps, best_sdps, best_squares;
+    std::vector<std::uint64_t> masks, best_masks, nearly_masks;
+    std::vector<double> sdps, best_sdps, best_squares, nearly_sdps, nearly_squares;
     Flags is_complete;
 
     explicit SearchArrays(const std::vector<SearchResult>& results) {
@@ -43,6 +43,9 @@ struct SearchArrays {
             append_words(best_masks, result.best.variables);
             best_sdps.push_back(result.best.sdp);
             best_squares.push_back(result.best_squares);
+            append_words(nearly_masks, result.nearly.variables);
+            nearly_sdps.push_back(result.nearly.sdp);
+            nearly_squares.push_back(result.nearly_squares);
             is_complete.push_back(result.is_complete);
         }
     }
@@ -68,18 +71,22 @@ nb::dict search(const PyProjection& projection, const PyRows& rows, const Search
     out["best_masks"] = to_numpy<std::uint64_t>(std::move(arrays.best_masks), {n_rows, 2});
     out["best_sdps"] = to_numpy<double>(std::move(arrays.best_sdps), {n_rows});
     out["best_squares"] = to_numpy<double>(std::move(arrays.best_squares), {n_rows});
+    out["nearly_masks"] = to_numpy<std::uint64_t>(std::move(arrays.nearly_masks), {n_rows, 2});
+    out["nearly_sdps"] = to_numpy<double>(std::move(arrays.nearly_sdps), {n_rows});
+    out["nearly_squares"] = to_numpy<double>(std::move(arrays.nearly_squares), {n_rows});
     out["is_complete"] = to_numpy<bool>(std::move(arrays.is_complete), {n_rows});
     return out;
 }
 
 void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std::size_t min_size, std::size_t max_size,
-                  bool minimal_only, std::uint64_t max_sets, const Vector<double>& least_sdp) {
+                  bool minimal_only, std::uint64_t max_sets, std::size_t n_by_row, const Vector<double>& least_sdp) {
     new (self) SearchOptions{.pi = pi,
                              .min_node_size = min_node_size,
                              .min_size = min_size,
                              .max_size = max_size,
                              .minimal_only = minimal_only,
                              .max_sets = max_sets,
+                             .n_by_row = n_by_row,
                              .least_sdp = {least_sdp.data(), least_sdp.data() + least_sdp.shape(0)}};
 }
 
@@ -88,13 +95,14 @@ void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std
 void bind_search(nb::module_& m) {
     nb::class_<SearchOptions>(m, "SearchOptions")
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_node_size"_a, "min_size"_a, "max_size"_a,
-             "minimal_only"_a, "max_sets"_a, "least_sdp"_a)
+             "minimal_only"_a, "max_sets"_a, "n_by_row"_a, "least_sdp"_a)
         .def_ro("pi", &SearchOptions::pi)
         .def_ro("min_node_size", &SearchOptions::min_node_size)
         .def_ro("min_size", &SearchOptions::min_size)
         .def_ro("max_size", &SearchOptions::max_size)
         .def_ro("minimal_only", &SearchOptions::minimal_only)
-        .def_ro("max_sets", &SearchOptions::max_sets);
+        .def_ro("max_sets", &SearchOptions::max_sets)
+        .def_ro("n_by_row", &SearchOptions::n_by_row);
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
           "progress"_a.none() = nb::none());
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"
@@ -25,6 +26,8 @@ struct SearchOptions {
     std::size_t max_size = kMaxVariables;
     bool minimal_only = false;                   // stop after the first size that has a sufficient set
     std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
+    // How many variables of the projection are searched at each row, chosen by their SDP there. 0: all of them.
+    std::size_t n_by_row = 0;
     // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
     // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
     std::vector<double> least_sdp;
@@ -39,6 +42,9 @@ struct SearchResult {
     std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
     ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the set of highest SDP
     double best_squares = 1.0;          // the sum of the squared weights behind its SDP
+    // The smallest set that keeps nearly all of the SDP of `best`; `best` itself if that is sufficient.
+    ScoredSet nearly{0, 0.0};
+    double nearly_squares = 1.0;
     bool is_complete = true;            // whether all sets were searched; false if there are more than `max_sets`
 };
 
@@ -92,9 +98,15 @@ class Search {
         std::iota(variables_.begin(), variables_.end(), std::uint8_t{0});
         SearchResult result;
         find_sufficient(result);
-        result.best = result.sufficient.empty() ? nearest() : result.sufficient.front();
-        if (!stop_)
-            result.best_squares = row_.squared_weights(static_cast<Set>(result.best.variables), options_.min_node_size);
+        if (result.sufficient.empty()) {
+            result.best = nearest();
+            result.nearly = smallest_near(result.best);
+        } else {
+            result.nearly = result.best = result.sufficient.front();
+        }
+        result.best_squares = squares(result.best);
+        result.nearly_squares =
+            result.nearly.variables == result.best.variables ? result.best_squares : squares(result.nearly);
         return result;
     }
 
@@ -112,11 +124,18 @@ class Search {
     static constexpr std::size_t kBatch = 4096;
     // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
     static constexpr std::size_t kMaxDropped = 1 << 16;
+    // The share of the highest SDP that a set must keep to come near it.
+    static constexpr double kNearly = 0.95;
 
     void find_sufficient(SearchResult& result) {
         std::vector<ScoredSet>& sufficient = result.sufficient;
         n_seen_ = 0;
+        bool is_chosen = false;
         for (std::size_t size = options_.min_size; size <= last_size() && !stop_; ++size) {
+            if (size > 0 && !is_chosen) {  // where the empty set is sufficient, no variable is needed
+                choose_variables();
+                is_chosen = true;
+            }
             const std::size_t n_smaller = sufficient.size();
             const bool has_new_sets = search_size(size, result);
             std::stable_sort(sufficient.begin() + static_cast<std::ptrdiff_t>(n_smaller), sufficient.end(),
@@ -127,6 +146,31 @@ class Search {
                 for (const ScoredSet& set : sufficient)
                     std::erase_if(variables_, [&](std::uint8_t v) { return set.variables == WideSet{1} << v; });
         }
+    }
+
+    // Keeps the variables that matter most at the row, chosen one after the other: the next is the one with which those
+    // before have the highest SDP. Among equals, the first in the projection is chosen.
+    void choose_variables() {
+        if (options_.n_by_row == 0 || options_.n_by_row >= n_variables_) return;
+        const double tie = kRounding * static_cast<double>(row_.n_trees());
+        std::vector<std::uint8_t> left = std::move(variables_);
+        variables_.clear();
+        Set chosen = 0;
+        while (variables_.size() < options_.n_by_row && !stop_) {
+            double best_sum = -1.0;
+            std::size_t best = 0;
+            for (std::size_t i = 0; i < left.size() && !stop_; ++i) {
+                Partial set{chosen | Set{1} << left[i], 0.0, 0};
+                while (set.n_trees < row_.n_trees() && bound(set) > best_sum + tie) advance(set);
+                if (set.n_trees < row_.n_trees() || set.sum <= best_sum + tie) continue;
+                best_sum = set.sum;
+                best = i;
+            }
+            chosen |= Set{1} << left[best];
+            variables_.push_back(left[best]);
+            left.erase(left.begin() + static_cast<std::ptrdiff_t>(best));
+        }
+        std::sort(variables_.begin(), variables_.end());
     }
 
     // Appends the sufficient sets of one size, and returns whether there was a set without a sufficient subset.
@@ -188,18 +232,43 @@ class Search {
         // The last set that was dropped is a good first guess: it stayed longest, or it is the largest.
         Partial best = dropped_.back();
         while (best.n_trees < row_.n_trees() && !stop_) advance(best);
-        if (dropped_.size() <= kMaxDropped) {
-            for (Partial& set : dropped_) challenge(best, set);
-        } else {
-            std::uint64_t n_left = n_seen_;
-            for (std::size_t size = options_.min_size; size <= last_size(); ++size)
-                for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && n_left && !stop_; sets.advance()) {
-                    Partial set{sets.set(), 0.0, 0};
-                    challenge(best, set);
-                    --n_left;
-                }
-        }
+        for_each_dropped([&](Partial& set) { challenge(best, set); });
         return {best.variables, sdp_of(best)};
+    }
+
+    // The smallest set that keeps nearly all of the highest SDP; among sets of one size, that of the highest SDP.
+    ScoredSet smallest_near(const ScoredSet& highest) {
+        const double needed = sum_to_reach(kNearly * highest.sdp, row_.n_trees());
+        Partial best{static_cast<Set>(highest.variables), highest.sdp * static_cast<double>(row_.n_trees()),
+                     row_.n_trees()};
+        for_each_dropped([&](Partial& set) {
+            const int size = count(set.variables), best_size = count(best.variables);
+            if (size > best_size) return;
+            if (size == best_size) return challenge(best, set);
+            while (bound(set) >= needed && set.n_trees < row_.n_trees() && !stop_) advance(set);
+            if (set.n_trees == row_.n_trees() && set.sum >= needed) best = set;
+        });
+        return {best.variables, sdp_of(best)};
+    }
+
+    // Calls `visit` with each set that was searched and dropped.
+    template <class Visit>
+    void for_each_dropped(const Visit& visit) {
+        if (dropped_.size() <= kMaxDropped) {
+            for (Partial& set : dropped_) visit(set);
+            return;
+        }
+        std::uint64_t n_left = n_seen_;
+        for (std::size_t size = options_.min_size; size <= last_size(); ++size)
+            for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && n_left && !stop_; sets.advance()) {
+                Partial set{sets.set(), 0.0, 0};
+                visit(set);
+                --n_left;
+            }
+    }
+
+    double squares(const ScoredSet& set) {
+        return stop_ ? 1.0 : row_.squared_weights(static_cast<Set>(set.variables), options_.min_node_size);
     }
 
     // Replaces `best` by `set` if that is better; stops as soon as it cannot be.
@@ -229,7 +298,7 @@ class Search {
     void advance(Partial& set) { set.sum += row_.share(set.n_trees++, set.variables, options_.min_node_size); }
     double bound(const Partial& set) const { return set.sum + static_cast<double>(row_.n_trees() - set.n_trees); }
     double sdp_of(const Partial& set) const { return set.sum / static_cast<double>(row_.n_trees()); }
-    std::size_t last_size() const { return std::min(options_.max_size, n_variables_); }
+    std::size_t last_size() const { return std::min(options_.max_size, variables_.size()); }
 
     // Whether `set` contains one of the first n sufficient sets.
     static bool has_subset(const std::vector<ScoredSet>& sufficient, std::size_t n, Set set) {

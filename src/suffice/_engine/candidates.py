@@ -10,13 +10,31 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice._engine.forest import FittedForest
-from suffice._engine.projection import MAX_CANDIDATES
+from suffice._engine.projection import MAX_CANDIDATES, MAX_VARIABLES
 from suffice._engine.settings import Settings
+from suffice._engine.trees import PlainForest
 from suffice._table.variables import Variables, VariableSet
 from suffice.errors import did_you_mean
 
-IMPORTANCES = ("splits", "impurity", "permutation")
+BY_ROW = "row"
+IMPORTANCES = (BY_ROW, "splits", "impurity", "permutation")
 N_PERMUTATIONS = 5
+
+
+def is_by_row(candidates: str | Sequence[str | int]) -> bool:
+    """Return whether each row has its own candidates.
+
+    Parameters
+    ----------
+    candidates : str or sequence
+        The setting.
+
+    Returns
+    -------
+    bool
+        Whether it is "row".
+    """
+    return isinstance(candidates, str) and candidates == BY_ROW
 
 
 def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables, settings: Settings) -> VariableSet:
@@ -27,12 +45,13 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
     forest : FittedForest
         The forest.
     estimator : estimator
-        The same as scikit-learn fitted it; its `feature_importances_` are used for "impurity".
+        The same as scikit-learn fitted it; its `feature_importances_` are used for "impurity" and "row".
     variables : Variables
         The variables of its table.
     settings : Settings
         Its `candidates` rank the variables, or list the candidates themselves; `n_candidates` of a ranking are taken.
-        Variables on which the forest never splits are not taken: they change no SDP.
+        With "row", up to 64 are taken, and the search chooses among them at each row. Variables on which the forest
+        never splits are not taken: they change no SDP.
 
     Returns
     -------
@@ -46,9 +65,10 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
             raise ValueError(f"`candidates` names {len(listed)} variables; the search takes at most {MAX_CANDIDATES}.")
         return listed
     n_splits = _by_variable(forest.count_splits(), variables)
-    if candidates == "splits":
+    by_row = is_by_row(candidates)
+    if candidates == "splits" or (by_row and isinstance(estimator, PlainForest)):
         importance = n_splits
-    elif candidates == "impurity":
+    elif candidates == "impurity" or by_row:
         importance = _by_variable(estimator.feature_importances_, variables)
     elif candidates == "permutation":
         importance = _permutation_importance(forest, variables, settings)
@@ -59,7 +79,7 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
         )
     ranking = np.argsort(-importance, kind="stable")
     used = [int(v) for v in ranking if n_splits[v] > 0] or [int(v) for v in ranking]
-    return tuple(used[: settings.n_candidates])
+    return tuple(used[: max(MAX_VARIABLES, settings.n_candidates) if by_row else settings.n_candidates])
 
 
 def _check_list(candidates: Any) -> list[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 
-from suffice._engine.candidates import choose_candidates
+from suffice._engine.candidates import choose_candidates, is_by_row
 from suffice._engine.ends import Ends
 from suffice._engine.forest import FittedForest
 from suffice._engine.intervals import calibrated_level
@@ -138,6 +138,12 @@ class Fitted:
         return self.projected.candidates
 
     @property
+    def n_searched(self) -> int:
+        """How many of the candidates are searched at each row."""
+        n = len(self.candidates)
+        return min(self.settings.n_candidates, n) if is_by_row(self.settings.candidates) else n
+
+    @property
     def min_node_size(self) -> int:
         """The smallest size of a cell."""
         return self.projected.min_node_size
@@ -190,7 +196,7 @@ class Fitted:
     def _estimator_for(self, settings: Settings) -> Any:
         if settings.candidates == "impurity" and isinstance(self.estimator, PlainForest):
             raise ValueError(
-                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'splits' or "
+                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row', 'splits' or "
                 "'permutation'."
             )
         return self.estimator
@@ -361,6 +367,7 @@ class Fitted:
             "columns": list(self.encoding.names),
             "variables": list(self.variables.names),
             "candidates": list(self.candidate_names),
+            "n_searched": self.n_searched,
             "fidelity": self.fidelity,
             "fidelity_by_class": self.fidelity_by_class,
             "has_signal": self.has_signal,
@@ -380,7 +387,8 @@ def _same_candidates(settings: Settings, other: Settings) -> bool:
     if isinstance(first, str) != isinstance(second, str):
         return False
     if isinstance(first, str):
-        return first == second and settings.n_candidates == other.n_candidates
+        # The search takes so many of them at each row, if each row has its own candidates.
+        return first == second and (is_by_row(first) or settings.n_candidates == other.n_candidates)
     return list(first) == list(second)  # all variables of a list are candidates
 
 

@@ -19,7 +19,15 @@ from suffice._table.variables import VariableSet
 from suffice.errors import SearchSizeWarning, warn
 
 NO_LIMIT = 2**64 - 1
-BY_ROW = ("best_masks", "best_sdps", "best_squares", "is_complete")
+BY_ROW = (
+    "best_masks",
+    "best_sdps",
+    "best_squares",
+    "nearly_masks",
+    "nearly_sdps",
+    "nearly_squares",
+    "is_complete",
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,9 @@ class FoundSets:
         The first of a row's sets; if it has none, the set with the highest SDP among those searched.
     best_squares : ndarray of shape (n_rows,)
         The sum of the squared weights of the training rows behind its SDP.
+    nearly_masks, nearly_sdps, nearly_squares : ndarray of n_rows
+        The same for the smallest set that keeps at least 95 % of the highest SDP, if the row has no sufficient set;
+        else for its first one.
     is_complete : ndarray of shape (n_rows,)
         Whether all sets were searched, and not only the first of them.
     """
@@ -51,6 +62,9 @@ class FoundSets:
     best_masks: NDArray[np.uint64]
     best_sdps: NDArray[np.float64]
     best_squares: NDArray[np.float64]
+    nearly_masks: NDArray[np.uint64]
+    nearly_sdps: NDArray[np.float64]
+    nearly_squares: NDArray[np.float64]
     is_complete: NDArray[np.bool_]
 
     def members(self, mask: NDArray[np.uint64]) -> VariableSet:
@@ -202,7 +216,7 @@ def find_sufficient_sets(
         The sets of each row.
     """
     settings = fitted.settings
-    n = len(fitted.projected.candidates)
+    n = fitted.n_searched
     if settings.min_size > n:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
     levels = fitted.levels(outcomes)
@@ -243,7 +257,7 @@ def _search(
 ) -> FoundSets:
     """Search the sets of rows whose sufficient sets must reach the same level."""
     projected, settings = fitted.projected, fitted.settings
-    n = len(fitted.projected.candidates)
+    n = fitted.n_searched
     smallest, largest = settings.min_size, n if settings.max_size is None else min(settings.max_size, n)
     least = np.zeros(0) if settings.confidence is None else least_sdps(level, settings.confidence)
     if not fitted.has_signal:
@@ -259,6 +273,7 @@ def _search(
             max_size=largest,
             minimal_only=minimal_only,
             max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
+            n_by_row=n,
             least_sdp=least,
         ),
         n_threads=settings.n_threads,

@@ -1,0 +1,114 @@
+"""The search among the candidates of each row, and the set that keeps nearly all, against the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from forests import LAYOUTS, core_forest, core_rows, fitted_forests, project
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import Oracle, trees_of
+
+from suffice import SufficientExplainer, _core
+from suffice._engine.search import NO_LIMIT
+
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
+
+
+def search(projection, queries, lo, hi, **options):
+    defaults = {"pi": 0.9, "min_node_size": 1, "min_size": 0, "max_size": 9, "minimal_only": False}
+    defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
+    return _core.search(
+        projection=projection,
+        rows=core_rows(queries, lo, hi),
+        options=_core.SearchOptions(**defaults | options),
+        n_threads=1,
+    )
+
+
+def members(word, n):
+    return tuple(v for v in range(n) if int(word) >> v & 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    drawn=fitted_forests(max_columns=5, max_rows=80),
+    pi=st.sampled_from([0.6, 0.8, 0.9, 1.0]),
+    min_node_size=st.sampled_from([1, 2, 7]),
+    min_size=st.integers(0, 1),
+    n_by_row=st.integers(1, 4),
+    seed=st.integers(0, 99),
+    layout=st.sampled_from(list(LAYOUTS)),
+)
+def test_the_sets_of_a_row_are_those_among_its_own_candidates(
+    drawn, pi, min_node_size, min_size, n_by_row, seed, layout
+):
+    X, y, task, forest = drawn
+    n = X.shape[1]
+    rng = np.random.default_rng(seed)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    projection = project(core_forest(oracle.trees, X, y), n, layout=layout)
+    values = np.unique(y)
+    queries = X[rng.integers(len(X), size=3)]
+    lo = rng.integers(len(values), size=3)
+    hi = lo if task == "classification" else np.minimum(lo + rng.integers(3, size=3), len(values) - 1)
+    options = {"pi": pi, "min_node_size": min_node_size, "min_size": min_size, "n_by_row": n_by_row}
+    result = search(projection, queries, lo, hi, **options)
+    for i, x in enumerate(queries):
+        outcome = (values[lo[i]], values[hi[i]])
+        chosen = oracle.row_candidates(x, outcome, range(n), n_by_row)
+        expected = oracle.sufficient_sets(x, outcome, chosen, pi, min_size)
+        begin, end = result["offset"][i : i + 2]
+        assert {members(word, n) for word in result["masks"][begin:end, 0]} == set(expected)
+        nearly = members(result["nearly_masks"][i, 0], n)
+        assert abs(result["nearly_sdps"][i] - oracle.sdp(x, nearly, outcome)) < 1e-14
+        if expected:
+            assert result["nearly_masks"][i].tolist() == result["best_masks"][i].tolist()
+        else:
+            size, sdp = oracle.nearly_sdp(x, outcome, chosen, min_size)
+            assert (len(nearly), oracle.sdp(x, nearly, outcome)) == (size, sdp)
+            assert set(nearly) <= set(chosen)
+
+
+def test_nearly_all_is_found_in_a_search_too_large_to_remember():
+    # 2^17 sets are more than the search keeps; the outcome depends on three of the 17 variables.
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(600, 17)).astype(float)
+    y = ((X[:, 0] + X[:, 1] + X[:, 2] >= 2) ^ (rng.random(600) < 0.3)).astype(int)
+    explainer = SufficientExplainer(random_state=0, candidates=list(range(17)), n_jobs=1, max_sets=None).fit(X, y)
+    sets = explainer.explain(X[:3], progress=False).answers.sets
+    assert len(sets.masks) == 0
+    for i in range(3):
+        size = len(sets.members(sets.nearly_masks[i]))
+        assert sets.nearly_sdps[i] >= 0.95 * sets.best_sdps[i] - 1e-9
+        smaller, equal = (
+            explainer.with_settings(max_size=most).explain(X[i : i + 1], progress=False).answers.sets.best_sdps[0]
+            for most in (size - 1, size)
+        )
+        assert smaller < 0.95 * sets.best_sdps[i]
+        assert equal == pytest.approx(sets.nearly_sdps[i], abs=1e-9)
+
+
+def test_no_variable_is_chosen_where_the_empty_set_is_sufficient():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = (X[:, 0] > 1.9).astype(int)
+    explainer = SufficientExplainer(random_state=0, n_candidates=2).fit(X, y)
+    assert explainer.explain(X[:1], np.zeros(1, dtype=int))[0].best_set.variables == ()
+
+
+def test_each_row_has_the_candidates_that_matter_there():
+    # Which variable decides depends on the first one; no two variables are enough for all rows.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 8))
+    y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int)
+    rows = np.zeros((2, 8))
+    rows[0, [0, 1]] = 1.5
+    rows[1, [0, 2]] = -1.5
+    explainer = SufficientExplainer(random_state=0, n_candidates=2).fit(X, y)
+    assert [e.best_set.variables for e in explainer.explain(rows)] == [("x0", "x1"), ("x0", "x2")]
+    assert explainer.fitted_.n_searched == 2
+    assert len(explainer.candidates_) == 8
+    splits = explainer.with_settings(candidates="splits")
+    assert splits.explain(rows).has_set.sum() <= 1
+    assert len(splits.candidates_) == 2
