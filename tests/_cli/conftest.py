@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 from shop import command, make_shop
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor

@@ -163,7 +163,7 @@ def test_a_saved_explainer_keeps_its_settings_unless_options_change_them(here, c
     assert json.loads(capsys.readouterr().out)["pi"] == 0.6
 
 
-def test_columns_that_fit_has_dropped_may_be_in_the_file(capsys):
+def test_columns_that_fit_has_dropped_may_be_in_the_file(here, capsys):
     """They were "unexpected", although the same command line had named them."""
     assert command("explain buys.suffice new.csv -f jsonl") == 0
     dropped = capsys.readouterr().out
