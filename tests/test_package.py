@@ -28,6 +28,7 @@ def test_the_package_exports_these_names():
         "GlobalRulesClassifier",
         "GlobalRulesRegressor",
         "IdentifierWarning",
+        "Quality",
         "RareCategoriesWarning",
         "Rule",
         "SearchSizeWarning",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.explanation import Explanation, SufficientSet
     from suffice.explanations import Explanations
     from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
+    from suffice.quality import Quality
     from suffice.rules import Rule
     from suffice.set_stability import SetStability
     from suffice.signal_check import SignalCheck
@@ -39,6 +40,7 @@ __all__ = [
     "GlobalRulesClassifier",
     "GlobalRulesRegressor",
     "IdentifierWarning",
+    "Quality",
     "RareCategoriesWarning",
     "Rule",
     "SearchSizeWarning",
@@ -64,6 +66,7 @@ _MODULE_OF = {
     "GlobalRulesClassifier": "global_rules",
     "GlobalRulesRegressor": "global_rules",
     "IdentifierWarning": "errors",
+    "Quality": "quality",
     "RareCategoriesWarning": "errors",
     "Rule": "rules",
     "SearchSizeWarning": "errors",

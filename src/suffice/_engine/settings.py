@@ -74,6 +74,7 @@ class Settings:
     min_size: int
     max_size: int | None
     max_sets: int | None
+    min_support: int
     min_node_size: int | None
     counts: Literal["auto", "out-of-bag", "bootstrap"]
     reference_rows: int | None
@@ -102,6 +103,7 @@ class Settings:
             check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
         if self.max_sets is not None:
             check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
+        check_number("min_support", self.min_support, "a whole number >= 0", lambda v: v >= 0, Integral)
         if self.reference_rows is not None:
             check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
         if self.min_node_size is not None:
@@ -145,6 +147,7 @@ CHANGEABLE = (
     "min_size",
     "max_size",
     "max_sets",
+    "min_support",
     "unseen",
     "extra_columns",
     "n_jobs",
