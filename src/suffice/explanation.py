@@ -322,7 +322,23 @@ class Explanation:
     def notes(self) -> tuple[str, ...]:
         """What stands beside the best set, one sentence each: what all variables say, the level, and an option."""
         signal = NO_SIGNAL if self.is_sufficient and not self.has_signal else ""
-        return tuple(filter(None, (self.all_text, self.level_note, signal, self.offer)))
+        return tuple(filter(None, (self.all_text, self.level_note, signal, self.range_note, self.offer)))
+
+    @property
+    def outside_range(self) -> tuple[str, ...]:
+        """The columns in which the row's number lies below the smallest or above the largest training value."""
+        values = dict(pair for _, pairs in self.values for pair in pairs)
+        return tuple(column.name for column in self.columns if column.is_outside(values.get(column.name)))
+
+    @property
+    def range_note(self) -> str:
+        """Which values lie outside the training rows, in one sentence; nothing if all lie within."""
+        values = dict(pair for _, pairs in self.values for pair in pairs)
+        outside = [column for column in self.columns if column.is_outside(values.get(column.name))]
+        if not outside:
+            return ""
+        listed = [f"{c.name} = {format_value(values[c.name])} ({c.extent_text})" for c in outside]
+        return f"Outside the range of the training rows: {join(listed)}."
 
     @property
     def bound_note(self) -> str:
