@@ -1,9 +1,9 @@
 """Short lists of rules against other models of few rules, on held-out rows: ``make bench-rules``.
 
-Every model has at most 20 rules: ``max_rules=20`` for this package, RuleFit and FIGS (splits), RIPPER; the 20 best rules
-of SkopeRules; 20 steps of GreedyRuleList; 20 leaves of a tree. Tables have at most 3000 training rows. Text columns are
-one-hot columns for the other models, except for RIPPER, which takes the table as it is; missing numbers are replaced by
-the median.
+Every model has at most 20 rules: ``max_rules=20`` for this package, RuleFit, FIGS (where these are splits) and RIPPER;
+the 20 best rules of SkopeRules; 20 steps of GreedyRuleList; 20 leaves of a tree. Tables have at most 3000 training
+rows. Text columns are one-hot columns for the other models, except for RIPPER, which takes the table as it is; missing
+numbers are replaced by the median.
 
 "score" is the accuracy on all held-out rows, or R2. Rows that no rule of this package covers get the most frequent
 label, or the mean. "covered" is the share of the rows that a rule decides, and "score there" the score on these rows;
@@ -38,7 +38,7 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 TABLES = ("german credit", "bank", "compas", "bike", "california")
 N_RULES = 20
 MAX_TRAINING, MAX_TEST = 3000, 4000
-COLUMNS = ("rules", "conditions", "score", "AUC", "covered", "score there", "seconds")
+COLUMNS = ("rules", "conditions", "score", "AUC", "covered", "score there", "CPU seconds")
 
 
 @dataclass(frozen=True)
@@ -230,12 +230,12 @@ def run(tables: list[str], models: list[str], n_seeds: int, data: str | None) ->
         for seed in range(n_seeds):
             split = split_table(name, seed, data)
             for model in models:
-                start = time.perf_counter()
+                start = time.process_time()
                 with warnings.catch_warnings(), contextlib.redirect_stdout(None):
                     warnings.simplefilter("ignore")  # the peers use deprecated functions
                     fitted = MODELS[model](split, seed)
                 if fitted is not None:
-                    figures.setdefault(model, []).append(measure(split, fitted, time.perf_counter() - start))
+                    figures.setdefault(model, []).append(measure(split, fitted, time.process_time() - start))
         digits = (1, 1, 3, 3, 2, 3, 1)
         means = {model: np.nanmean(np.array(lines, dtype=float), axis=0) for model, lines in figures.items()}
         print(f"**{name}** ({len(split.y)} training rows)\n")
