@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -19,9 +20,18 @@ from suffice._engine.refits import (
     share_with_sets,
     shuffle_outcomes,
 )
-from suffice._table.checks import as_finite, check_number, read_input
+from suffice._table.checks import as_finite, check_number, read_outcomes
 from suffice.certification import CertifiedRules, FreshRows, certify_rules, rows_set_aside
 from suffice.conditional import ConditionalForest
+from suffice.quality import (
+    N_EXPLAINED,
+    Quality,
+    level_of_sets,
+    quality_of_model,
+    quality_of_rows,
+    quality_out_of_bag,
+    share_by_class,
+)
 from suffice.set_stability import SetStability
 from suffice.signal_check import SignalCheck
 
@@ -66,6 +76,55 @@ class CheckedForest(ConditionalForest):
         check = SignalCheck(len(rows), share_with_sets(state, rows), share_with_sets(shuffled, rows))
         check.warn_if_near()
         return check
+
+    def quality(self, X: Any = None, y: Any = None, *, n_explained: int = N_EXPLAINED) -> Quality:
+        """Measure how well the forest predicts, and for how many rows of each class a sufficient set exists.
+
+        After `for_model`, the forest is compared with the model's outputs; if observed outcomes are passed, `model` of
+        the result compares the model's outputs with them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that the forest was not fitted on. None takes the training rows, each predicted by the trees that did
+            not draw it.
+        y : array-like of shape (n_rows,), default=None
+            The observed outcomes of `X`; needed unless a model is explained.
+        n_explained : int, default=200
+            How many rows are searched for sufficient sets: as many of each class, drawn with a fixed seed. 0 searches
+            none.
+
+        Returns
+        -------
+        Quality
+            The confusion matrix with recall and precision, or R2 and the mean absolute error, and the share of rows
+            with a sufficient set.
+        """
+        check_number("n_explained", n_explained, "a whole number >= 0", lambda v: v >= 0, Integral)
+        state = self._state()
+        if X is None:
+            if y is not None:
+                raise ValueError("`y` was passed without `X`: pass the rows as well.")
+            matrix, outcomes = state.training
+            explained = outcomes if state.model_name is not None else state.predict(matrix)
+            sets = share_by_class(state, matrix, state.outcomes(matrix, explained), n_explained)
+            return quality_out_of_bag(state, sets, level_of_sets(state))
+        if y is None and not hasattr(self, "model_"):
+            raise ValueError("`y` is needed: predictions are compared with the observed outcomes of `X`.")
+        matrix = self.encode(X)
+        if not hasattr(self, "model_"):
+            observed = state.outcomes(matrix, read_outcomes(y, len(matrix))).values  # refuses unknown labels
+            return quality_of_rows(state, matrix, observed, state.outcomes(matrix, state.predict(matrix)), n_explained)
+        outputs = state.outcomes(matrix, self._outcome_values(X, matrix, None))
+        agreement = quality_of_rows(state, matrix, outputs.values, outputs, n_explained)
+        if y is None:
+            return agreement
+        observed = read_outcomes(y, len(matrix))
+        if self.probability_of_ is not None:  # a probability is compared with whether the class was observed
+            observed = (observed == self.probability_of_).astype(np.float64)
+        elif state.classes is None:
+            observed = as_finite(observed)
+        return replace(agreement, model=quality_of_model(state, outputs.values, observed))
 
     def stability(
         self,
@@ -120,7 +179,7 @@ class CheckedForest(ConditionalForest):
             raise ValueError("`n_seeds` and `n_resamples` are both 0: there is no forest to compare with.")
         state = self._state()
         check_refits(state)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        table = self._read_rows(X)
         matrix = state.encode(table)
         outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
         sets = best_sets(state, matrix, outcomes)
@@ -202,7 +261,7 @@ class CheckedForest(ConditionalForest):
             if y is not None:
                 raise ValueError("`y` was passed without `X`: pass the rows as well.")
             return rows_set_aside(state)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        table = self._read_rows(X)
         matrix = state.encode(table)  # refuses what `explain` would refuse
         if y is None and not hasattr(self, "model_"):
             raise ValueError(

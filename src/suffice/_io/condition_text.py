@@ -51,7 +51,10 @@ def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition,
             if condition and (end == len(text) or text.startswith(" THEN ", end)):
                 readings.append((*conditions, condition))
     if not readings:
-        near = did_you_mean(re.split(" [<>=]| is ", text[unread:])[0], column_names)
+        name = re.split(" !?[<>=]| is | in | not in ", text[unread:])[0]
+        near = did_you_mean(name, column_names)
+        if name in column_names:
+            near = f' The column {name!r} is known; write text in quotes, as in {name} = "a b".'
         raise ValueError(f"Cannot read a condition on a known column from {text[unread:]!r}.{near}")
     if len(readings) > 1:
         raise ValueError(f"The names of the columns let {text!r} be read in two ways: rename columns.")

@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._show.axis import Span, spans
-from suffice._show.drawing import STYLES, Floats, Group, list_names, outcome_groups, shorten
+from suffice._show.drawing import (
+    STYLES,
+    Floats,
+    Group,
+    label_codes,
+    list_names,
+    mark_row,
+    n_ticks,
+    outcome_groups,
+    shorten,
+)
 from suffice._table.checks import check_number, check_word
 from suffice._table.encoding import Column
 from suffice._table.table import Table
@@ -111,13 +121,12 @@ class Scale:
         places: list[float] = []
         labels: list[str] = []
         if self.column.labels:
-            step = math.ceil(len(self.column.labels) / 30)
-            places = [float(code) for code in range(0, len(self.column.labels), step)]
+            places = [float(code) for code in label_codes(self.column)]
             labels = [shorten(str(self.column.decode(code)), 22) for code in places]
         elif self.missing_at is not None or self.column.kind == "whole":
             from matplotlib.ticker import MaxNLocator
 
-            steps = MaxNLocator(8, integer=self.column.kind == "whole").tick_values(*self.ends)
+            steps = MaxNLocator(n_ticks(self.ends[1]), integer=self.column.kind == "whole").tick_values(*self.ends)
             # A number next to "missing" would run into the word.
             least = self.ends[0] if self.missing_at is None else self.ends[0] + 0.05 * (self.ends[1] - self.ends[0])
             places = [float(place) for place in steps if least <= place <= self.ends[1]]
@@ -142,13 +151,13 @@ def read(column: Column, table: Table) -> Floats:
 
 
 def chosen_rules(explanation: Explanation, which: int | Literal["all"]) -> list[Rule]:
-    """Return one rule of a row, or all; none if the row has no sufficient set."""
+    """Return one rule of a row, or all; none if the row has no rules."""
     rules = explanation.rules
     if isinstance(which, str):
         check_word("which", which, ("all",))
         return list(rules)
     check_number("which", which, "'all' or a whole number >= 0", lambda v: v >= 0, Integral)
-    if not rules and not explanation.is_sufficient:
+    if not rules and (which == 0 or not explanation.is_sufficient):
         return []
     if which >= len(rules):
         hint = "explain(X, rules='all') finds one for each sufficient set"
@@ -304,20 +313,20 @@ def view_rules(explanations: Explanations, explanation: Explanation, rules: list
 
 
 def draw_view(ax: Axes, view: RuleView) -> None:
-    """Draw training rows, the boxes of the rules over them, and the row as a star."""
+    """Draw training rows, the boxes of the rules over them, and a ring around the row."""
     scales, groups = view.scales, view.groups
-    star = scales[-1].of_row
+    height = scales[-1].of_row
     if len(scales) == 2:
         draw_points(ax, scales[0], scales[1], groups)
     else:
         top = draw_histogram(ax, scales[0], groups)
-        star = 1.08 * top
+        height = 1.08 * top
         ax.set_ylim(0, 1.17 * top)
         ax.set_ylabel("training rows")
     for style, r in zip(STYLES, view.rules, strict=False):
         name = textwrap.fill(f"rule on {list_names([c.name for c in r.conditions])}", 30)
         draw_boxes(ax, scales, r, style, 0.1 / len(view.rules), "the rule" if len(view.rules) == 1 else name)
-    ax.plot(scales[0].of_row, star, "*", ms=17, mfc="black", mec="white", mew=1.2, zorder=6, ls="", label="the row")
+    mark_row(ax, scales[0].of_row, height, "the row")
     scales[0].dress(ax, "x")
     if len(scales) == 2:
         scales[1].dress(ax, "y")

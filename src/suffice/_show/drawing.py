@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._show.picture import kept_text
+from suffice._table.encoding import Column
 from suffice.explanation import Explanation
 from suffice.explanations import Explanations
 from suffice.words import format_value, join
@@ -57,6 +59,12 @@ def keep_spines(ax: Axes, *spines: str) -> Axes:
     return ax
 
 
+def row_title(explanation: Explanation) -> str:
+    """Write which row is drawn, and its outcome."""
+    named = f"{explanation.label}, outcome" if explanation.is_named else "Outcome"
+    return f"{named}: {outcome_text(explanation)}"
+
+
 def say(ax: Axes, text: str) -> Axes:
     """Write a text in place of a drawing."""
     wrapped = "\n".join(textwrap.fill(line, 50) for line in text.split("\n"))
@@ -71,22 +79,25 @@ def say_nothing_sufficient(ax: Axes, explanation: Explanation | None) -> Axes:
     if explanation is None:
         return say(ax, "No row has a sufficient set.")
     if explanation.is_sufficient:
-        return say(ax, "The row has no rules: explain(X, rules='minimal') finds them.")
-    return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
+        return say(ax, "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows.")
+    return say(ax, f"{row_title(explanation)}\n{explanation.lead}")
 
 
 def say_nothing_needed(ax: Axes, explanation: Explanation | None) -> Axes:
     """Write that no variable is needed, so that none has any importance."""
     if explanation is None:
         return say(ax, "No variable is needed: the outcomes are kept for all values.")
-    return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
+    return say(ax, f"{row_title(explanation)}\n{explanation.lead}")
 
 
 def set_title(ax: Axes, text: str) -> None:
     """Write lines above the axes, broken to their width."""
     figure: Any = ax.figure
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()  # only then the axes have their width
     inches = ax.get_position().width * figure.get_figwidth()
     text = re.sub(r"(\[[^\s\]]+,) ", "\\1\u00a0", text)  # an interval stays on one line
+    text = re.sub(r"(\d) %", "\\1\u00a0%", text)
     lines = [textwrap.fill(line, max(28, int(inches / INCHES_A_LETTER))) for line in text.split("\n")]
     ax.set_title(escape("\n".join(lines)), loc="left", fontsize=10)
 
@@ -109,6 +120,26 @@ def set_legend(ax: Axes, title: str | None = None, first: Sequence[str] = ()) ->
         set_sizes = getattr(handle, "set_sizes", None)  # points are small, or of different sizes
         if set_sizes is not None:
             set_sizes([45])
+
+
+def mark_row(ax: Axes, x: float, y: float, label: str) -> None:
+    """Mark the explained row by a ring, which leaves what is drawn at its place visible."""
+    from matplotlib.patheffects import Stroke, withStroke
+
+    ring = ax.plot([x], [y], "o", ms=10, mfc="none", mec="black", mew=2, zorder=6, ls="", label=label)[0]
+    ring.set_path_effects([withStroke(linewidth=4.5, foreground="white"), Stroke(linewidth=2, foreground="black")])
+
+
+def label_codes(column: Column) -> list[int]:
+    """Choose the categories that get a label on an axis: all, or as many as do not run into each other."""
+    is_short = all(len(str(column.decode(code))) <= 8 for code in range(len(column.labels)))
+    step = math.ceil(len(column.labels) / (30 if is_short else 15))
+    return list(range(0, len(column.labels), max(step, 1)))
+
+
+def n_ticks(high: float) -> int:
+    """Return how many numbers up to `high` fit on an axis."""
+    return 8 if len(f"{abs(high):.0f}") <= 3 else 5
 
 
 def shorten(name: str, length: int = MAX_NAME) -> str:

@@ -16,7 +16,7 @@ from flask import Response, abort, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from suffice._show.markup import read_template
-from suffice.app.pages import many_rows, rule_list, start
+from suffice.app.pages import many_rows, model_quality, rule_list, start
 from suffice.app.pages.one_row import page as one_row
 from suffice.app.state.desk import Desk, WaitingTables
 from suffice.app.state.jobs import Jobs
@@ -77,16 +77,17 @@ def make_app(desk: Desk, waiting: WaitingTables | None = None) -> Dash:
         lambda path, search: _page(desk, waiting, path, search)
     )
     app.callback(
-        Output("pane-rows", "children"),
-        Output("pane-rules", "children"),
-        Input("view", "data"),
-        State("pane-rows", "children"),
-        State("pane-rules", "children"),
+        output=[Output(f"pane-{name}", "children") for name in _PANES],
+        inputs={
+            "stored": Input("view", "data"),
+            "panes": {name: State(f"pane-{name}", "children") for name in _PANES},
+        },
         prevent_initial_call=True,
-    )(lambda stored, rows, rules: _fill(desk, stored, {"rows": rows, "rules": rules}))
+    )(lambda stored, panes: _fill(desk, stored, panes))
     one_row.register(app, desk, jobs)
     many_rows.register(app, desk, jobs)
     rule_list.register(app, desk, jobs)
+    model_quality.register(app, desk, jobs)
     start.register(app, desk, jobs, waiting)
     _connect_browser(app)
     _protect(app)
@@ -103,8 +104,8 @@ def _page(desk: Desk, waiting: WaitingTables, path: str | None, search: str | No
         message = "The data of this link are no longer here: open the table again." if view.data else ""
         return [_header(None), html.Main(start.layout(waiting, message))]
     view = workspace.check(view)
-    tabs = [("row", "One row"), ("rows", "Many rows"), ("rules", "Global rules")]
-    panes = {"row": one_row.layout(workspace, view), "rows": None, "rules": None}
+    tabs = [("row", "One row"), ("rows", "Many rows"), ("rules", "Global rules"), ("quality", "Model quality")]
+    panes: dict[str, Any] = {"row": one_row.layout(workspace, view), **dict.fromkeys(_PANES)}
     if view.tab != "row":
         panes[view.tab] = _PANES[view.tab](workspace)
     return [
@@ -117,7 +118,7 @@ def _page(desk: Desk, waiting: WaitingTables, path: str | None, search: str | No
     ]
 
 
-_PANES = {"rows": many_rows.layout, "rules": rule_list.layout}
+_PANES = {"rows": many_rows.layout, "rules": rule_list.layout, "quality": model_quality.layout}
 
 
 def _fill(desk: Desk, stored: Any, panes: dict[str, Any]) -> tuple[Any, ...]:
@@ -125,7 +126,7 @@ def _fill(desk: Desk, stored: Any, panes: dict[str, Any]) -> tuple[Any, ...]:
     view = View.from_store(stored)
     workspace = desk.get(view.data)
     if workspace is None:
-        return no_update, no_update
+        return (no_update,) * len(panes)
     return tuple(
         _PANES[name](workspace) if view.tab == name and not content else no_update for name, content in panes.items()
     )
@@ -170,11 +171,17 @@ def _connect_browser(app: Dash) -> None:
         Input({"type": "value", "column": MATCH}, "value"),
         prevent_initial_call=True,
     )
+    app.clientside_callback(
+        function("outside"),
+        Output({"type": "outside", "column": MATCH}, "children"),
+        Input({"type": "value", "column": MATCH}, "value"),
+        State({"type": "ends", "column": MATCH}, "data"),
+    )
     for name in ("pi", "alpha", "n-candidates"):
         app.clientside_callback(function("text"), Output(f"{name}-text", "children"), Input(name, "value"))
     app.clientside_callback(
         function("tabs"),
-        *(Output(f"pane-{name}", "hidden") for name in ("row", "rows", "rules")),
+        *(Output(f"pane-{name}", "hidden") for name in ("row", *_PANES)),
         Input("tabs", "value"),
     )
     app.clientside_callback(

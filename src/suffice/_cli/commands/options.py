@@ -57,6 +57,10 @@ UnseenOption = Annotated[
     typer.Option("--unseen", help="How to treat categories that were not there at fit: by default, as an error."),
 ]
 IgnoreOption = Annotated[bool, typer.Option("--ignore-extra", help="Ignore columns that were not there at fit.")]
+IdOption = Annotated[
+    list[str] | None,
+    typer.Option("--id", metavar="COL", help="Call rows by a column of ROWS, and keep it; may be repeated."),
+]
 LimitOption = Annotated[
     int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")
 ]

@@ -15,12 +15,16 @@ window.dash_clientside.suffice = {
     if (by.type === "slide") return [none, slid];
     return [typeof typed === "number" ? typed : none, none];
   },
+  outside: function (value, ends) {
+    if (!ends || typeof value !== "number" || (value >= ends[0] && value <= ends[1])) return "";
+    return "outside of the training values, " + ends[2] + " to " + ends[3];
+  },
   text: function (value) {
     return String(value);
   },
   tabs: function (value) {
     window.setTimeout(function () { window.dispatchEvent(new Event("resize")); }, 50);
-    return ["row", "rows", "rules"].map(function (name) { return name !== value; });
+    return ["row", "rows", "rules", "quality"].map(function (name) { return name !== value; });
   },
   link: function (search) {
     const own = search === "?" ? window.location.pathname : search;

@@ -24,10 +24,28 @@ COLOURS = {
     "dark": ("#e6e8ea", "rgba(230,232,234,.16)", "#56b4e9", "#f0ad2e", "#3cc79c", "#e79fc6", "#1d2125"),
 }
 MAX_POINTS = 3000
+MAX_TICKS = 40  # categories with a label
+MAX_WHOLE_TICKS = 12  # whole numbers of a range in which each has a label
 CONFIG = {"displayModeBar": False, "responsive": True, "displaylogo": False}
 
 
-def _figure(scheme: str, height: int, **layout: Any) -> go.Figure:
+def base_figure(scheme: str, height: int, **layout: Any) -> go.Figure:
+    """Make an empty figure in the colours of the app.
+
+    Parameters
+    ----------
+    scheme : {"light", "dark"}
+        The colours.
+    height : int
+        In pixels.
+    **layout : dict
+        More of Plotly's layout.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The figure.
+    """
     text, line, *_ = COLOURS[scheme]
     axis = {"gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True}
     return go.Figure(
@@ -51,20 +69,22 @@ def _figure(scheme: str, height: int, **layout: Any) -> go.Figure:
     )
 
 
-def plain(text: str) -> str:
+def plain(text: str, length: int = 40) -> str:
     """Escape text for Plotly, which reads tags, and formulas between dollar signs; shorten it if it is long.
 
     Parameters
     ----------
     text : str
         Any text.
+    length : int, default=40
+        How many characters are kept.
 
     Returns
     -------
     str
         The text for a figure.
     """
-    shortened = text if len(text) <= 40 else f"{text[:38]}…"
+    shortened = text if len(text) <= length else f"{text[: length - 2]}…"
     return shortened.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
@@ -85,7 +105,7 @@ def nothing(scheme: str, text: str, height: int = 260) -> go.Figure:
     plotly.graph_objects.Figure
         The figure.
     """
-    figure = _figure(scheme, height, xaxis={"visible": False}, yaxis={"visible": False})
+    figure = base_figure(scheme, height, xaxis={"visible": False}, yaxis={"visible": False})
     figure.add_annotation(text=plain(text), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     return figure
 
@@ -119,7 +139,7 @@ def cdf(
         The figure.
     """
     text, _, blue, orange, *_ = COLOURS[scheme]
-    figure = _figure(scheme, 300, xaxis={"title": plain(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
+    figure = base_figure(scheme, 300, xaxis={"title": plain(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
     if explanation.interval is not None:
         low, high = explanation.interval
         figure.add_vrect(x0=low, x1=high, fillcolor=blue, opacity=0.14, line_width=0)
@@ -179,7 +199,7 @@ def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figu
         The figure.
     """
     orange, panel = COLOURS[scheme][3], COLOURS[scheme][-1]
-    figure = _figure(scheme, 340, xaxis=_axis(plane.columns[0]), yaxis=_axis(plane.columns[1]))
+    figure = base_figure(scheme, 340, xaxis=column_axis(plane.columns[0]), yaxis=column_axis(plane.columns[1]))
     _add_points(figure, plane, outcome, scheme)
     if rule is not None:
         _add_boxes(figure, plane, rule, scheme)
@@ -262,21 +282,36 @@ def _drawn_ends(column: Column, values: NDArray[np.float32]) -> tuple[float, flo
     return low - margin, high + margin
 
 
-def _axis(column: Column) -> dict[str, Any]:
-    axis: dict[str, Any] = {"title": plain(column.name), "zeroline": False}
-    if column.kind == "category" and len(column.labels) <= 40:
+def column_axis(column: Column) -> dict[str, Any]:
+    """Lay out the axis of a column: the labels of categories, and whole numbers without fractions between them.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+
+    Returns
+    -------
+    dict
+        The axis for Plotly.
+    """
+    axis: dict[str, Any] = {"title": {"text": plain(column.name), "standoff": 12}, "zeroline": False}
+    if column.kind == "category" and len(column.labels) <= MAX_TICKS:
         codes = list(range(len(column.labels)))
-        axis |= {"tickvals": codes, "ticktext": [plain(code_text(column, code)) for code in codes]}
+        axis |= {"tickvals": codes, "ticktext": [plain(code_text(column, code), 18) for code in codes]}
+    elif column.kind == "whole":
+        low, high = drawn_range(column)
+        axis |= {"tickformat": "d"} | ({"dtick": 1, "tick0": 0} if high - low <= MAX_WHOLE_TICKS else {})
     return axis
 
 
 def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[int], scheme: str) -> go.Figure:
-    """Draw the LXI of many rows.
+    """Draw the importances of many rows.
 
     Parameters
     ----------
     importance : ndarray of shape (n_rows, n_variables)
-        The LXI.
+        The importances.
     names : sequence of str
         The variables.
     rows : sequence of int
@@ -290,18 +325,18 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
         The figure: one column for each row.
     """
     *_, green, _, panel = COLOURS[scheme]
-    figure = _figure(
+    figure = base_figure(
         scheme, 90 + 26 * len(names), yaxis={"autorange": "reversed", "showgrid": False}, xaxis={"visible": False}
     )
     figure.add_heatmap(
         z=importance.T,
         y=[plain(name) for name in names],
         customdata=np.broadcast_to(np.asarray(rows), importance.T.shape),
-        hovertemplate="row %{customdata}<br>%{y}<br>LXI %{z:.2f}<extra></extra>",
+        hovertemplate="row %{customdata}<br>%{y}<br>importance %{z:.2f}<extra></extra>",
         zmin=0,
         zmax=1,
         colorscale=[[0, panel], [1, green]],
-        colorbar={"title": "LXI", "thickness": 10, "outlinewidth": 0},
+        colorbar={"title": "importance", "thickness": 10, "outlinewidth": 0},
     )
     return figure
 
@@ -326,7 +361,7 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
         The figure.
     """
     text, _, blue, orange, *_ = COLOURS[scheme]
-    figure = _figure(
+    figure = base_figure(
         scheme,
         340,
         showlegend=False,

@@ -49,14 +49,17 @@ def draw_rule(
     """
     conditions = {condition.name: condition for condition in rule.conditions} if rule is not None else {}
     drawn = [
-        _draw(column, matrix[:, c], float(row[c]), conditions.get(column.name)) for c, column in columns[:MAX_DRAWN]
+        _draw(column, matrix[:, c], float(row[c]), conditions.get(column.name), "" if rule is None else "any value")
+        for c, column in columns[:MAX_DRAWN]
     ]
     return html.Div(drawn, className="hists")
 
 
-def _draw(column: Column, values: NDArray[np.float32], own: float, condition: Condition | None) -> html.Div:
+def _draw(
+    column: Column, values: NDArray[np.float32], own: float, condition: Condition | None, unbounded: str
+) -> html.Div:
     known = values[~np.isnan(values)].astype(np.float64)
-    bounds = "any value" if condition is None else bounds_text(condition)
+    bounds = unbounded if condition is None else bounds_text(condition)
     head = html.Div(
         [html.Span(column.name, className="name"), html.Span(bounds, className="bounds" if condition else "note")],
         className="hist-head",

@@ -99,12 +99,18 @@ def table_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:
                 "field": f"c{i}",
                 "headerName": name,
                 "filter": kind,
-                "width": int(np.clip(9 * len(name) + 60, 90, 220)),
+                "width": _width(name, frame[name]),
                 "filterParams": {"maxNumConditions": 2, "buttons": ["reset"]},
                 **({"type": "rightAligned"} if dtype.is_numeric() else {}),
             }
         )
     return columns
+
+
+def _width(name: str, column: pl.Series) -> int:
+    """Return a width in pixels that the name and most values of a column need."""
+    n = 0 if column.dtype.is_numeric() else max((len(str(value)) for value in column.head(100).to_list()), default=0)
+    return int(np.clip(max(9 * len(name) + 60, 7 * n + 40), 90, 220))
 
 
 def choose_rows(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-TABS = ("row", "rows", "rules")
+TABS = ("row", "rows", "rules", "quality")
 OUTCOMES = ("prediction", "observed")
 LEVELS = ("same", "odds")
 _BY_CLASS = ("levels", "confidence")
@@ -23,7 +23,7 @@ class View:
     ----------
     data : str, default=""
         Which workspace it is about; "" for the one that the app was started with.
-    tab : {"row", "rows", "rules"}, default="row"
+    tab : {"row", "rows", "rules", "quality"}, default="row"
         The page.
     row : int, default=0
         The row of the table.
@@ -33,6 +33,8 @@ class View:
         Settings; None for those of the explainer.
     n_candidates : int or None, default=None
         How many variables are searched; None for those of the explainer.
+    candidates : tuple of str, default=()
+        The variables that are searched; () for the first `n_candidates`.
     levels : {"same", "odds"} or None, default=None
         Whether all classes must reach pi, or each its own level; None for the explainer's setting.
     confidence : float or None, default=None
@@ -62,6 +64,7 @@ class View:
     pi: float | None = None
     alpha: float | None = None
     n_candidates: int | None = None
+    candidates: tuple[str, ...] = ()
     levels: str | None = None
     confidence: float | None = None
     chosen: tuple[str, ...] = ()
@@ -90,9 +93,10 @@ class View:
         return self.outcome == "observed" and not self.edits
 
     @property
-    def settings(self) -> tuple[float | str | None, ...]:
+    def settings(self) -> tuple[float | str | tuple[str, ...] | None, ...]:
         """What differs from the explainer's own settings."""
-        return self.pi, self.alpha, self.n_candidates, self.levels, self.confidence, self.unseen
+        candidates = self.candidates or None
+        return self.pi, self.alpha, self.n_candidates, candidates, self.levels, self.confidence, self.unseen
 
     @property
     def has_own_search(self) -> bool:
@@ -107,7 +111,7 @@ class View:
         View
             The view.
         """
-        return self.with_(pi=None, alpha=None, n_candidates=None, levels=None, confidence=None)
+        return self.with_(pi=None, alpha=None, n_candidates=None, candidates=(), levels=None, confidence=None)
 
     @property
     def key(self) -> str:
@@ -123,7 +127,8 @@ class View:
         dict
             Ready for JSON.
         """
-        return {**asdict(self), "edits": dict(self.edits), "chosen": list(self.chosen)}
+        lists = {"chosen": list(self.chosen), "candidates": list(self.candidates)}
+        return {**asdict(self), "edits": dict(self.edits), **lists}
 
     @classmethod
     def from_store(cls, stored: Mapping[str, Any] | None) -> View:
@@ -140,7 +145,8 @@ class View:
             The view.
         """
         values = dict(stored or {})
-        return cls(**{**values, "chosen": tuple(values.get("chosen", ()))})
+        lists = {name: tuple(values.get(name, ())) for name in ("chosen", "candidates")}
+        return cls(**{**values, **lists})
 
     def to_search(self) -> str:
         """Write the view as the search part of a link; fields with their default values are left out.
@@ -157,6 +163,7 @@ class View:
             if value != getattr(default, name):
                 pairs.append((name, json.dumps(value) if not isinstance(value, str) else value))
         pairs += [("set", name) for name in self.chosen]
+        pairs += [("candidate", name) for name in self.candidates]
         pairs += [(f"{_EDIT}{name}", json.dumps(value, default=str)) for name, value in self.edits.items()]
         return f"?{urlencode(pairs)}" if pairs else ""
 
@@ -189,7 +196,8 @@ class View:
                 value = _READ[name](text)
                 if value is not None:
                     fields[name] = value
-        return cls(**fields, edits=edits, chosen=tuple(text for name, text in pairs if name == "set"))
+        chosen, candidates = (tuple(text for name, text in pairs if name == kind) for kind in ("set", "candidate"))
+        return cls(**fields, edits=edits, chosen=chosen, candidates=candidates)
 
 
 def _read_json(text: str) -> Any:

@@ -7,9 +7,9 @@ under a lock, because the model may not take calls from several threads.
 from __future__ import annotations
 
 import datetime
-import re
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,15 +19,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from suffice._engine.outcomes import outcomes_of_classes
-from suffice._io.condition_text import parse_conditions
 from suffice._io.explainer_file import training_rows
+from suffice._show.curve_figure import CurveView, view_curve
 from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
-from suffice._table.table import Table, match_columns, read_columns
+from suffice._table.matching import match_columns
+from suffice._table.table import Table
+from suffice.app.state.row_search import find_rows
 from suffice.app.state.view import View
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SufficientSet
 from suffice.explanations import Explanations
+from suffice.quality import Quality
 from suffice.rules import Rule
 from suffice.set_stability import SetStability
 
@@ -138,6 +141,12 @@ class Workspace:
         fitted = self.explainer.fitted_
         return tuple(fitted.variables.names[v] for v in fitted.ranking())
 
+    @cached_property
+    def source_names(self) -> tuple[str, ...]:
+        """The columns of the table that the explainer knows, those of the candidates first."""
+        of_candidates = [c.source for name in self.explainer.candidates_ for c in self.columns_of[name]]
+        return tuple(dict.fromkeys([*(self.names[i] for i in of_candidates), *self.names]))
+
     def explainer_for(self, view: View) -> SufficientExplainer:
         """Return a copy of the explainer with the settings of a view; it shares the forest.
 
@@ -155,7 +164,10 @@ class Workspace:
 
     def _make_explainer(self, view: View) -> SufficientExplainer:
         changes: dict[str, Any] = {"extra_columns": "ignore"}
-        if view.n_candidates is not None and view.n_candidates != len(self.explainer.candidates_):
+        if view.candidates:
+            changes["candidates"] = list(view.candidates)
+            changes["n_candidates"] = len(view.candidates)
+        elif view.n_candidates is not None and view.n_candidates != len(self.explainer.candidates_):
             changes["candidates"] = list(self.ranking[: view.n_candidates])
             changes["n_candidates"] = len(changes["candidates"])
         if view.pi is not None:
@@ -186,12 +198,14 @@ class Workspace:
         edits = {name: value for name, value in view.edits.items() if name in self.names}
         known = set(self.explainer.variable_names_)
         chosen = view.chosen if set(view.chosen) <= known else ()
+        candidates = tuple(name for name in view.candidates if name in known)[:MAX_SEARCHED]
         outcome = view.outcome if self.observed is not None else "prediction"
         n = None if view.n_candidates is None else min(view.n_candidates, len(self.ranking))
         return view.with_(
             row=min(view.row, self.frame.height - 1),
             edits=edits,
             chosen=chosen,
+            candidates=candidates,
             outcome=outcome,
             n_candidates=n,
             levels=None if self.is_regression else view.levels,
@@ -318,25 +332,7 @@ class Workspace:
         ndarray of int
             The positions of the rows.
         """
-        return self._answers.get(("find", text), lambda: self._find(text))  # type: ignore[no-any-return]
-
-    def _find(self, text: str) -> NDArray[np.intp]:
-        text = text.strip()
-        if not text:
-            return np.arange(self.frame.height)
-        if re.search("[<>=]| in | is ", text):
-            sentence = re.sub(r"\s+and\s+", " AND ", text, flags=re.IGNORECASE)
-            sentence = re.sub("^if ", "", sentence, flags=re.IGNORECASE)
-            is_match = np.ones(self.frame.height, dtype=bool)
-            table = read_columns(self.frame)
-            for condition in parse_conditions(f"IF {sentence}", self.frame.columns):
-                is_match &= condition.covers_rows(table)
-            return np.flatnonzero(is_match)
-        matches = [
-            pl.col(name).cast(pl.String, strict=False).str.to_lowercase().str.contains(text.lower(), literal=True)
-            for name in self.frame.columns
-        ]
-        return np.flatnonzero(self.frame.select(pl.any_horizontal(matches).fill_null(False)).to_series().to_numpy())
+        return self._answers.get(("find", text), lambda: find_rows(self.frame, text))  # type: ignore[no-any-return]
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
@@ -387,6 +383,30 @@ class Workspace:
                 progress=step,
             ),
         )
+
+    def quality(self, of_table: bool) -> Quality:
+        """Measure how well the forest predicts, with the settings of the explainer.
+
+        Parameters
+        ----------
+        of_table : bool
+            Whether the rows of the table are predicted, as far as their outcomes are known; if not, the training rows.
+
+        Returns
+        -------
+        Quality
+            The quality.
+        """
+        return self._answers.get(("quality", of_table), lambda: self._quality(of_table))  # type: ignore[no-any-return]
+
+    def _quality(self, of_table: bool) -> Quality:
+        explainer = self.explainer.with_settings(extra_columns="ignore")
+        if not of_table:
+            return explainer.quality()
+        observed = self.observed or [None] * self.frame.height
+        known = [row for row, outcome in enumerate(observed) if outcome is not None or self.observed is None]
+        with self.lock if hasattr(explainer, "model_") else nullcontext():
+            return explainer.quality(self.as_input(self.frame[known]), self.observed_at(known))
 
     def chosen_set(self, view: View) -> SufficientSet:
         """Return the set that a view shows: the chosen one if it is sufficient, else the best one.
@@ -457,6 +477,28 @@ class Workspace:
             # By the same counts as the SDPs; the forest's own probabilities come from the rows that grew its trees.
             of_all = fitted.projected.leaf_sdp(rows, outcomes_of_classes(classes, classes), fitted.settings.n_threads)
             return explainer.predict_proba(X, S)[0], of_all
+
+    def curve(self, view: View, column: int) -> CurveView:
+        """Compute the probability that the outcome of a view is kept along one column.
+
+        Parameters
+        ----------
+        view : View
+            The view.
+        column : int
+            The position of the encoded column.
+
+        Returns
+        -------
+        CurveView
+            The curve of the set that the view shows, and that of all variables.
+        """
+        return self._answers.get(("curve", view.key, view.chosen, column), lambda: self._curve(view, column))  # type: ignore[no-any-return]
+
+    def _curve(self, view: View, column: int) -> CurveView:
+        explanations, chosen, rule = self.explain(view), self.chosen_set(view), self.rule(view)
+        answers = explanations.answers
+        return view_curve(explanations.fitted, answers.X[0], answers.outcomes, explanations[0], chosen, rule, column)
 
     def encoded(self, view: View) -> NDArray[np.float32]:
         """Encode the row of a view.

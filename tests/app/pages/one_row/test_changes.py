@@ -12,7 +12,13 @@ INPUTS = {"row": 3, "find": "", "clicked_row": None, "clicked_set": None, "use_p
 def inputs(mixed):
     explainer = mixed.explainer
     by_class = {"levels": explainer.levels, "confidence": "0", "use_levels": []}
-    settings = {**by_class, "pi": explainer.pi, "alpha": explainer.alpha, "n_candidates": len(explainer.candidates_)}
+    settings = {
+        **by_class,
+        "pi": explainer.pi,
+        "alpha": explainer.alpha,
+        "candidates": [],
+        "n_candidates": len(explainer.candidates_),
+    }
     return {**INPUTS, **settings, "unseen": False, "tab": "row", "values": shown_values(mixed, View(row=3))}
 
 
@@ -57,7 +63,9 @@ def test_settings_that_are_the_explainers_own_stay_out_of_the_view(mixed, inputs
     old = View(row=3)
     assert next_view(mixed, old, "pi", inputs) == old
     assert next_view(mixed, old, "pi", {**inputs, "pi": 0.7}) == View(row=3, pi=0.7)
-    assert next_view(mixed, old, "n-candidates", {**inputs, "n_candidates": 2}) == View(row=3, n_candidates=2)
+    assert next_view(mixed, old, "n-candidates", {**inputs, "candidates": [], "n_candidates": 2}) == View(
+        row=3, n_candidates=2
+    )
     assert next_view(mixed, old, "unseen", {**inputs, "unseen": True}).unseen
 
 

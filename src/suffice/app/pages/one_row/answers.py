@@ -13,6 +13,7 @@ from dash import html, no_update
 from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule
 from suffice.app.pages.one_row.lookalikes import covered_rows, line_columns, look_alikes
 from suffice.app.parts import charts, pieces
+from suffice.app.parts.curve_charts import draw_curve
 from suffice.app.parts.drawings import draw_rule
 from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
@@ -151,7 +152,7 @@ def explained(workspace: Workspace, view: View) -> Answer:
     return Answer(
         outcome=_outcome(workspace, view, explanation),
         care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
-        importance=pieces.importance_bars(explanation.importance, 12),
+        importance=pieces.importance_bars(explanation.ranked_importance(), 12),
         rule=body,
         effect=_effect(workspace, view, explanation),
         page_class="panels",
@@ -286,7 +287,51 @@ def classes(desk: Desk, stored: Any) -> Any:
     return pieces.class_bars(workspace.explainer.classes_.tolist(), *workspace.distribution(view), explanation.outcome)
 
 
-def boxes(desk: Desk, stored: Any, axes: tuple[str | None, str | None], scheme: str | None) -> Any:
+@dataclass(frozen=True)
+class Picked:
+    """The columns of the axes of the two figures.
+
+    Parameters
+    ----------
+    axes : tuple of (str or None)
+        What the pickers show: the positions of columns as text, None for an empty picker.
+    suggested : list of str or None
+        What the page itself wrote into the pickers before; these are replaced when the set changes.
+    """
+
+    axes: tuple[str | None, ...]
+    suggested: list[str] | None
+
+    def choose(self, usual: list[int]) -> list[str]:
+        """Return the axes to draw: those that the user picked, and suggested ones for all others.
+
+        Parameters
+        ----------
+        usual : list of int
+            The columns that are suggested, in this order.
+
+        Returns
+        -------
+        list of str
+            The positions of columns, as text.
+        """
+        before: list[str | None] = [*(self.suggested or []), *[None] * len(self.axes)]
+        own = [None if axis == last else axis for axis, last in zip(self.axes, before, strict=False)]
+        chosen: list[str] = []
+        for axis in own:
+            free = (str(c) for c in usual if str(c) not in chosen and str(c) not in own)
+            chosen.append(axis or next(free, str(usual[0])))
+        return chosen
+
+
+def _usual_columns(workspace: Workspace, view: View) -> list[int]:
+    """List the columns of the chosen set, and then those of the other candidates."""
+    names = [*workspace.chosen_set(view).variables, *workspace.explainer_for(view).candidates_]
+    columns = dict.fromkeys(c for name in names for c in workspace.positions_of[name])
+    return [*columns] or [*range(len(workspace.columns))]
+
+
+def boxes(desk: Desk, stored: Any, picked: Picked, scheme: str | None) -> tuple[Any, Any, Any, Any]:
     """Draw the box of the rule on two columns.
 
     Parameters
@@ -295,24 +340,26 @@ def boxes(desk: Desk, stored: Any, axes: tuple[str | None, str | None], scheme: 
         The workspaces.
     stored : dict
         The view.
-    axes : tuple of str or None
-        The positions of the columns; None takes those of the chosen set first.
+    picked : Picked
+        The two columns.
     scheme : {"light", "dark"} or None
         The colours.
 
     Returns
     -------
-    plotly.graph_objects.Figure
+    figure : plotly.graph_objects.Figure
         The figure.
+    x, y : str
+        What the pickers show.
+    suggested : list of str
+        The same, to be recognised later.
     """
     opened = _open(desk, stored)
     if opened is None:
-        return no_update
+        return (no_update,) * 4
     workspace, view, explanation = opened
-    names = [*workspace.chosen_set(view).variables, *workspace.explainer_for(view).candidates_]
-    usual = list(dict.fromkeys(c for name in names for c in workspace.positions_of[name]))
-    x = int(axes[0]) if axes[0] else usual[0]
-    y = int(axes[1]) if axes[1] else next((c for c in usual if c != x), x)
+    axes = picked.choose(_usual_columns(workspace, view))
+    x, y = (int(axis) for axis in axes)
     row = workspace.encoded(view)
     plane = charts.Plane(
         (workspace.columns[x], workspace.columns[y]),
@@ -321,10 +368,41 @@ def boxes(desk: Desk, stored: Any, axes: tuple[str | None, str | None], scheme: 
         (float(row[x]), float(row[y])),
     )
     outcome = str(explanation.outcome) if explanation.interval is None else "in the interval"
-    return charts.boxes(plane, workspace.rule(view), outcome, scheme or "light")
+    return charts.boxes(plane, workspace.rule(view), outcome, scheme or "light"), *axes, axes
 
 
-def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any]:
+def curve(desk: Desk, stored: Any, picked: Picked, scheme: str | None) -> tuple[Any, Any, Any]:
+    """Draw the probability that the outcome is kept along one column.
+
+    Parameters
+    ----------
+    desk : Desk
+        The workspaces.
+    stored : dict
+        The view.
+    picked : Picked
+        The column.
+    scheme : {"light", "dark"} or None
+        The colours.
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+        The figure.
+    x : str
+        What the picker shows.
+    suggested : list of str
+        The same, to be recognised later.
+    """
+    opened = _open(desk, stored)
+    if opened is None:
+        return (no_update,) * 3
+    workspace, view, _ = opened
+    axes = picked.choose(_usual_columns(workspace, view))
+    return draw_curve(workspace.curve(view, int(axes[0])), scheme or "light"), axes[0], axes
+
+
+def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any, Any]:
     """List the training rows that the rule covers.
 
     Parameters
@@ -337,17 +415,17 @@ def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any]:
     Returns
     -------
     tuple
-        The lines, a note, and the definitions of the columns.
+        The lines, a note, the definitions of the columns, and whether the panel is hidden: there may be no rule.
     """
     opened = _open(desk, stored)
     if opened is None:
-        return (no_update,) * 3
+        return (no_update,) * 4
     workspace, view, explanation = opened
     rule = workspace.rule(view)
     columns = line_columns(workspace, _columns_of_set(workspace, view))
     if rule is None:
-        return [], "There is no rule.", columns
-    return (*covered_rows(workspace, rule, explanation), columns)
+        return [], "There is no rule.", columns, True
+    return (*covered_rows(workspace, rule, explanation), columns, False)
 
 
 def alike(desk: Desk, stored: Any, over: str) -> tuple[Any, Any, Any]:

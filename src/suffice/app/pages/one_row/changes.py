@@ -104,6 +104,7 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
         pi=None if pi == explainer.pi else pi,
         alpha=None if alpha == explainer.alpha or not workspace.is_regression else alpha,
         n_candidates=None if n == len(explainer.candidates_) else n,
+        candidates=tuple(inputs["candidates"] or ()),
         outcome=inputs["outcome"],
         unseen=bool(inputs["unseen"]),
     )

@@ -6,13 +6,14 @@ import math
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import html
+from dash import dcc, html
 
 from suffice._table.encoding import Column
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.words import counted
+from suffice.words import counted, format_number
 
+MAX_SHORT = 9  # characters of a category that fit beside the name of its column
 NO_CHANGE = object()  # the text is not a value yet: somebody is still typing
 
 
@@ -185,22 +186,28 @@ def _labels(column: Column) -> list[Any]:
 def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> html.Div:
     column = column_of(workspace, i)
     name = {"type": "value", "column": i}
+    # The browser compares a number with these ends, and writes a note if it lies outside.
+    outside = [
+        html.Div(id={"type": "outside", "column": i}, className="outside"),
+        dcc.Store(id={"type": "ends", "column": i}, data=_ends(column)),
+    ]
     label = html.Label(workspace.names[i], className="editor-name", title=workspace.names[i])
     options: dict[str, Any] = {"size": "xs", "placeholder": "missing", "debounce": 150}
     if column.part is not None:
-        return html.Div([label, dmc.TextInput(id=name, value=value, **options)], className="editor")
+        return html.Div([label, dmc.TextInput(id=name, value=value, **options), *outside], className="editor long")
     if column.kind == "category":
         data = [{"value": str(j), "label": str(text)} for j, text in enumerate(_labels(column))]
         del options["debounce"]
         chosen = dmc.Select(
             id=name, value=value, data=data, searchable=len(data) > 8, clearable=True, limit=200, **options
         )
-        return html.Div([label, chosen], className="editor")
+        is_long = any(len(one["label"]) > MAX_SHORT for one in data)
+        return html.Div([label, chosen, *outside], className="editor long" if is_long else "editor")
     low, high = column.extent
     step = 1.0 if column.kind == "whole" else _step(low, high)
     number = dmc.NumberInput(id=name, value=value, step=step, hideControls=column.kind != "whole", **options)
     if not has_slider or not low < high:
-        return html.Div([label, number], className="editor")
+        return html.Div([label, number, *outside], className="editor")
     slider = dmc.Slider(
         id={"type": "slide", "column": i},
         value=float(value) if isinstance(value, int | float) else low,
@@ -212,7 +219,15 @@ def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> ht
         thumbSize=14,
         updatemode="mouseup",
     )
-    return html.Div([label, number, slider], className="editor")
+    return html.Div([label, number, slider, *outside], className="editor")
+
+
+def _ends(column: Column) -> list[float | str] | None:
+    """Return the smallest and the largest training value of a number, also as text; None for other columns."""
+    low, high = column.extent
+    if column.part is not None or column.kind == "category" or not math.isfinite(low):
+        return None
+    return [float(low), float(high), format_number(low), format_number(high)]
 
 
 def _step(low: float, high: float) -> float:

@@ -9,10 +9,12 @@ from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
 
 from suffice.app.pages.one_row.answers import (
     Answer,
+    Picked,
     alike,
     boxes,
     classes,
     covered,
+    curve,
     distribution,
     explained,
     list_sets,
@@ -26,8 +28,10 @@ from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import grid, page_response, table_columns
 from suffice.app.state.desk import Desk
 from suffice.app.state.jobs import Jobs
+from suffice.app.state.row_search import example_search
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED, Workspace
+from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.words import format_confidence
 
 _SET_COLUMNS = (
@@ -74,7 +78,7 @@ def layout(workspace: Workspace, view: View) -> html.Div:
             pieces.panel(
                 "Importance",
                 html.Div(answer.importance, id="importance"),
-                note="LXI: share of the sets that contain a variable",
+                note=IMPORTANCE_MEANINGS[SHOWN_INDEX],
             ),
             pieces.panel(
                 "Rule", html.Div(answer.rule, id="rule"), note="of the chosen set, on the training data", wide=True
@@ -98,7 +102,10 @@ def _sets_panel(workspace: Workspace, view: View) -> html.Section:
         rowData=lines,
         selectedRows=selected,
         getRowId="params.data.key",
-        dashGridOptions={"rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True}},
+        dashGridOptions={
+            "rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
+            "localeText": {"noRowsToShow": "No set is sufficient."},
+        },
     )
     return pieces.panel("Sufficient sets", sets, note="each alone is enough; click one", name="sets-panel")
 
@@ -110,6 +117,9 @@ def _figure_panels(workspace: Workspace) -> list[html.Section]:
     boxes_graph = dcc.Graph(
         id="boxes", config=charts.CONFIG, style={"height": 340}, figure=charts.nothing("light", "", 340)
     )
+    curve_graph = dcc.Graph(
+        id="curve", config=charts.CONFIG, style={"height": 320}, figure=charts.nothing("light", "", 320)
+    )
     axes = html.Div([_axis("box-x", "x axis", workspace), _axis("box-y", "y axis", workspace)], className="axes")
     return [
         pieces.panel(
@@ -117,7 +127,15 @@ def _figure_panels(workspace: Workspace) -> list[html.Section]:
             html.Div(id="classes") if not workspace.is_regression else distribution_graph,
             note="given this set alone, and given all variables",
         ),
-        pieces.panel("The rule on two variables", boxes_graph, extra=axes),
+        pieces.panel("The rule on two variables", boxes_graph, dcc.Store(id="box-suggested"), extra=axes),
+        pieces.panel(
+            "Probability along one variable",
+            curve_graph,
+            dcc.Store(id="curve-suggested"),
+            extra=_axis("curve-x", "variable", workspace),
+            note="that the outcome is kept if only this value were another",
+            wide=True,
+        ),
     ]
 
 
@@ -133,6 +151,7 @@ def _row_panels(workspace: Workspace) -> list[html.Section]:
             "Training rows that the rule covers",
             html.Div(id="covered-note", className="note under"),
             grid("covered", line_columns(workspace), 300, rowData=[]),
+            name="covered-panel",
             wide=True,
         ),
         pieces.panel(
@@ -147,6 +166,7 @@ def _row_panels(workspace: Workspace) -> list[html.Section]:
 
 def _choosing(workspace: Workspace, view: View) -> html.Section:
     n = workspace.frame.height
+    example = example_search(workspace.frame, workspace.source_names)
     buttons = [
         dmc.Button("←", id="previous", variant="default", size="xs", **{"aria-label": "Previous row"}),
         dmc.NumberInput(
@@ -167,7 +187,7 @@ def _choosing(workspace: Workspace, view: View) -> html.Section:
     find = dmc.TextInput(
         id="find",
         value=view.find,
-        placeholder="Find rows: hour > 17 AND year = 2012",
+        placeholder=f"Find rows: {example}" if example else "Find rows by words",
         size="xs",
         debounce=400,
         **{"aria-label": "Find rows"},
@@ -205,8 +225,9 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
             1,
             most,
             1,
-            "variables that are searched",
+            "variables that are searched, the most important first",
         ),
+        _candidates(workspace, view),
     ]
     if workspace.is_regression and explainer.fitted_.radius is None:
         note = "the outcome is kept within an interval that holds 1 - alpha of outcomes"
@@ -217,6 +238,24 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     rows += _choices(workspace, view)
     rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))
     return pieces.panel("Settings", *rows, html.Div(effect, id="effect", className="note effect"))
+
+
+def _candidates(workspace: Workspace, view: View) -> html.Div:
+    """Lay out the list of variables that are searched instead of the first ones."""
+    names = [*workspace.ranking, *(n for n in workspace.explainer.variable_names_ if n not in workspace.ranking)]
+    chosen = dmc.MultiSelect(
+        id="candidates",
+        data=names,
+        value=list(view.candidates),
+        placeholder="" if view.candidates else "those above",
+        searchable=True,
+        clearable=True,
+        maxValues=MAX_SEARCHED,
+        limit=200,
+        size="xs",
+        **{"aria-label": "Search only these variables"},
+    )
+    return html.Div([html.Label("Search only these variables"), chosen], className="setting")
 
 
 def _choices(workspace: Workspace, view: View) -> list[html.Div]:
@@ -258,7 +297,7 @@ def _axis(name: str, text: str, workspace: Workspace) -> dmc.Select:
         data=data,
         size="xs",
         searchable=True,
-        w=130,
+        w=170,
         placeholder=text,
         **{"aria-label": text},
         clearable=True,
@@ -331,6 +370,7 @@ def _connect_changes(app: Dash, desk: Desk) -> None:
                 "pi": Input("pi", "value"),
                 "alpha": Input("alpha", "value"),
                 "n_candidates": Input("n-candidates", "value"),
+                "candidates": Input("candidates", "value"),
                 "levels": Input("levels", "value"),
                 "confidence": Input("confidence", "value"),
                 "outcome": Input("outcome-kind", "value"),
@@ -365,15 +405,29 @@ def _connect_answers(app: Dash, desk: Desk) -> None:
     )(lambda stored: when_shown(desk, stored, list_sets, (no_update, no_update)))
     app.callback(
         Output("boxes", "figure"),
+        Output("box-x", "value"),
+        Output("box-y", "value"),
+        Output("box-suggested", "data"),
         Input("shown", "data"),
         Input("box-x", "value"),
         Input("box-y", "value"),
         Input("scheme", "data"),
-    )(lambda stored, x, y, scheme: boxes(desk, stored, (x, y), scheme))
+        State("box-suggested", "data"),
+    )(lambda stored, x, y, scheme, suggested: boxes(desk, stored, Picked((x, y), suggested), scheme))
+    app.callback(
+        Output("curve", "figure"),
+        Output("curve-x", "value"),
+        Output("curve-suggested", "data"),
+        Input("shown", "data"),
+        Input("curve-x", "value"),
+        Input("scheme", "data"),
+        State("curve-suggested", "data"),
+    )(lambda stored, x, scheme, suggested: curve(desk, stored, Picked((x,), suggested), scheme))
     app.callback(
         Output("covered", "rowData"),
         Output("covered-note", "children"),
         Output("covered", "columnDefs"),
+        Output("covered-panel", "hidden"),
         Input("shown", "data"),
     )(lambda stored: covered(desk, stored))
     app.callback(
