@@ -10,7 +10,7 @@ from dash import dcc, html
 
 from suffice._table.encoding import Column
 from suffice.app.state.view import View
-from suffice.app.state.workspace import Workspace
+from suffice.app.state.workspace import MAX_SEARCHED, Workspace
 from suffice.words import counted, format_number
 
 MAX_SHORT = 9  # characters of a category that fit beside the name of its column
@@ -150,7 +150,7 @@ def shown_values(workspace: Workspace, view: View) -> list[Any]:
 
 
 def editors(workspace: Workspace, view: View) -> list[Any]:
-    """Make the inputs for a row: first those of the candidates, then the others in a folded part.
+    """Make the inputs for a row: first those of the first candidates, then the others in a folded part.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def editors(workspace: Workspace, view: View) -> list[Any]:
     """
     shown = shown_values(workspace, view)
     order: list[int] = []
-    for name in workspace.explainer.candidates_:
+    for name in workspace.explainer.candidates_[:MAX_SEARCHED]:
         for column in workspace.columns_of[name]:
             if column.source not in order:
                 order.append(column.source)
@@ -175,7 +175,7 @@ def editors(workspace: Workspace, view: View) -> list[Any]:
     if not others:
         return first
     rest = [_editor(workspace, i, shown[i], has_slider=False) for i in others]
-    text = f"{counted(len(others), 'variable')} outside the search"
+    text = counted(len(others), "other variable")
     return [*first, html.Details([html.Summary(text), html.Div(rest, className="editors")])]
 
 

@@ -212,7 +212,7 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
 
 def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     explainer = workspace.explainer
-    most = max(2, min(MAX_SEARCHED, len(workspace.ranking)))
+    most = max(2, min(max(MAX_SEARCHED, workspace.n_searched), len(workspace.ranking)))
     rows: list[Any] = [
         pieces.slider_row(
             "Probability pi", "pi", view.pi or explainer.pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"
@@ -220,11 +220,11 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
         pieces.slider_row(
             "Candidates",
             "n-candidates",
-            view.n_candidates or len(explainer.candidates_),
+            view.n_candidates or workspace.n_searched,
             1,
             most,
             1,
-            "variables that are searched, the most important first",
+            "variables that are searched",
         ),
         _candidates(workspace, view),
     ]
