@@ -30,8 +30,11 @@ def make_cases(folder):
 
     from suffice import GlobalRulesClassifier, SufficientExplainer
 
-    # Earlier versions count the rows that grew the trees, and do not search the empty set.
-    paper = {"counts": "bootstrap", "min_size": 1} if "counts" in SufficientExplainer().get_params() else {}
+    # Version 0.1 counts the rows that grew the trees, searches the variables with the most splits but not the empty
+    # set, and gives every rule.
+    first = {"counts": "bootstrap", "min_size": 1, "candidates": "splits", "min_support": 0}
+    known = SufficientExplainer().get_params()
+    paper = {name: value for name, value in first.items() if name in known}
 
     switch = np.load(folder / "switch.npz")
     leaf = int(switch["leaf"])

@@ -122,13 +122,14 @@ def global_rules():
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=seed)
         forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
         start = time.perf_counter()
-        rule_list = GlobalRulesClassifier(SufficientExplainer(forest, **PAPER), min_precision=0.9).fit(X_train, y_train)
+        rule_list = GlobalRulesClassifier(SufficientExplainer(forest, **PAPER), max_rules=None, min_precision=0.9)
+        rule_list.fit(X_train, y_train)
         seconds = time.perf_counter() - start
         covered = rule_list.covered(X_test)
         accuracy = np.mean(rule_list.predict(X_test)[covered] == y_test[covered])
         in_forest = np.mean(rule_list.explainer_.predict(X_test) == y_test)
         figures.append(
-            (accuracy, covered.mean(), in_forest, len(rule_list.rules_), len(rule_list.simplify().rules_), seconds)
+            (accuracy, covered.mean(), in_forest, len(rule_list.rules_), len(rule_list.simplify(0.01).rules_), seconds)
         )
     accuracy, coverage, in_forest, n_rules, n_simple, seconds = np.mean(figures, axis=0)
     print(

@@ -35,12 +35,12 @@ def run(plan: Plan, seed: int) -> Outcome:
         start = time.perf_counter()
         explainer = SufficientExplainer(forest, **PAPER).fit(X_train, y_train)
         explanations = explainer.explain(X_train, y_train, sets="minimal")
-        rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train)
+        rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, max_rules=None)
         outcome.seconds[f"suffice, global rules, leaves of {leaf}"] = (time.perf_counter() - start) / len(X_train)
         outcome.figures[f"{variant}none"] = float(np.mean([rule is None for rule in explanations.rules]))
         _measure(outcome, variant, explainer, rule_list, X_test, y_test)
     chosen = _choose_thresholds(forest, X_train, y_train, seed)
-    rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, **chosen)
+    rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, max_rules=None, **chosen)
     _measure(outcome, "chosen ", explainer, rule_list, X_test, y_test)
     outcome.figures |= {f"chosen {name}": value for name, value in chosen.items()}
     outcome.data["sentences"] = [str(line) for line in rule_list.rules_[:3]]
@@ -55,7 +55,8 @@ def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]
     for support in SUPPORTS:
         for precision in PRECISIONS:
             params = {"min_support": support, "min_precision": precision}
-            predicted = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, **params).predict(X_held)
+            tried = GlobalRulesRegressor.from_explanations(explanations, X_fit, y_fit, max_rules=None, **params)
+            predicted = tried.predict(X_held)
             is_covered = ~np.isnan(predicted)
             if is_covered.mean() >= LEAST_COVERAGE:
                 error = mean_absolute_error(y_held[is_covered], predicted[is_covered])

@@ -43,7 +43,7 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, test_size: float, seed: 
     for method, settings in OURS.items():
         explainer = SufficientExplainer(RandomForestClassifier(18, max_depth=15, random_state=seed), **settings)
         start = time.perf_counter()
-        lists[method] = GlobalRulesClassifier(explainer, min_precision=0.9).fit(X_train, y_train)
+        lists[method] = GlobalRulesClassifier(explainer, max_rules=None, min_precision=0.9).fit(X_train, y_train)
         if settings is PAPER:
             outcome.seconds[f"suffice, global rules, {name}"] = (time.perf_counter() - start) / len(X_train)
         _measure_ours(outcome, f"{method} {name}", lists[method], X_test, y_test)

@@ -158,21 +158,19 @@ class Oracle:
         )
 
     def row_candidates(self, x, outcome, candidates, n):
-        """The n candidates that are searched at x: each is the one with which those before have the highest SDP."""
+        """The n candidates that are chosen at x: each is the one with which those before have the highest SDP."""
         chosen = []
         while len(chosen) < min(n, len(candidates)):
             left = [v for v in candidates if v not in chosen]
             chosen.append(max(left, key=lambda v: self.sdp(x, tuple(sorted([*chosen, v])), outcome)))
         return sorted(chosen)
 
-    def nearly_sdp(self, x, outcome, candidates, min_size=1):
+    def nearly_sdp(self, x, outcome, sets):
         """The size and the SDP of the smallest set that keeps 95 % of the highest SDP: the surest of its size."""
-        needed = self.best_sdp(x, outcome, candidates, min_size) * Fraction(95, 100)
-        for size in range(min_size, len(candidates) + 1):
-            sdp = max(self.sdp(x, S, outcome) for S in combinations(candidates, size))
-            if sdp >= needed:
-                return size, sdp
-        raise AssertionError("the set of the highest SDP reaches it")
+        sdps = {S: self.sdp(x, S, outcome) for S in sets}
+        near = [(len(S), -sdp) for S, sdp in sdps.items() if sdp >= max(sdps.values()) * Fraction(95, 100)]
+        size, sdp = min(near)
+        return size, -sdp
 
 
 def largest_box(x, good, bad):

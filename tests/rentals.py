@@ -80,7 +80,7 @@ WITHOUT_ORDER = {name: values for name, values in COLUMNS.items() if name != "wi
 
 def take(X, rows=ROWS):
     if isinstance(X, pd.DataFrame):
-        return X.iloc[rows]
+        return X.iloc[rows].reset_index(drop=True)  # as in the other libraries, rows are counted from 0
     return X.take(rows) if isinstance(X, pa.Table) else X[rows]
 
 

@@ -31,11 +31,12 @@ ALL_FOUR = [RIGHT, None, MIXED, LEFT, MIDDLE, LEFT]
 
 
 def classifier(rules, X=X, y=Y, **params):
-    return GlobalRulesClassifier.from_explanations(rules, X, y, **params)
+    """The list of all rules; tests of short lists name `max_rules`."""
+    return GlobalRulesClassifier.from_explanations(rules, X, y, **{"max_rules": None, **params})
 
 
 def regressor(rules, X=X, y=NUMBERS, **params):
-    return GlobalRulesRegressor.from_explanations(rules, X, y, **{"min_support": 1, **params})
+    return GlobalRulesRegressor.from_explanations(rules, X, y, **{"max_rules": None, "min_support": 1, **params})
 
 
 def boxes(rule_list):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rentals import BUSY, COUNT, N_ROWS, ROWS, as_pandas, explainer_for
+from rentals import BUSY, COUNT, N_ROWS, as_pandas, explainer_for, take
 
 from suffice import SufficientExplainer
 
@@ -54,7 +54,7 @@ def test_fidelity_is_reported_for_each_class():
 
 
 def test_an_explanation_shows_if_the_forest_disagrees(of_rentals):
-    X = as_pandas().iloc[ROWS]
+    X = take(as_pandas())
     predictions = of_rentals.predict(X)
     contradicted = np.where(predictions == "busy", "quiet", "busy")
     for explanation, label, prediction in zip(
@@ -73,7 +73,7 @@ def test_an_explanation_shows_if_the_forest_disagrees(of_rentals):
 
 
 def test_an_explanation_of_a_number_shows_if_the_forest_disagrees():
-    X = as_pandas().iloc[ROWS]
+    X = take(as_pandas())
     explainer = explainer_for("regression", radius=5.0).fit(as_pandas(), COUNT)
     predictions = explainer.predict(X)
     for explanation, prediction in zip(explainer.explain(X, predictions + 5.5), predictions, strict=True):

@@ -383,7 +383,7 @@ def test_no_rows_give_no_answers(of_classes, of_numbers):
 def test_no_rows_give_empty_explanations(explainer, sets):
     explanations = explainer.explain(X[:0], sets=sets)
     assert list(explanations) == []
-    assert explanations[:5] == ()
+    assert list(explanations[:5]) == []
     assert explanations.to_dict()["explanations"] == []
     assert explanations.to_frame().shape == (0, 12 if explainer.task_ == "classification" else 14)
     assert explanations.to_frame("importance").shape == (0, 4)

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes 
 def fitted(request):
     """The task, the explainer, and the explanations of some rows, with all rules."""
     explainer = explainer_for(request.param).fit(as_pandas(), TARGETS[request.param])
-    return request.param, explainer, explainer.explain(as_pandas().iloc[ROWS], rules="all")
+    return request.param, explainer, explainer.explain(take(as_pandas()), rules="all")
 
 
 def some_rules(explanations):
@@ -107,7 +107,7 @@ def test_columns_may_come_in_another_order(fitted, make):
 def test_rows_in_another_order_have_the_same_explanations(fitted):
     _, explainer, explanations = fitted
     order = np.random.default_rng(1).permutation(len(ROWS))
-    again = explainer.explain(as_pandas().iloc[np.array(ROWS)[order]], rules="all")
+    again = explainer.explain(take(as_pandas(), np.array(ROWS)[order]), rules="all")
     assert [e.to_dict() for e in again] == [explanations[int(i)].to_dict() for i in order]
 
 
@@ -516,7 +516,7 @@ def test_a_rule_that_holds_everywhere_keeps_the_outcome_at_every_point(task):
     explainer = explainer_for(task, pi=0.7, radius=30.0 if task == "regression" else None).fit(
         as_pandas(), TARGETS[task]
     )
-    X = as_pandas().iloc[ROWS]
+    X = take(as_pandas())
     n_points = 0
     for S in (["temp", "hour"], ["temp", "weather", "workingday"], ["hour", "wind", "city", "temp"]):
         for row, rule in enumerate(explainer.rule(X, S, check="everywhere")):

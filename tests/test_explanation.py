@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice import Explanation, SufficientSet
-from suffice.explanation import NOT_COMPLETE, rank_importance
+from suffice.explanation import NOT_COMPLETE
 
 NAN, INF = np.nan, np.inf
 HOUR = SufficientSet(("hour",), 0.95)
@@ -90,7 +90,7 @@ To keep it, this is enough: hour = 6, with probability 0.95.
 Also enough (probability 0.9 or more):
   temp (SDP 0.91)
   rain and wind (SDP 0.99)
-Share of these 3 sets that hold hour 0.33, temp 0.33, rain 0.33, wind 0.33."""
+Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00, rain 0.50, wind 0.50."""
 
 MANY = """\
 The outcome is busy.
@@ -102,7 +102,8 @@ Also enough (probability 0.9 or more):
   e (SDP 0.90)
   f (SDP 0.90)
   and 1 more
-Share of these 7 sets that hold a 0.14, b 0.14, c 0.14, d 0.14, e 0.14, and 2 more."""
+Importance (1 / size of the smallest sufficient set with the variable): \
+a 1.00, b 1.00, c 1.00, d 1.00, e 1.00, and 2 more."""
 
 NOT_SUFFICIENT = """\
 The outcome is busy.
@@ -120,14 +121,14 @@ To keep it, this is enough: hour = 6, with probability 0.95.
 Also enough (probability 0.9 or more):
   temp and wind (SDP 0.99)
   temp and rain (SDP 0.97)
-Share of these 3 sets that hold temp 0.67, hour 0.33, rain 0.33, wind 0.33."""
+Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 0.50, wind 0.50, rain 0.50."""
 
 FEW = """\
 The outcome is busy.
 To keep it, this is enough: hour = 6, with probability 0.95.
 Also enough (probability 0.9 or more):
   temp (SDP 0.91)
-Share of these 2 sets that hold hour 0.50, temp 0.50."""
+Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00."""
 
 WINDY = (HOUR, SufficientSet(("temp", "wind"), 0.99), SufficientSet(("temp", "rain"), 0.97))
 SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
@@ -304,7 +305,3 @@ def test_outcomes_and_intervals_have_texts():
 )
 def test_the_first_columns_are_shown_and_of_indicators_those_that_are_on(columns, shown):
     assert explanation(values=(("wind", columns),)).shown_values("wind") == shown
-
-
-def test_variables_are_ranked_by_importance_and_then_in_the_order_of_the_table():
-    assert rank_importance({"d": 0.5, "a": 0.0, "c": 0.75, "b": 0.5}) == [("c", 0.75), ("d", 0.5), ("b", 0.5)]

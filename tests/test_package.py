@@ -23,9 +23,11 @@ def test_the_package_exports_these_names():
         "Explanation",
         "Explanations",
         "FidelityWarning",
+        "GiveawayWarning",
         "GlobalRule",
         "GlobalRulesClassifier",
         "GlobalRulesRegressor",
+        "IdentifierWarning",
         "Quality",
         "RareCategoriesWarning",
         "Rule",
@@ -34,6 +36,7 @@ def test_the_package_exports_these_names():
         "SignalCheck",
         "SufficientExplainer",
         "SufficientSet",
+        "TextColumnWarning",
         "__version__",
     ]
 

@@ -164,13 +164,21 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 
 
 def test_the_importance_of_a_row_is_drawn_with_its_values():
-    ax = plots.importance(explanation())
+    ax = plots.importance(explanation(), index="share")
     assert ticks(ax) == ["b = 2.5", "a = 1", "c = rain", "d = missing", "1 other"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3, 1 / 3, 1 / 3, 0])
     assert [text.get_text() for text in ax.texts] == ["0.67", "0.33", "0.33", "0.33", "0"]
-    assert ax.get_xlabel() == "importance (LXI): share of sufficient sets"
+    assert ax.get_xlabel() == "importance (LXI): share of the sufficient sets with the variable"
     assert ax.get_title(loc="left") == "Outcome: busy\n3 sufficient sets"
     assert ax.yaxis_inverted()
+
+
+def test_the_variable_that_is_enough_alone_is_drawn_first():
+    ax = plots.importance(explanation())
+    assert ticks(ax) == ["a = 1", "b = 2.5", "c = rain", "d = missing", "1 other"]
+    assert [text.get_text() for text in ax.texts] == ["1.00", "0.50", "0.50", "0.50", "0"]
+    assert ax.get_xlabel().startswith("importance: 1 / size of the smallest sufficient set")
+    assert ticks(plots.importance([explanation(), explanation()]))[:2] == ["a", "b"]
 
 
 def test_the_importance_in_minimal_sets_is_drawn_on_request():
@@ -180,7 +188,7 @@ def test_the_importance_in_minimal_sets_is_drawn_on_request():
 
 
 def test_variables_beyond_the_number_asked_for_share_a_bar_of_the_largest():
-    ax = plots.importance(explanation(), n_variables=1)
+    ax = plots.importance(explanation(), n_variables=1, index="share")
     assert ticks(ax) == ["b = 2.5", "4 others (at most)"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3])
     assert [to_hex(bar.get_facecolor(), keep_alpha=False).upper() for bar in ax.patches] == [BLUE, GREY]
@@ -192,7 +200,7 @@ def test_the_title_shows_the_interval_of_a_number():
 
 
 def test_mean_importance_leaves_rows_without_a_set_out():
-    ax = plots.importance([explanation(), insufficient()])
+    ax = plots.importance([explanation(), insufficient()], index="share")
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3, 1 / 3, 1 / 3, 0])
     assert ticks(ax) == ["b", "a", "c", "d", "1 other"]
     assert ax.get_title(loc="left") == "Mean of 1 row with a sufficient set, of 2 in all"
@@ -201,7 +209,8 @@ def test_mean_importance_leaves_rows_without_a_set_out():
 def test_mean_importance_of_explanations_is_their_own(explanations):
     ax = plots.importance(explanations)
     drawn = dict(zip(ticks(ax), [bar.get_width() for bar in ax.patches], strict=True))
-    own = {name: value for name, value in explanations.mean_importance().items() if value > 0}
+    own = dict(explanations.ranked_importance())
+    assert [name for name in drawn if not name.endswith("(at most)")][: len(own)] == [shorten(name) for name in own]
     assert {name: drawn[shorten(name)] for name in own} == pytest.approx(own)
     assert plots.importance(explanations[:3]).get_title(loc="left") == "Mean of 3 rows"
 
@@ -245,11 +254,11 @@ def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
     names = ticks(ax, "x")
     assert names == ["a", "b", "c", "d"]
     for line, row in zip(drawn[:-1], order[:-1], strict=True):
-        assert line.tolist() == pytest.approx([rows[row].importance[name] for name in names])
+        assert line.tolist() == pytest.approx([rows[row].importance_by()[name] for name in names])
     assert drawn.mask[-1].all()
     assert image.get_clim() == (0, 1)
     assert ax.get_title(loc="left") == "Grey: 1 row without a sufficient set"
-    assert any(other.get_ylabel() == "importance (LXI)" for other in ax.figure.axes)
+    assert any(other.get_ylabel() == "importance" for other in ax.figure.axes)
 
 
 def test_similar_rows_stand_near_each_other():
@@ -278,9 +287,9 @@ def test_a_heatmap_of_one_row_works_and_of_one_explanation_is_refused(explanatio
 
 def test_the_sets_of_a_row_are_columns_of_dots_under_bars():
     ax = plots.sets(explanation())
-    assert ticks(ax) == ["SDP 1.0", "0.5", "0", "b = 2.5", "a = 1", "c = rain", "d = missing"]
+    assert ticks(ax) == ["SDP 1.0", "0.5", "0", "a = 1", "b = 2.5", "c = rain", "d = missing"]
     held = [line for line in ax.lines if line.get_linestyle() == "-"]
-    assert [(line.get_xdata()[0], list(line.get_ydata())) for line in held] == [(0, [1]), (1, [0, 2]), (2, [0, 3])]
+    assert [(line.get_xdata()[0], list(line.get_ydata())) for line in held] == [(0, [0]), (1, [1, 2]), (2, [1, 3])]
     bars = [patch for patch in ax.patches if patch.get_width() == pytest.approx(0.6)]
     assert [-bar.get_height() / 3 for bar in bars] == pytest.approx([0.97, 0.95, 0.9])
     assert {"0.97", "0.95", "0.90", "pi = 0.9"} <= set(texts(ax))
@@ -330,19 +339,20 @@ def test_sets_of_several_rows_and_no_sets_are_refused(explanations):
 
 def test_shap_gets_the_importances_and_the_values_of_the_user(explanations, table):
     X, _ = table
-    shap_values = plots.to_shap(explanations)
+    shap_values = plots.to_shap(explanations, index="share")
+    assert np.array_equal(plots.to_shap(explanations).values, explanations.importance_matrix(index="responsibility"))
     assert shap_values.values == pytest.approx(np.array([list(e.importance.values()) for e in explanations]))
     assert shap_values.feature_names == list(X.columns)
     assert shap_values.data[0].tolist() == [e[0][1] for _, e in explanations[0].values]
     assert shap_values.data[0][2] == X["weather"][0]
     assert shap_values.base_values.tolist() == [0.0] * 40
-    minimal = plots.to_shap(explanations, sets="minimal")
+    minimal = plots.to_shap(explanations, sets="minimal", index="share")
     assert minimal.values[0].tolist() == list(explanations[0].importance_in("minimal").values())
 
 
 def test_shap_gets_numbers_as_numbers_and_one_row_as_one():
     numbers = explanation(values=row_values(1, 2, 3, None, 5))
-    shap_values = plots.to_shap(numbers)
+    shap_values = plots.to_shap(numbers, index="share")
     assert shap_values.values.tolist() == list(numbers.importance.values())
     assert shap_values.data.dtype == np.float64
     assert shap_values.data[:3].tolist() == [1, 2, 3]
@@ -374,8 +384,8 @@ def test_without_shap_the_error_names_the_package(monkeypatch):
 def test_explanations_draw_themselves(explanations):
     _, ax = plt.subplots()
     assert explanations[0].plot(ax=ax) is ax
-    assert explanations[0].plot("sets", n_sets=1).get_title(loc="left").startswith("Outcome: ")
-    assert explanations.plot().get_xlabel() == "mean importance (LXI)"
+    assert explanations[0].plot("sets", n_sets=1).get_title(loc="left").startswith("Row 0, outcome: ")
+    assert explanations.plot().get_xlabel() == "mean importance"
     assert len(explanations.plot("heatmap").images) == 1
     assert ring(explanations.plot("rule", row=1, variables=["hour", LONG]))[0] == explanations[1].values[0][1][0][1]
 

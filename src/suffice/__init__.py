@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from suffice.certificates import Certificate
     from suffice.certification import CertifiedRules
     from suffice.conditions import Condition
-    from suffice.errors import CountsWarning, FidelityWarning, RareCategoriesWarning, SearchSizeWarning
+    from suffice.errors import (
+        CountsWarning,
+        FidelityWarning,
+        GiveawayWarning,
+        IdentifierWarning,
+        RareCategoriesWarning,
+        SearchSizeWarning,
+        TextColumnWarning,
+    )
     from suffice.explainer import SufficientExplainer
     from suffice.explanation import Explanation, SufficientSet
     from suffice.explanations import Explanations
@@ -27,9 +35,11 @@ __all__ = [
     "Explanation",
     "Explanations",
     "FidelityWarning",
+    "GiveawayWarning",
     "GlobalRule",
     "GlobalRulesClassifier",
     "GlobalRulesRegressor",
+    "IdentifierWarning",
     "Quality",
     "RareCategoriesWarning",
     "Rule",
@@ -38,6 +48,7 @@ __all__ = [
     "SignalCheck",
     "SufficientExplainer",
     "SufficientSet",
+    "TextColumnWarning",
     "__version__",
 ]
 
@@ -50,9 +61,11 @@ _MODULE_OF = {
     "Explanation": "explanation",
     "Explanations": "explanations",
     "FidelityWarning": "errors",
+    "GiveawayWarning": "errors",
     "GlobalRule": "global_rules",
     "GlobalRulesClassifier": "global_rules",
     "GlobalRulesRegressor": "global_rules",
+    "IdentifierWarning": "errors",
     "Quality": "quality",
     "RareCategoriesWarning": "errors",
     "Rule": "rules",
@@ -61,6 +74,7 @@ _MODULE_OF = {
     "SignalCheck": "signal_check",
     "SufficientExplainer": "explainer",
     "SufficientSet": "explanation",
+    "TextColumnWarning": "errors",
 }
 
 

@@ -404,7 +404,7 @@ def _lines_of(what: Any) -> list[Any]:
 def _attach(what: Any, lines: Sequence[Any], certificates: Certificates) -> Any:
     if isinstance(what, Explanations):
         answers = what.answers._replace(rules=_attached(what.answers.rules, certificates))
-        return Explanations(answers, what.fitted, what.sets, what.library)
+        return what.with_answers(answers)
     if isinstance(what, Explanation):
         return replace(what, rules=_attached([what.rules], certificates)[0])
     if hasattr(what, "with_certificates"):

@@ -23,14 +23,17 @@ from suffice._table.table import Table
 from suffice.certificates import Certificate, check_confidence, check_level, make_certificates
 from suffice.certification import FreshRows, certify_promises
 from suffice.rule_measures import GlobalRule
-from suffice.rules import Promise
+from suffice.rules import Promise, Rule
 
 
 class CertifiableList(BaseEstimator):  # type: ignore[misc]
     """What a list of rules needs in order to be certified, and how that is done."""
 
+    max_rules: int | None
     rules_: tuple[GlobalRule, ...]
+    simpler_rules_: tuple[Rule, ...]  # those of `rules_` without conditions that change nothing
     packed_covers_: NDArray[np.uint8]
+    collected_: CertifiableList | None  # the list of all rules, of which `rules_` were chosen
     training_outcomes_: NDArray[Any]
     certificate_: Certificate | None
     set_aside_: FreshRows | None
@@ -49,7 +52,8 @@ class CertifiableList(BaseEstimator):  # type: ignore[misc]
 
         A line promises its label or, for numbers, the interval of its rule. Training rows alone decide which rules are
         tested and in which order; rules mined at a higher level than `precision` (an explainer with ``pi=0.95`` to
-        promise 0.9) are certified more often.
+        promise 0.9) are certified more often. All rules that were collected may be tested, not only those that
+        `max_rules` has left in the list, but no more than `max_rules`.
 
         Parameters
         ----------
@@ -80,13 +84,43 @@ class CertifiableList(BaseEstimator):  # type: ignore[misc]
         check_level(precision, "precision")
         check_confidence(confidence)
         rows = self._fresh_rows(X, y)
+        if self.collected_ is not None:
+            return self.collected_.certify_rows(rows, precision, confidence, of, adjust)
+        return self.certify_rows(rows, precision, confidence, of, adjust)
+
+    def certify_rows(
+        self,
+        rows: FreshRows,
+        precision: float,
+        confidence: float,
+        of: Literal["rules", "list"],
+        adjust: Adjustment | None,
+    ) -> Any:
+        """Return the longest list of these rules that fresh rows certify. See `certify`.
+
+        Parameters
+        ----------
+        rows : FreshRows
+            The rows.
+        precision, confidence : float
+            The share of decided rows that must be right, and the confidence.
+        of : {"rules", "list"}
+            What is certified.
+        adjust : {"benjamini-hochberg", "holm"} or None
+            How the tests of single rules are adjusted for their number.
+
+        Returns
+        -------
+        estimator
+            The list.
+        """
         if not self.rules_:
             return self._with_lines([], None)
         covers, ratio = self._training_covers(), len(rows.outcomes) / len(self.training_outcomes_)
         keeps = np.array([line.promise.keeps(self.training_outcomes_) for line in self.rules_])
         whole: Certificate | None = None
         if of == "rules":
-            chosen = choose_rules(covers, keeps, ratio, precision, confidence).tolist()
+            chosen = choose_rules(covers, keeps, ratio, precision, confidence)[: self.max_rules].tolist()
         else:
             chosen, whole = self._certify_lengths(covers, keeps, rows, precision, confidence)
         lines = [self.rules_[i] for i in chosen]
@@ -101,7 +135,7 @@ class CertifiableList(BaseEstimator):  # type: ignore[misc]
         self, covers: Bools, keeps: Bools, rows: FreshRows, precision: float, confidence: float
     ) -> tuple[list[int], Certificate | None]:
         """Find the longest list of which fresh rows confirm the precision, by tests in a fixed order."""
-        order = without_small_steps(covers)
+        order = without_small_steps(covers)[: self.max_rules]
         ratio = len(rows.outcomes) / covers.shape[1]
         length = surest_length(*count_by_length(covers[order], keeps[order]), ratio, precision, confidence)
         lines = [self.rules_[i] for i in order]
@@ -127,7 +161,9 @@ class CertifiableList(BaseEstimator):  # type: ignore[misc]
         some = copy.copy(self)
         chosen = sorted(chosen)
         some.rules_ = tuple(self.rules_[i] for i in chosen)
+        some.simpler_rules_ = tuple(self.simpler_rules_[i] for i in chosen)
         some.packed_covers_ = self.packed_covers_[chosen]
+        some.collected_ = None
         some.certificate_ = certificate
         return some
 

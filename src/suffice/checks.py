@@ -20,7 +20,7 @@ from suffice._engine.refits import (
     share_with_sets,
     shuffle_outcomes,
 )
-from suffice._table.checks import as_finite, check_number, read_input, read_outcomes
+from suffice._table.checks import as_finite, check_number, read_outcomes
 from suffice.certification import CertifiedRules, FreshRows, certify_rules, rows_set_aside
 from suffice.conditional import ConditionalForest
 from suffice.quality import (
@@ -179,7 +179,7 @@ class CheckedForest(ConditionalForest):
             raise ValueError("`n_seeds` and `n_resamples` are both 0: there is no forest to compare with.")
         state = self._state()
         check_refits(state)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        table = self._read_rows(X)
         matrix = state.encode(table)
         outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
         sets = best_sets(state, matrix, outcomes)
@@ -261,7 +261,7 @@ class CheckedForest(ConditionalForest):
             if y is not None:
                 raise ValueError("`y` was passed without `X`: pass the rows as well.")
             return rows_set_aside(state)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        table = self._read_rows(X)
         matrix = state.encode(table)  # refuses what `explain` would refuse
         if y is None and not hasattr(self, "model_"):
             raise ValueError(

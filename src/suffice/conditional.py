@@ -20,6 +20,7 @@ from suffice._engine.outcomes import Floats, Outcomes
 from suffice._engine.settings import CHANGEABLE
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.frames import for_model
+from suffice._table.table import Table
 from suffice._table.variables import VariableSet
 
 
@@ -299,8 +300,12 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, n_matrix_columns), float32
             Numbers as they are, categories as codes, the parts of dates; NaN for missing values.
         """
-        state = self._state()
-        return state.encode(read_input(self, X, extra_columns=state.settings.extra_columns))
+        return self._state().encode(self._read_rows(X))
+
+    def _read_rows(self, X: Any) -> Table:
+        """Read rows that have the columns of the training table; those that said nothing at fit may be absent."""
+        state = self.fitted_
+        return read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
 
     def outcomes(self, X: Any, y: Any = None) -> Outcomes:
         """Return the outcomes of rows: what `explain` explains.

@@ -182,7 +182,7 @@ class Condition:
             satisfies = [(label in self.labels) != self.excluded for label in labels]
             return np.array([*satisfies, self.missing], dtype=np.bool_)[codes]
         if self.part is None and not self._comparisons:  # whatever the column holds
-            return np.where(table.is_missing(i), self.missing, self.values)
+            return np.where(table.is_unknown(i), self.missing, self.values)
         numbers = table.numbers(i) if self.part is None else table.date_part(i, self.part)
         is_missing = np.isnan(numbers)
         covered: NDArray[np.bool_] = ~is_missing if self.values else np.zeros(numbers.shape, dtype=np.bool_)

@@ -105,12 +105,24 @@ class FidelityWarning(UserWarning):
     """The forest follows the outcomes poorly, so its explanations say little."""
 
 
+class GiveawayWarning(UserWarning):
+    """One column alone predicts the outcomes nearly without error: it may be the outcome under another name."""
+
+
+class IdentifierWarning(UserWarning):
+    """A column of numbers seems only to name the rows."""
+
+
 class RareCategoriesWarning(UserWarning):
     """Most rows of a column hold categories that are too rare to be kept apart."""
 
 
 class SearchSizeWarning(UserWarning):
     """The search ended before it had gone through all sets of candidates."""
+
+
+class TextColumnWarning(UserWarning):
+    """A column of text holds numbers or dates."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -13,23 +13,24 @@ from numpy.typing import NDArray
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
+from suffice._engine.giveaways import warn_of_giveaways
 from suffice._engine.holdout import fit_with_holdout
 from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities, ask_model, task_of_model
-from suffice._engine.outcomes import Outcomes
 from suffice._engine.progress import progress_bar, wants_bar
-from suffice._engine.rule_search import MAX_NODES, ExplainOptions, FoundBox, find_boxes
+from suffice._engine.rule_search import MAX_NODES, ExplainOptions, find_boxes
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
 from suffice._table.checks import read_input, read_outcomes
+from suffice._table.row_ids import read_ids
 from suffice._table.table import Table, read_columns
-from suffice._table.variables import VariableSet
+from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
 from suffice.checks import CheckedForest
 from suffice.errors import did_you_mean
-from suffice.explanation import SetsKind
-from suffice.explanations import Answers, Explanations
+from suffice.explanations import Explanations
+from suffice.importance import SetsKind
+from suffice.local_rules import find_rules, make_rules
 from suffice.rules import Rule
 
 
@@ -78,6 +79,9 @@ class SufficientExplainer(CheckedForest):
         How many sets of candidates the search of a row may go through, the smallest and those of the most important
         candidates first: all sets of 20 candidates, or all up to size 3 of 128. If there are more, the search ends
         there, with a warning and ``is_search_complete=False``. None sets no limit.
+    min_support : int, default=10
+        How many training rows the rule of a row covers at least. If that of its first sufficient set covers fewer, the
+        next sets are tried; if none does, there is no rule. 0 takes the rule of the first set, whatever it covers.
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
         `min_samples_leaf`; if rows out of bag are counted, at least 10.
@@ -97,8 +101,8 @@ class SufficientExplainer(CheckedForest):
         them (the default).
     unseen : {"error", "missing"}, default="error"
         What to do with categories that were not there at fit: refuse them, or treat them as missing.
-    extra_columns : {"error", "ignore"}, default="error"
-        What to do with columns that were not there at fit.
+    extra_columns : {"error", "ignore"} or list of str, default="error"
+        What to do with columns that were not there at fit: refuse them, ignore them, or ignore those of these names.
     n_jobs : int, default=None
         The number of threads; None or -1 for all cores. It does not change the results.
     random_state : int, RandomState or None, default=None
@@ -164,13 +168,14 @@ class SufficientExplainer(CheckedForest):
         min_size: int = 0,
         max_size: int | None = None,
         max_sets: int | None = DEFAULT_MAX_SETS,
+        min_support: int = 10,
         min_node_size: int | None = None,
         counts: Literal["auto", "out-of-bag", "bootstrap"] = "auto",
         reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
         unseen: Literal["error", "missing"] = "error",
-        extra_columns: Literal["error", "ignore"] = "error",
+        extra_columns: Literal["error", "ignore"] | Sequence[str] = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -186,6 +191,7 @@ class SufficientExplainer(CheckedForest):
         self.min_size = min_size
         self.max_size = max_size
         self.max_sets = max_sets
+        self.min_support = min_support
         self.min_node_size = min_node_size
         self.counts = counts
         self.reference_rows = reference_rows
@@ -220,6 +226,11 @@ class SufficientExplainer(CheckedForest):
             name = next(iter(unsupported))
             hint = f" {NO_WEIGHTS}" if "weight" in name else ""
             raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
+        self._fit(X, y, holdout)
+        warn_of_giveaways(self.fitted_)
+        return self
+
+    def _fit(self, X: Any, y: Any, holdout: float | None) -> None:
         for name in ("model_", "probability_of_"):  # an earlier `for_model` left them
             self.__dict__.pop(name, None)
         settings = Settings.of(self)
@@ -231,7 +242,6 @@ class SufficientExplainer(CheckedForest):
             self.fitted_ = fit(table, outcomes, target, self.forest, settings)
         else:
             self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout)
-        return self
 
     @classmethod
     def for_model(
@@ -275,7 +285,7 @@ class SufficientExplainer(CheckedForest):
             explainer.task = task_of_model(model)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
-        explainer.fit(X, outputs, holdout=holdout)
+        explainer._fit(X, outputs, holdout)  # a model may well use one column only: no warning of giveaways
         is_probability = explainer.task_ == "regression" and are_probabilities(model, outputs, probability_of)
         explainer.fitted_ = replace(
             explainer.fitted_,
@@ -298,7 +308,8 @@ class SufficientExplainer(CheckedForest):
         ----------
         **changes : dict
             Parameters by name: `pi`, `levels`, `confidence`, `alpha`, `radius`, `n_candidates`, `candidates`,
-            `min_size`, `max_size`, `max_sets`, `unseen`, `extra_columns`, `n_jobs`. All others need `fit`.
+            `min_size`, `max_size`, `max_sets`, `min_support`, `unseen`, `extra_columns`, `n_jobs`. All others
+            need `fit`.
 
         Returns
         -------
@@ -368,13 +379,14 @@ class SufficientExplainer(CheckedForest):
         options = ExplainOptions(check=check, volume=volume, max_nodes=max_nodes)
         outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
         row_sets = list(enumerate(sets))
-        return _make_rules(state, find_boxes(state, matrix, outcomes, row_sets, options), outcomes, row_sets)
+        return make_rules(state, find_boxes(state, matrix, outcomes, row_sets, options), outcomes, row_sets)
 
     def explain(
         self,
         X: Any,
         y: Any = None,
         *,
+        ids: Any = None,
         sets: SetsKind = "all",
         rules: SetsKind | None = "minimal",
         check: Literal["rows", "everywhere"] = "rows",
@@ -390,10 +402,14 @@ class SufficientExplainer(CheckedForest):
             The rows to explain. One row may also be a dict of values, or a pandas Series such as ``frame.iloc[0]``.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
+        ids : str or array-like of shape (n_rows,), default=None
+            What the rows are called in texts, reports and tables: a column of `X`, or a list. None takes the index of a
+            pandas frame, unless it just counts the rows from 0.
         sets : {"all", "minimal"}, default="all"
             "all" finds every sufficient set among the candidates; "minimal" stops at the smallest size that has one.
         rules : {"minimal", "all", None}, default="minimal"
-            Which sets get a maximal rule: the surest minimal one, every one that was found, or none.
+            Which sets get a maximal rule: one of each row (the first whose rule covers `min_support` training rows),
+            every one that was found, or none.
         check, volume : str
             What a rule must fulfil and what it maximises: see `rule`.
         progress : bool, default=None
@@ -417,14 +433,15 @@ class SufficientExplainer(CheckedForest):
         """
         if settings:
             changed = self._changed("explain", settings)
-            return changed.explain(X, y, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
+            return changed.explain(X, y, ids=ids, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns)
+        X, row_ids = read_ids(X, ids, state.encoding.names)
+        table = self._read_rows(X)
         matrix = state.encode(table)
         predictions = state.predict(matrix)
-        is_of_forest = y is None and not hasattr(self, "model_")
-        outcomes = state.outcomes(matrix, predictions if is_of_forest else self._outcome_values(X, matrix, y))
+        source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
+        outcomes = state.outcomes(matrix, predictions if source == "forest" else self._outcome_values(X, matrix, y))
         has_bar = wants_bar(progress)
         with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report_progress:
             found_sets = find_sufficient_sets(
@@ -436,16 +453,11 @@ class SufficientExplainer(CheckedForest):
             )
         rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
         if rules is not None:
-            row_sets = found_sets.by_row(first_only=rules == "minimal")
-            with progress_bar(len(row_sets), progress, "rules") if has_bar else nullcontext() as report_progress:
-                boxes = find_boxes(state, matrix, outcomes, row_sets, options, report_progress)
-            for (row, _), rule in zip(row_sets, _make_rules(state, boxes, outcomes, row_sets), strict=True):
-                if rule is not None:
-                    rules_of[row] += (rule,)
+            rules_of = find_rules(state, matrix, outcomes, found_sets, options, progress)
             if state.set_aside is not None:
                 rules_of = check_each(rules_of, state)
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
-        answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known)
+        answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known, source, row_ids)
         return Explanations(answers, state, sets, table.library)
 
     def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
@@ -537,23 +549,3 @@ def _check_changes(method: str, names: Iterable[str], kind: type[Exception]) -> 
             options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
             hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
             raise kind(f"`{method}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
-
-
-def _make_rules(
-    state: Fitted, boxes: list[FoundBox | None], outcomes: Outcomes, row_sets: Sequence[tuple[int, VariableSet]]
-) -> list[Rule | None]:
-    """Turn the boxes that were found into rules."""
-    intervals = outcomes.intervals
-    base_rates = state.base_rates(outcomes).tolist() if intervals is None else None
-    return [
-        None
-        if box is None
-        else Rule.from_box(
-            box,
-            outcomes.values[row],
-            None if intervals is None else intervals[row].tolist(),
-            state.target,
-            None if base_rates is None else base_rates[row],
-        )
-        for box, (row, _) in zip(boxes, row_sets, strict=True)
-    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from suffice._engine.bounds import SHOWN_CONFIDENCE
 from suffice._table.checks import check_word
 from suffice._table.encoding import Column
+from suffice.importance import (
+    IMPORTANCE_MEANINGS,
+    SHOWN_INDEX,
+    ImportanceIndex,
+    SetsKind,
+    check_importance,
+    importance_of_sets,
+    rank_in_sets,
+)
 from suffice.rules import Rule
 from suffice.set_stability import RowStability
 from suffice.words import (
@@ -28,8 +36,6 @@ from suffice.words import (
     join,
     to_plain,
 )
-
-SetsKind = Literal["all", "minimal"]
 
 # How many sets and importances the text of an explanation lists before it says how many more there are.
 N_LISTED = 5
@@ -103,7 +109,11 @@ class Explanation:
         Whether the variables say anything about the outcomes. If not, only the empty set can be sufficient.
     columns : tuple of Column
         The columns of the training table as the forest sees them: their kinds, categories and ranges. They do not
-        count when explanations are compared.
+        count when explanations are compared, nor do `row` and `id`.
+    row : int or None, default=None
+        The position of the row in the table that was explained, from 0.
+    id : str or None, default=None
+        The identifier of the row, if rows have any.
     """
 
     outcome: Any
@@ -122,6 +132,20 @@ class Explanation:
     confidence: float | None = None
     has_signal: bool = True
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
+    row: int | None = field(default=None, compare=False)
+    id: str | None = field(default=None, compare=False)
+
+    @property
+    def label(self) -> str:
+        """What the row is called wherever it is shown: "Row 3", or "Row 1677-AEVQX" if it has an identifier."""
+        if not self.is_named:
+            return "Row"
+        return f"Row {self.row if self.id is None else self.id}"
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the position or the identifier of the row is known."""
+        return self.id is not None or self.row is not None
 
     @property
     def rule(self) -> Rule | None:
@@ -144,7 +168,50 @@ class Explanation:
     @property
     def importance(self) -> dict[str, float]:
         """The local explanatory importance (LXI): for each variable the share of sufficient sets that hold it."""
-        return self.importance_in("all")
+        return self.importance_by("share")
+
+    def importance_by(self, index: ImportanceIndex = SHOWN_INDEX, sets: SetsKind = "all") -> dict[str, float]:
+        """Compute the importance of the variables over the sufficient sets.
+
+        Parameters
+        ----------
+        index : {"responsibility", "share", "divided"}, default="responsibility"
+            How it is counted. "responsibility": 1 divided by the size of the smallest set with the variable, so that a
+            variable that is enough alone has 1. "share": the share of the sets that hold it (the paper's LXI).
+            "divided": every set counts 1 in total, which its variables share equally (Deegan-Packel).
+        sets : {"all", "minimal"}, default="all"
+            Which sets count.
+
+        Returns
+        -------
+        dict of str to float
+            For each variable of the table its importance; 0 for all if there is no set.
+        """
+        check_importance(index, sets)
+        chosen = self.sufficient_sets if sets == "all" else self.minimal_sets
+        return importance_of_sets([s.variables for s in chosen], [name for name, _ in self.values], index)
+
+    def ranked_importance(
+        self, index: ImportanceIndex = SHOWN_INDEX, sets: SetsKind = "all"
+    ) -> list[tuple[str, float]]:
+        """Rank the variables by importance, in the order that all texts, cards, reports and plots use.
+
+        Parameters
+        ----------
+        index : {"responsibility", "share", "divided"}, default="responsibility"
+            How importance is counted: see `importance_by`.
+        sets : {"all", "minimal"}, default="all"
+            Which sets count.
+
+        Returns
+        -------
+        list of (str, float)
+            The variables of any importance, the most important first. By responsibility the variables of the best set
+            come first: between equally important ones the surest set decides, then the LXI, then the table's order.
+        """
+        check_importance(index, sets)
+        chosen = self.sufficient_sets if sets == "all" else self.minimal_sets
+        return rank_in_sets([s.variables for s in chosen], [name for name, _ in self.values], index)
 
     def importance_in(self, sets: SetsKind) -> dict[str, float]:
         """Compute the LXI over all sufficient sets or over the minimal ones.
@@ -159,16 +226,7 @@ class Explanation:
         dict of str to float
             For each variable of the table the share of the sets that hold it; 0 for all if there is no set.
         """
-        chosen = self._chosen(sets)
-        share = {name: 0.0 for name, _ in self.values}
-        for name in share:
-            n = sum(name in s.variables for s in chosen)
-            share[name] = n / len(chosen) if chosen else 0.0
-        return share
-
-    def _chosen(self, sets: SetsKind) -> tuple[SufficientSet, ...]:
-        check_sets_kind(sets)
-        return self.sufficient_sets if sets == "all" else self.minimal_sets
+        return self.importance_by("share", sets)
 
     @property
     def is_outcome_in_interval(self) -> bool:
@@ -353,10 +411,12 @@ class Explanation:
         Returns
         -------
         dict
-            Outcome, interval, pi, the forest's own prediction, the row, sets, importance (without variables of no
-            importance), rules and, if it was measured, stability; the best set with the lower bound of its SDP.
+            The identifier of the row, if it has one, outcome, interval, pi, the forest's own prediction, the row, sets,
+            importance (without variables of no importance), rules and, if it was measured, stability; the best set with
+            the lower bound of its SDP.
         """
         return {
+            **({} if self.id is None else {"id": self.id}),
             "outcome": to_plain(self.outcome),
             "interval": None if self.interval is None else list(self.interval),
             "pi": self.pi,
@@ -400,7 +460,12 @@ class Explanation:
         return kinds[kind](self, **options)
 
     def __str__(self) -> str:
-        """Return the explanation in plain words."""
+        """Return the explanation in plain words, with the name of the row if it has an identifier."""
+        return self.text if self.id is None else f"{self.label}\n{self.text}"
+
+    @property
+    def text(self) -> str:
+        """The explanation in plain words, without the name of the row."""
         kept = "" if self.interval is None else f", kept within {self.interval_text}"
         lines = [f"The outcome is {self.outcome_text}{kept}."]
         if self.care:
@@ -419,11 +484,9 @@ class Explanation:
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")
-            listed = [f"{name} {value:.2f}" for name, value in rank_importance(self.importance)]
+            listed = [f"{name} {value:.2f}" for name, value in self.ranked_importance()]
             more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
-            lines.append(
-                f"Share of these {len(self.sufficient_sets)} sets that hold {', '.join(listed[:N_LISTED])}{more}."
-            )
+            lines.append(f"Importance ({IMPORTANCE_MEANINGS[SHOWN_INDEX]}): {', '.join(listed[:N_LISTED])}{more}.")
         return "\n".join([*lines, *(note for note in (self.search_note, self.stability_note) if note)])
 
     def _repr_html_(self) -> str:
@@ -442,34 +505,6 @@ class Explanation:
             listed = ", ".join(f"{column} = {format_value(value)}" for column, value in self.shown_values(name))
             texts.append(f"{name} ({listed})")
         return join(texts) if texts else "nothing at all"
-
-
-def rank_importance(importance: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Order variables by importance.
-
-    Parameters
-    ----------
-    importance : mapping of str to float
-        The importance of each variable.
-
-    Returns
-    -------
-    list of (str, float)
-        The variables of any importance, the most important first; equally important ones in the order of the mapping.
-    """
-    return sorted(((name, value) for name, value in importance.items() if value > 0), key=lambda item: -item[1])
-
-
-def check_sets_kind(sets: str) -> None:
-    """Refuse an unknown kind of sets.
-
-    Parameters
-    ----------
-    sets : str
-        The user's choice.
-    """
-    if sets not in ("all", "minimal"):
-        raise ValueError(f"`sets` must be 'all' or 'minimal', got {sets!r}.")
 
 
 def _set_to_dict(chosen: SufficientSet) -> dict[str, Any]:

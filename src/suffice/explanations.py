@@ -3,86 +3,46 @@
 from __future__ import annotations
 
 import json
-import math
+import operator
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._engine.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._engine.fitted import Fitted
-from suffice._engine.outcomes import Outcomes
-from suffice._engine.search import FoundSets
 from suffice._table.checks import check_word
 from suffice._table.encoding import Column
 from suffice._table.frames import make_frame
 from suffice._table.table import Table
-from suffice.explanation import (
-    N_LISTED,
-    NO_SIGNAL,
-    Explanation,
+from suffice.answers import Answers
+from suffice.explanation import N_LISTED, NO_SIGNAL, Explanation, SufficientSet
+from suffice.importance import (
+    SHOWN_INDEX,
+    ImportanceIndex,
     SetsKind,
-    SufficientSet,
-    check_sets_kind,
+    check_importance,
+    importance_of_rows,
     rank_importance,
 )
 from suffice.rules import Rule
 from suffice.set_stability import SetStability
 from suffice.words import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
 
-_SETS_COLUMNS = (
-    "row",
-    "outcome",
-    "low",
-    "high",
-    "variables",
-    "size",
-    "sdp",
-    "sdp_lower",
-    "sdp_of_all",
-    "lift",
-    "is_sufficient",
-    "is_minimal",
-    "forest_agrees",
-    "rule",
-)
-
-
-class Answers(NamedTuple):
-    """What was found about some rows, as arrays.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns), float32
-        The rows, as the forest sees them.
-    outcomes : Outcomes
-        What is explained.
-    predictions : ndarray of shape (n_rows,)
-        What the forest predicts for the rows.
-    sets : FoundSets
-        The sufficient sets.
-    rules : sequence of tuple of Rule
-        The rules of each row.
-    sdps_of_all : ndarray of shape (n_rows,)
-        The probability that each outcome is kept if all variables are known.
-    """
-
-    X: NDArray[np.float32]
-    outcomes: Outcomes
-    predictions: NDArray[Any]
-    sets: FoundSets
-    rules: Sequence[tuple[Rule, ...]]
-    sdps_of_all: NDArray[np.float64]
+RowChoice: TypeAlias = slice | Sequence[int] | NDArray[Any]
+"""Chosen rows: a slice, places, or a mask of booleans."""
 
 
 class Explanations(Sequence[Explanation]):
     """The explanations of some rows, in their order.
 
-    Made by ``SufficientExplainer.explain``. It holds arrays; an `Explanation` is made when it is needed.
+    Made by ``SufficientExplainer.explain``. It holds arrays; an `Explanation` is made when it is needed. A slice, a
+    list of places or a mask of booleans selects rows, such as ``explanations[:3]`` or
+    ``explanations[~explanations.has_set]``, and gives `Explanations` again.
 
     Parameters
     ----------
@@ -132,6 +92,41 @@ class Explanations(Sequence[Explanation]):
             )
         return Explanations(self.answers, self.fitted, self.sets, self.library, stability)
 
+    def with_answers(self, answers: Answers) -> Explanations:
+        """Return explanations by the same explainer with other answers, without stability.
+
+        Parameters
+        ----------
+        answers : Answers
+            What was found.
+
+        Returns
+        -------
+        Explanations
+            A copy.
+        """
+        return Explanations(answers, self.fitted, self.sets, self.library)
+
+    def with_ids(self, ids: Sequence[str] | None, positions: Sequence[int] | None = None) -> Explanations:
+        """Return the same explanations with other identifiers of their rows.
+
+        Parameters
+        ----------
+        ids : sequence of str or None
+            The identifier of each row; None for none.
+        positions : sequence of int, default=None
+            The positions of the rows in the user's table; None keeps them.
+
+        Returns
+        -------
+        Explanations
+            A copy.
+        """
+        answers = self.answers._replace(ids=None if ids is None else tuple(ids))
+        if positions is not None:
+            answers = answers._replace(positions=np.asarray(positions, dtype=np.intp))
+        return Explanations(answers, self.fitted, self.sets, self.library, self.stability)
+
     @classmethod
     def joined(cls, parts: Sequence[Explanations]) -> Explanations:
         """Join explanations by the same explainer.
@@ -144,23 +139,9 @@ class Explanations(Sequence[Explanation]):
         Returns
         -------
         Explanations
-            All of them, without their stability.
+            All of them, without their stability. Rows keep their identifiers, and are counted from 0.
         """
-        answers = [part.answers for part in parts]
-        first = parts[0]
-        return cls(
-            Answers(
-                np.concatenate([a.X for a in answers]),
-                Outcomes.joined([a.outcomes for a in answers]),
-                np.concatenate([a.predictions for a in answers]),
-                FoundSets.joined([a.sets for a in answers]),
-                [rules for a in answers for rules in a.rules],
-                np.concatenate([a.sdps_of_all for a in answers]),
-            ),
-            first.fitted,
-            first.sets,
-            first.library,
-        )
+        return parts[0].with_answers(Answers.joined([part.answers for part in parts]))
 
     @property
     def pi(self) -> float:
@@ -197,6 +178,16 @@ class Explanations(Sequence[Explanation]):
     def candidates(self) -> tuple[str, ...]:
         """The variables among which the sets were searched."""
         return tuple(self.variable_names[v] for v in self.answers.sets.candidates)
+
+    @property
+    def ids(self) -> tuple[str, ...] | None:
+        """The identifier of each row as text: the index of a pandas frame, or what `ids` named; None without any."""
+        return self.answers.ids
+
+    @property
+    def positions(self) -> NDArray[np.intp]:
+        """The position of each row in the table that was explained, from 0."""
+        return self.answers.row_positions
 
     @property
     def outcomes(self) -> NDArray[Any]:
@@ -317,15 +308,35 @@ class Explanations(Sequence[Explanation]):
     @overload
     def __getitem__(self, index: int) -> Explanation: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Explanation, ...]: ...
-    def __getitem__(self, index: int | slice) -> Explanation | tuple[Explanation, ...]:
-        """Return the explanation of a row, or of several."""
+    def __getitem__(self, index: RowChoice) -> Explanations: ...
+    def __getitem__(self, index: int | RowChoice) -> Explanation | Explanations:
+        """Return the explanation of a row, or those of several: by a slice, a list of places or a mask of booleans."""
+        if not isinstance(index, slice | Sequence | np.ndarray):
+            index = operator.index(index)
+            i = index + len(self) if index < 0 else index
+            if not 0 <= i < len(self):
+                raise IndexError(f"There are {len(self)} explanations; there is no number {index}.")
+            return self._explanation(i)
+        rows = self._rows(index)
+        stability = None if self.stability is None else self.stability.take(rows)
+        return Explanations(self.answers.take(rows), self.fitted, self.sets, self.library, stability)
+
+    def _rows(self, index: RowChoice) -> NDArray[np.intp]:
+        """Return the places of the chosen rows."""
         if isinstance(index, slice):
-            return tuple(self._explanation(i) for i in range(*index.indices(len(self))))
-        i = index + len(self) if index < 0 else index
-        if not 0 <= i < len(self):
-            raise IndexError(f"There are {len(self)} explanations; there is no number {index}.")
-        return self._explanation(i)
+            return np.arange(len(self))[index]
+        chosen = np.asarray(index)
+        if chosen.dtype == bool:
+            if chosen.shape != (len(self),):
+                raise IndexError(f"A mask needs one boolean for each of {len(self)} explanations, got {chosen.shape}.")
+            return np.flatnonzero(chosen)
+        if chosen.ndim != 1 or (len(chosen) and chosen.dtype.kind not in "iu"):
+            raise TypeError(f"Choose explanations by places or by a mask of booleans, got {index!r}.")
+        places = chosen.astype(np.intp)
+        wrong = places[(places < -len(self)) | (places >= len(self))]
+        if len(wrong):
+            raise IndexError(f"There are {len(self)} explanations; there is no number {wrong[0]}.")
+        return np.where(places < 0, places + len(self), places)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations in the order of the rows."""
@@ -363,57 +374,71 @@ class Explanations(Sequence[Explanation]):
             confidence=self.fitted.settings.confidence,
             has_signal=self.fitted.has_signal,
             columns=self.columns,
+            row=int(self.positions[i]),
+            id=None if self.ids is None else self.ids[i],
         )
 
     def _named(self, mask: NDArray[np.uint64], sdp: float, lower: float | None = None) -> SufficientSet:
         names = self.variable_names
         return SufficientSet(tuple([names[v] for v in self.answers.sets.members(mask)]), sdp, lower)
 
-    def mean_importance(self, sets: SetsKind = "all") -> dict[str, float]:
-        """Average the LXI over the rows that have a sufficient set.
+    def mean_importance(self, sets: SetsKind = "all", *, index: ImportanceIndex = "share") -> dict[str, float]:
+        """Average the importance of the variables over the rows that have a sufficient set.
 
         Parameters
         ----------
         sets : {"all", "minimal"}, default="all"
-            Over which sets the LXI is taken.
+            Which sufficient sets count.
+        index : {"share", "responsibility", "divided"}, default="share"
+            How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
 
         Returns
         -------
         dict of str to float
             For each variable of the table its mean importance; 0 for all if no row has a sufficient set.
         """
-        importance = self.importance_matrix(sets)
+        importance = self.importance_matrix(sets, index=index)
         has_set = self.has_set
         mean = importance[has_set].mean(axis=0) if has_set.any() else np.zeros(importance.shape[1])
         return dict(zip(self.variable_names, mean.tolist(), strict=True))
 
-    def importance_matrix(self, sets: SetsKind = "all") -> NDArray[np.float64]:
-        """Compute the LXI of all variables for each row.
+    def ranked_importance(
+        self, sets: SetsKind = "all", *, index: ImportanceIndex = SHOWN_INDEX
+    ) -> list[tuple[str, float]]:
+        """Rank the variables by their mean importance, in the order that all texts, reports and plots use.
 
         Parameters
         ----------
         sets : {"all", "minimal"}, default="all"
-            Over which sets the LXI is taken.
+            Which sufficient sets count.
+        index : {"responsibility", "share", "divided"}, default="responsibility"
+            How importance is counted: see `Explanation.importance_by`.
+
+        Returns
+        -------
+        list of (str, float)
+            The variables of any importance, the most important first. The mean LXI decides between equal ones, and then
+            the order of the table.
+        """
+        return rank_importance(self.mean_importance(sets, index=index), self.mean_importance(sets))
+
+    def importance_matrix(self, sets: SetsKind = "all", *, index: ImportanceIndex = "share") -> NDArray[np.float64]:
+        """Compute the importance of all variables for each row.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}, default="all"
+            Which sufficient sets count.
+        index : {"share", "responsibility", "divided"}, default="share"
+            How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
 
         Returns
         -------
         ndarray of shape (n_rows, n_variables)
-            The LXI; 0 for all variables where a row has no sufficient set.
+            The importance; 0 for all variables where a row has no sufficient set.
         """
-        check_sets_kind(sets)
-        found_sets = self.answers.sets
-        row_of_set = np.repeat(np.arange(len(self)), self.n_sets)
-        size = found_sets.sizes()
-        is_counted = np.ones(len(size), dtype=bool)
-        if sets == "minimal" and len(size):
-            smallest = size[np.minimum(found_sets.offset[:-1], len(size) - 1)]
-            is_counted = size == smallest[row_of_set]
-        n_counted = np.bincount(row_of_set[is_counted], minlength=len(self))
-        importance = np.zeros((len(self), len(self.variable_names)))
-        for bit, variable in enumerate(found_sets.candidates):
-            n_holding = np.bincount(row_of_set[found_sets.holds(bit) & is_counted], minlength=len(self))
-            importance[:, variable] = n_holding / np.maximum(n_counted, 1)
-        return importance
+        check_importance(index, sets)
+        return importance_of_rows(self.answers.sets, len(self.variable_names), index, sets)
 
     def to_frame(self, of: Literal["sets", "rows", "importance"] = "sets") -> Any:
         """Return the explanations as a frame of the same kind as the table; for an array, as a pandas frame.
@@ -424,7 +449,8 @@ class Explanations(Sequence[Explanation]):
             "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
             with its best set; `sdp_lower` is NaN for all sets but the best one of a row. "rows": one line for each row
             with its best set and its rule, as the command ``suffice explain`` writes them. "importance": one line for
-            each row, one column for each variable, with the LXI.
+            each row, one column for each variable, with the LXI. If the rows have identifiers, "sets" and "rows" have
+            a column `id`; `row` is the position in the table that was explained.
 
         Returns
         -------
@@ -435,37 +461,9 @@ class Explanations(Sequence[Explanation]):
         if of == "importance":
             importance = self.importance_matrix("all")
             return make_frame(dict(zip(self.variable_names, importance.T, strict=True)), self.library)
-        if of == "rows":
-            from suffice._io.result_table import result_frame
+        from suffice._io.result_table import result_frame, sets_frame
 
-            return result_frame(self)
-        columns: dict[str, list[Any]] = {name: [] for name in _SETS_COLUMNS}
-        for row, explanation in enumerate(self):
-            low, high = explanation.interval or (None, None)
-            minimal = explanation.minimal_sets
-            for i, s in enumerate(explanation.sufficient_sets or (explanation.best_set,)):
-                rule = explanation.rules[i] if i < len(explanation.rules) else None
-                line = {
-                    "row": row,
-                    "outcome": explanation.outcome,
-                    "low": low,
-                    "high": high,
-                    "variables": s.variables,
-                    "size": len(s.variables),
-                    "sdp": s.sdp,
-                    "sdp_lower": math.nan if s.lower is None else s.lower,
-                    "sdp_of_all": explanation.sdp_of_all,
-                    "lift": s.sdp / explanation.base_rate if explanation.base_rate else math.nan,
-                    "is_sufficient": explanation.is_sufficient,
-                    "is_minimal": s in minimal,
-                    "forest_agrees": explanation.forest_agrees,
-                    "rule": None if rule is None else str(rule),
-                }
-                for name, value in line.items():
-                    columns[name].append(value)
-        if self.intervals is None:
-            del columns["low"], columns["high"]
-        return make_frame(columns, self.library)
+        return result_frame(self) if of == "rows" else sets_frame(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all explanations as plain Python values, ready for JSON.
@@ -560,10 +558,10 @@ class Explanations(Sequence[Explanation]):
         if n_empty:
             verb = "needs" if n_empty == 1 else "need"
             lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
-        ranked = rank_importance(self.mean_importance())
+        ranked = self.ranked_importance()
         if ranked:
             listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]
-            lines.append(f"Mean importance (LXI): {', '.join(listed)}.")
+            lines.append(f"Mean importance: {', '.join(listed)}.")
         return "\n".join([*lines, self.offer] if self.offer else lines)
 
     __repr__ = __str__

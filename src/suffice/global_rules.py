@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from suffice._engine.bounds import discounted_share
+from suffice._engine.chosen_rules import LabelGains, NumberGains, discount_of_errors
 from suffice._engine.rule_list import Floats
 from suffice._table.checks import as_finite, check_classes
 from suffice.explainer import SufficientExplainer
 from suffice.rule_lists import RuleList
 from suffice.rule_measures import GlobalRule
 from suffice.rules import Rule
+from suffice.short_lists import N_RULES
 
 __all__ = ["GlobalRule", "GlobalRulesClassifier", "GlobalRulesRegressor"]
 
@@ -23,7 +27,7 @@ __all__ = ["GlobalRule", "GlobalRulesClassifier", "GlobalRulesRegressor"]
 class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     """Classify by a list of sufficient rules.
 
-    The rules are those of the training rows: each distinct box is one line of the list, and predicts the most frequent
+    The rules are those of training rows: each distinct box is one line of the list, and predicts the most frequent
     label of the rows that it covers. The first line that covers a row decides. For a row that no rule covers there is
     no prediction, unless there is a `fallback`.
 
@@ -31,6 +35,9 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     ----------
     explainer : SufficientExplainer, default=None
         The explainer whose rules are collected; `fit` fits a clone of it. None takes the default one.
+    max_rules : int or None, default=20
+        The number of rules at most. They are chosen one after another: each time the rule that gains most, which adds
+        many rows and is right on them; see `simplify`. None keeps the rules of all training rows, as in the paper.
     min_precision : float, default=0.0
         Rules with less accuracy on the training rows that they cover are left out, in [0, 1].
     min_support : int, default=1
@@ -44,7 +51,12 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules, the most accurate first; equally accurate ones by support, the largest first, then by text.
+        The rules in the order of the choice, so that large rules come first. With ``max_rules=None``, the most accurate
+        first; equally accurate ones by support, the largest first, then by text.
+    collected_ : GlobalRulesClassifier or None
+        The list of all rules of which the rules were chosen; None with ``max_rules=None``.
+    loss_ : float
+        How much a list of any length would be better: see `simplify`.
     classes_ : ndarray
         The labels.
     explainer_ : SufficientExplainer
@@ -67,9 +79,10 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["calm", "calm", "busy", "busy"]
     >>> rule_list = GlobalRulesClassifier.from_explanations(rules, X, y)
     >>> print(rule_list)
-    2 rules, coverage 75 % of 4 rows; the first that covers a row decides.
-    1. IF x0 <= 2.5 THEN calm  (support 2, coverage 50 %, precision 1.00)
-    2. IF x0 > 3.5 THEN busy  (support 1, coverage 25 %, precision 1.00)
+    2 rules, coverage 75 % of 4 training rows; the first that covers a row decides. Figures are those of the training
+    rows; expected is the precision estimated for new rows.
+    1. IF x0 <= 2.5 THEN calm  (support 2, coverage 50 %, precision 1.00, 0.52 expected)
+    2. IF x0 > 3.5 THEN busy  (support 1, coverage 25 %, precision 1.00, 0.33 expected)
     >>> rule_list.predict(X).tolist()
     ['calm', 'calm', None, 'busy']
     """
@@ -77,6 +90,7 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     _task = "classification"
     _constant = "majority"
     _precision_range = ("in [0, 1]", 0.0)
+    _about_figures = "Figures are those of the training rows; expected is the precision estimated for new rows."
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels.
@@ -158,6 +172,15 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
             coverage=support / len(self.training_outcomes_),
             precision=float(counts.max() / support),
             frequencies=dict(zip(labels, (counts / support).tolist(), strict=True)),
+            expected=_expected(rule, labels[int(np.argmax(counts))], int(counts.max()), support),
+        )
+
+    def _gains(self, lines: Sequence[GlobalRule]) -> LabelGains:
+        labels = np.array([line.output for line in lines], dtype=self.classes_.dtype)
+        return LabelGains(
+            codes=np.searchsorted(self.classes_, self.training_outcomes_),
+            labels=np.searchsorted(self.classes_, labels),
+            expected=np.array([line.expected for line in lines], dtype=np.float64),
         )
 
     def _losses(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> Floats:
@@ -170,14 +193,17 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     """Predict numbers by a list of sufficient rules.
 
-    The rules are those of the training rows: each distinct box is one line of the list, and predicts the mean of the
-    rows that it covers. The first line that covers a row decides. For a row that no rule covers there is no prediction,
+    The rules are those of training rows: each distinct box is one line of the list, and predicts the mean of the rows
+    that it covers. The first line that covers a row decides. For a row that no rule covers there is no prediction,
     unless there is a `fallback`.
 
     Parameters
     ----------
     explainer : SufficientExplainer, default=None
         The explainer whose rules are collected; `fit` fits a clone of it. None takes the default one.
+    max_rules : int or None, default=20
+        The number of rules at most. They are chosen one after another: each time the rule that removes most of the
+        squared error; see `simplify`. None keeps the rules of all training rows, as in the paper.
     min_precision : float, default=0.0
         Rules with less precision, which is ``1 - MSE / var(y)``, are left out; at most 1. It is negative where the
         rows that a rule covers vary more than all rows; ``-math.inf`` keeps every rule.
@@ -192,8 +218,13 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules, the one with the smallest MSE first; equal ones by support, the largest first, then by text. A rule
-        without conditions comes last.
+        The rules, the one with the smallest MSE expected for new rows first, so that small rules refine large ones.
+        With ``max_rules=None``, the one with the smallest MSE on the training rows first; equal ones by support, the
+        largest first, then by text. A rule without conditions comes last.
+    collected_ : GlobalRulesRegressor or None
+        The list of all rules of which the rules were chosen; None with ``max_rules=None``.
+    loss_ : float
+        How much a list of any length would be better: see `simplify`.
     explainer_ : SufficientExplainer
         The fitted explainer; not there if the list was made of rules and needs none.
     fallback_ : estimator or None
@@ -212,7 +243,8 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     >>> box = Rule((Condition("x0", high=2.5),), 1.5, (1.0, 2.0), 0.95, 2, 0.5, 1.0, 0.5, True, 2.0, False)
     >>> rule_list = GlobalRulesRegressor.from_explanations([box], [[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0], min_support=1)
     >>> print(rule_list)
-    1 rule, coverage 67 % of 3 rows; the first that covers a row decides.
+    1 rule, coverage 67 % of 3 training rows; the first that covers a row decides. Figures are those of the training
+    rows.
     1. IF x0 <= 2.5 THEN y = 1.5  (support 2, coverage 67 %, MSE 0.25, MAE 0.5)
     >>> rule_list.predict([[0.0], [3.0]])
     array([1.5, nan])
@@ -221,11 +253,13 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     _task = "regression"
     _constant = "mean"
     _precision_range = ("a number <= 1", -math.inf)
+    _about_figures = "Figures are those of the training rows."
 
     def __init__(
         self,
         explainer: SufficientExplainer | None = None,
         *,
+        max_rules: int | None = N_RULES,
         min_precision: float = 0.0,
         min_support: int = 10,
         fallback: Any = None,
@@ -233,6 +267,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     ) -> None:
         super().__init__(
             explainer,
+            max_rules=max_rules,
             min_precision=min_precision,
             min_support=min_support,
             fallback=fallback,
@@ -277,6 +312,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         is_constant = outcomes.min() == outcomes.max()
         mean = float(outcomes[0] if is_constant else outcomes.mean())
         mse = float(np.mean((outcomes - mean) ** 2))
+        factor, constant = (float(part[0]) for part in discount_of_errors(np.array([len(outcomes)])))
         return GlobalRule(
             rule=rule,
             output=mean,
@@ -285,6 +321,15 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
             precision=1 - mse / self._variance(),
             mse=mse,
             mae=float(np.mean(np.abs(outcomes - mean))),
+            expected=1 - factor * mse / self._variance() - constant,
+        )
+
+    def _gains(self, lines: Sequence[GlobalRule]) -> NumberGains:
+        return NumberGains(
+            y=self.training_outcomes_,
+            outputs=np.array([line.output for line in lines], dtype=np.float64),
+            support=np.array([line.support for line in lines], dtype=np.int64),
+            expected=np.array([line.expected for line in lines], dtype=np.float64),
         )
 
     def _variance(self) -> float:
@@ -296,3 +341,13 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
 
     def _constant_model(self) -> Any:
         return DummyRegressor()
+
+
+def _expected(rule: Rule, label: Any, n_right: int, n_rows: int) -> float:
+    """Estimate the share of new rows in a box that have a label.
+
+    The share of the training rows is too high, since the box was chosen for them. The local rule has an estimate of its
+    own, which rows out of bag limit; it is about the outcome of the rule.
+    """
+    share = discounted_share(n_right, n_rows)
+    return share if rule.precision is None or rule.outcome != label else min(share, rule.precision)

@@ -24,7 +24,7 @@ from suffice._show.drawing import (
     keep_spines,
     make_axes,
     name_with_value,
-    outcome_text,
+    row_title,
     say,
     say_nothing_needed,
     say_nothing_sufficient,
@@ -43,9 +43,18 @@ from suffice._show.figures import (
 from suffice._show.quality_figure import quality
 from suffice._table.checks import check_number
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, SetsKind, SufficientSet, check_sets_kind, rank_importance
+from suffice.explanation import Explanation, SufficientSet
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.importance import (
+    IMPORTANCE_MEANINGS,
+    IMPORTANCE_NAMES,
+    SHOWN_INDEX,
+    ImportanceIndex,
+    SetsKind,
+    check_importance,
+    rank_importance,
+)
 from suffice.stability import Stability, rule_stability
 from suffice.words import counted, format_value
 
@@ -73,17 +82,20 @@ def importance(
     explanations: Explanations | Explanation | Sequence[Explanation],
     *,
     sets: SetsKind = "all",
+    index: ImportanceIndex = SHOWN_INDEX,
     n_variables: int = 15,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the importance (LXI) of the variables for a row, or its mean over rows, as bars.
+    """Draw the importance of the variables for a row, or its mean over rows, as bars.
 
     Parameters
     ----------
     explanations : Explanations, Explanation or sequence of Explanation
         What is drawn. The importances of several rows are averaged over those with a sufficient set.
     sets : {"all", "minimal"}, default="all"
-        Over which sufficient sets the LXI is taken.
+        Which sufficient sets count.
+    index : {"responsibility", "share", "divided"}, default="responsibility"
+        How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
     n_variables : int, default=15
         How many variables are drawn at most. The others share one grey bar: that of the largest among them.
     ax : matplotlib.axes.Axes, default=None
@@ -101,12 +113,12 @@ def importance(
     >>> explanations = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0).explain(X[:9])
     >>> ax = importance(explanations)
     >>> ax.get_xlabel()
-    'mean importance (LXI)'
+    'mean importance'
     """
     _check_n_variables(n_variables)
     one = explanations if isinstance(explanations, Explanation) else None
-    names, matrix, has_set = _importances(explanations, sets)
-    values, shown = _mean_and_first(names, matrix, has_set, n_variables)
+    names, _, has_set = _importances(explanations, sets, index)
+    values, shown = _mean_and_first(explanations, sets, index, n_variables)
     labels = [name_with_value(one, names[v]) if one is not None else shorten(names[v]) for v in shown]
     widths, colors = values[shown].tolist(), [BLUE] * len(shown)
     others = np.delete(values, shown)
@@ -129,10 +141,10 @@ def importance(
     if one is not None:
         n_sets = len(one.sufficient_sets if sets == "all" else one.minimal_sets)
         ax.set_xticks(np.linspace(0, 1, 6))
-        ax.set_xlabel(f"importance (LXI): share of {one_of_them}s")
-        set_title(ax, f"Outcome: {outcome_text(one)}\n{counted(n_sets, one_of_them)}")
+        ax.set_xlabel(f"{IMPORTANCE_NAMES[index]}: {IMPORTANCE_MEANINGS[index]}")
+        set_title(ax, f"{row_title(one)}\n{counted(n_sets, one_of_them)}")
     else:
-        ax.set_xlabel("mean importance (LXI)" + (" over minimal sets" if sets == "minimal" else ""))
+        ax.set_xlabel(f"mean {IMPORTANCE_NAMES[index]}" + (" over minimal sets" if sets == "minimal" else ""))
         n_rows = int(np.count_nonzero(has_set))
         of_all = "" if n_rows == len(has_set) else f" with a sufficient set, of {len(has_set)} in all"
         set_title(ax, f"Mean of {counted(n_rows, 'row')}{of_all}")
@@ -144,18 +156,21 @@ def importance_heatmap(
     explanations: Explanations | Sequence[Explanation],
     *,
     sets: SetsKind = "all",
+    index: ImportanceIndex = SHOWN_INDEX,
     n_variables: int = 15,
     max_rows: int = 2000,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the importances (LXI) of many rows as a map, with similar rows side by side.
+    """Draw the importances of many rows as a map, with similar rows side by side.
 
     Parameters
     ----------
     explanations : Explanations or sequence of Explanation
         What is drawn. Rows without a sufficient set are grey.
     sets : {"all", "minimal"}, default="all"
-        Over which sufficient sets the LXI is taken.
+        Which sufficient sets count.
+    index : {"responsibility", "share", "divided"}, default="responsibility"
+        How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
     n_variables : int, default=15
         How many variables are drawn at most: those with the largest mean importance.
     max_rows : int, default=2000
@@ -172,12 +187,12 @@ def importance_heatmap(
     check_number("max_rows", max_rows, "a whole number >= 1", lambda v: v >= 1, Integral)
     if isinstance(explanations, Explanation):
         raise TypeError("`importance_heatmap` draws several rows; for one see `importance`.")
-    names, matrix, has_set = _importances(explanations, sets)
+    names, matrix, has_set = _importances(explanations, sets, index)
     n_rows = len(matrix)
     rows = np.arange(n_rows)
     if n_rows > max_rows:
         rows = np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
-    _, shown = _mean_and_first(names, matrix, has_set, n_variables)
+    _, shown = _mean_and_first(explanations, sets, index, n_variables)
     ax = make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
     if not has_set.any():
         return say_nothing_sufficient(ax, None)
@@ -191,14 +206,15 @@ def importance_heatmap(
 
     colors = matplotlib.colormaps["Blues"].with_extremes(bad="#D9D9D9")
     image = ax.imshow(drawn, aspect="auto", interpolation="nearest", cmap=colors, vmin=0, vmax=1)
-    ax.figure.colorbar(image, ax=ax, label="importance (LXI)", pad=0.02)
+    ax.figure.colorbar(image, ax=ax, label=IMPORTANCE_NAMES[index], pad=0.02)
     ax.set_xticks(range(len(shown)), [shorten(names[v]) for v in shown])
     ax.tick_params(axis="x", length=0)
     for tick in ax.get_xticklabels():
         tick.set(rotation=45, ha="right", rotation_mode="anchor")
     of_all = f" of {n_rows}" if len(rows) < n_rows else ""
     if len(rows) <= ROWS_WITH_NUMBERS:
-        ax.set_yticks(range(len(order)), [str(row) for row in order])
+        labels = [one.label.removeprefix("Row ") if one.is_named else str(i) for i, one in enumerate(explanations)]
+        ax.set_yticks(range(len(order)), [shorten(labels[row]) for row in order])
         ax.set_ylabel("row")
     else:
         ax.set_yticks([])
@@ -443,15 +459,22 @@ def coverage_precision(
     return keep_spines(ax, "left", "bottom")
 
 
-def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *, sets: SetsKind = "all") -> Any:
-    """Return the importances (LXI) as a ``shap.Explanation``, for shap's own plots.
+def to_shap(
+    explanations: Explanations | Explanation | Sequence[Explanation],
+    *,
+    sets: SetsKind = "all",
+    index: ImportanceIndex = SHOWN_INDEX,
+) -> Any:
+    """Return the importances as a ``shap.Explanation``, for shap's own plots.
 
     Parameters
     ----------
     explanations : Explanations, Explanation or sequence of Explanation
         The explanations.
     sets : {"all", "minimal"}, default="all"
-        Over which sufficient sets the LXI is taken.
+        Which sufficient sets count.
+    index : {"responsibility", "share", "divided"}, default="responsibility"
+        How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
 
     Returns
     -------
@@ -463,7 +486,7 @@ def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *,
         import shap
     except ImportError:
         raise ImportError("`to_shap` needs shap: pip install shap.") from None
-    names, matrix, _ = _importances(explanations, sets)
+    names, matrix, _ = _importances(explanations, sets, index)
     rows = [explanations] if isinstance(explanations, Explanation) else explanations
     cells = [[_cell(columns) for _, columns in explanation.values] for explanation in rows]
     data = np.array(cells, dtype=object).reshape(matrix.shape)
@@ -475,25 +498,34 @@ def to_shap(explanations: Explanations | Explanation | Sequence[Explanation], *,
 
 
 def _importances(
-    explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind
+    explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind, index: ImportanceIndex
 ) -> tuple[tuple[str, ...], Floats, NDArray[np.bool_]]:
-    """Return the variables, the LXI of each row, and which rows have a sufficient set."""
-    check_sets_kind(sets)
+    """Return the variables, the importances of each row, and which rows have a sufficient set."""
+    check_importance(index, sets)
     if isinstance(explanations, Explanations):
-        return explanations.variable_names, explanations.importance_matrix(sets), explanations.has_set
+        return explanations.variable_names, explanations.importance_matrix(sets, index=index), explanations.has_set
     rows = [explanations] if isinstance(explanations, Explanation) else list(explanations)
     if not rows or not all(isinstance(row, Explanation) for row in rows):
         raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
-    matrix = np.array([list(row.importance_in(sets).values()) for row in rows])
+    matrix = np.array([list(row.importance_by(index, sets).values()) for row in rows])
     return tuple(name for name, _ in rows[0].values), matrix, np.array([row.is_sufficient for row in rows])
 
 
 def _mean_and_first(
-    names: Sequence[str], matrix: Floats, has_set: NDArray[np.bool_], n_variables: int
+    explanations: Explanations | Explanation | Sequence[Explanation],
+    sets: SetsKind,
+    index: ImportanceIndex,
+    n_variables: int,
 ) -> tuple[Floats, list[int]]:
-    """Average the LXI over the rows with a sufficient set, and rank the first variables by it."""
+    """Average importances over the rows with a sufficient set, and return the places of the first variables."""
+    names, matrix, has_set = _importances(explanations, sets, index)
     mean = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
-    ranked = rank_importance(dict(zip(names, mean.tolist(), strict=True)))
+    if isinstance(explanations, Explanation | Explanations):
+        ranked = explanations.ranked_importance(sets=sets, index=index)
+    else:
+        _, shares, _ = _importances(explanations, sets, "share")
+        share = shares[has_set].mean(axis=0) if has_set.any() else mean
+        ranked = rank_importance(*(dict(zip(names, values.tolist(), strict=True)) for values in (mean, share)))
     return mean, [names.index(name) for name, _ in ranked[:n_variables]]
 
 

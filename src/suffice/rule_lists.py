@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,45 +19,53 @@ from sklearn.base import clone
 from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.rule_list import Bools, Floats, first_two, of_first_rules, shorten
+from suffice._engine.rule_list import Bools, first_two, of_first_rules
 from suffice._table.checks import check_finite, check_number, read_input, read_outcomes
 from suffice._table.frames import as_frame, load_pandas
 from suffice._table.table import Table
 from suffice.certification import rows_set_aside
-from suffice.certified_lists import CertifiableList
 from suffice.conditions import to_sql_literal
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.explanations import Explanations
 from suffice.rule_measures import Evaluation, GlobalRule
+from suffice.rule_mining import mine_rules
 from suffice.rules import Rule
+from suffice.short_lists import N_RULES, ShortList, check_max_rules
+from suffice.simpler_rules import without_idle_conditions
 from suffice.words import counted, format_percent
 
 
-class RuleList(CertifiableList):
-    """What the classifier and the regressor share: collecting, measuring, deciding, simplifying and writing rules."""
+class RuleList(ShortList):
+    """What the classifier and the regressor share: collecting, measuring, deciding and writing rules."""
 
     _task: str
     _constant: str  # the fallback that predicts the same for every row
     _precision_range: tuple[str, float]  # in words, and the lower end
+    _about_figures: str  # on which rows the figures of a line were measured
 
     def __init__(
         self,
         explainer: SufficientExplainer | None = None,
         *,
+        max_rules: int | None = N_RULES,
         min_precision: float = 0.0,
         min_support: int = 1,
         fallback: Any = None,
         random_state: Any = None,
     ) -> None:
         self.explainer = explainer
+        self.max_rules = max_rules
         self.min_precision = min_precision
         self.min_support = min_support
         self.fallback = fallback
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, holdout: float | None = None) -> Any:
-        """Fit the explainer, explain every training row with its outcome, and collect the rules.
+        """Fit the explainer, explain training rows with their outcomes, and collect the rules.
+
+        With ``max_rules=None`` every training row is explained, at the explainer's level `pi`. Otherwise up to 1000
+        rows are, at several levels, and the best rules are chosen.
 
         Parameters
         ----------
@@ -82,8 +90,20 @@ class RuleList(CertifiableList):
         if holdout is not None:
             self.set_aside_ = rows_set_aside(self.explainer_.fitted_)
             return self._fit_on_the_rest()
+        if self.max_rules is not None:
+            return self._collect(self._mine(table, outcomes), X, table, outcomes)
         explanations = self.explainer_.explain(native, outcomes, sets="minimal", rules="minimal")
         return self._collect(explanations.rules, X, table, outcomes)
+
+    def _mine(
+        self,
+        table: Table,
+        y: NDArray[Any],
+        further_levels: Iterable[float] = (),
+        check: Literal["rows", "everywhere"] = "rows",
+    ) -> list[Rule]:
+        least = self.min_precision if self._task == "classification" else 0.0
+        return mine_rules(self.explainer_, table, y, further_levels=further_levels, least=least, check=check)
 
     def _fit_on_the_rest(self) -> Any:
         """Collect the rules of the rows that were not set aside."""
@@ -96,6 +116,9 @@ class RuleList(CertifiableList):
         pi = self.explainer_.fitted_.settings.pi
         # Surer rules are certified more often, others are larger. On eight tables, certified rules chosen from both
         # covered .29 of the rows in the mean; chosen from the surer ones alone, .21.
+        if self.max_rules is not None:
+            outcomes = self._read_outcomes(y)
+            return self._collect(self._mine(table, outcomes, [(1 + pi) / 2]), None, table, outcomes)
         for level in (pi, (1 + pi) / 2):
             explainer = self.explainer_.with_settings(pi=level)
             rules += explainer.explain(table, y, sets="minimal", rules="minimal").rules
@@ -115,15 +138,63 @@ class RuleList(CertifiableList):
         y : array-like of shape (n_rows,), default=None
             Its outcomes.
         **params : dict
-            Parameters of the list. A fitted `explainer` is used as it is by ``fallback="forest"``; otherwise that
-            fallback fits one on `X` and `y`.
+            Parameters of the list; here `max_rules` is None by default, and all rules stay. A fitted `explainer` is
+            used as it is by ``fallback="forest"``; otherwise that fallback fits one on `X` and `y`.
 
         Returns
         -------
         estimator
             The fitted list.
         """
-        return cls(**params).fit_rules(rules, X, y)
+        return cls(**{"max_rules": None, **params}).fit_rules(rules, X, y)
+
+    @classmethod
+    def from_explainer(
+        cls, explainer: SufficientExplainer, *, check: Literal["rows", "everywhere"] = "rows", **params: Any
+    ) -> Any:
+        """Make a list of the rules of the training rows of a fitted explainer, as `fit` does, without fitting again.
+
+        Parameters
+        ----------
+        explainer : SufficientExplainer
+            The fitted explainer.
+        check : {"rows", "everywhere"}, default="rows"
+            Where in a box the SDP must reach the level: see `SufficientExplainer.rule`.
+        **params : dict
+            Parameters of the list.
+
+        Returns
+        -------
+        estimator
+            The fitted list.
+        """
+        return cls(explainer, **params).fit_explainer(check)
+
+    def fit_explainer(self, check: Literal["rows", "everywhere"] = "rows") -> Any:
+        """Collect the rules of the training rows of the parameter `explainer`, which is fitted. See `from_explainer`.
+
+        Parameters
+        ----------
+        check : {"rows", "everywhere"}, default="rows"
+            Where in a box the SDP must reach the level.
+
+        Returns
+        -------
+        estimator
+            The fitted list.
+        """
+        self._check_parameters()
+        explainer = self.explainer
+        if explainer is None or not self._has_fitted_explainer():
+            raise ValueError("The explainer is not fitted: fit it first, or call fit(X, y) of the list.")
+        self.explainer_ = explainer
+        table, y = self._take_training(explainer)
+        has_rows = explainer.fitted_.set_aside is not None
+        self.set_aside_ = rows_set_aside(explainer.fitted_) if has_rows else None
+        if self.max_rules is not None:
+            return self._collect(self._mine(table, y, check=check), None, table, y)
+        explanations = explainer.explain(table, y, sets="minimal", rules="minimal", check=check)
+        return self._collect(explanations.rules, None, table, y)
 
     def fit_rules(self, rules: Any, X: Any = None, y: Any = None) -> Any:
         """Collect rules that are already there, and measure them. See `from_explanations`.
@@ -162,15 +233,15 @@ class RuleList(CertifiableList):
     def _has_fitted_explainer(self) -> bool:
         return self.explainer is not None and hasattr(self.explainer, "fitted_")
 
-    def _take_training(self, rules: Any) -> tuple[Table, NDArray[Any]]:
-        """Take the training table of explanations."""
-        if not isinstance(rules, Explanations):
+    def _take_training(self, source: Any) -> tuple[Table, NDArray[Any]]:
+        """Take the training table of explanations, or of an explainer."""
+        if not isinstance(source, Explanations | SufficientExplainer):
             raise ValueError("Give `X` and `y`: only explanations know the table that they come from.")
         by_forest = isinstance(self.fallback, str) and self.fallback == "forest" and self._has_fitted_explainer()
         is_constant = isinstance(self.fallback, str) and self.fallback == self._constant
         if not (self.fallback is None or is_constant or by_forest):
             raise ValueError(f"Give `X` and `y`, on which the fallback {self.fallback!r} is fitted.")
-        table, y = rules.training
+        table, y = source.training
         self.n_features_in_ = len(table.names)
         self.__dict__.pop("feature_names_in_", None)
         if table.has_names:
@@ -222,38 +293,6 @@ class RuleList(CertifiableList):
         """
         covered = self.covered(X)
         return float(covered.mean()) if len(covered) else math.nan
-
-    def simplify(self, tolerance: float = 0.01) -> Any:
-        """Make a list with fewer rules that is nearly as good on the training rows.
-
-        Rules that decide no training row are removed first. Then, as long as coverage and precision both stay within
-        `tolerance` of this list's, the rule goes whose removal costs the least of their sum; among equals, the last one
-        of the list. Precision is the accuracy on the rows covered or, for a regression, ``1 - MSE / var(y)`` there,
-        with the variance of all training outcomes. The search is greedy: a shorter list may exist.
-
-        Parameters
-        ----------
-        tolerance : float, default=0.01
-            How much of coverage, and of precision, may be lost, in [0, 1).
-
-        Returns
-        -------
-        estimator
-            A new fitted list, with some of the rules in the same order. This one stays as it is.
-        """
-        check_is_fitted(self, "rules_")
-        check_number("tolerance", tolerance, "in [0, 1)", lambda v: 0 <= v < 1)
-        outputs, outcomes = self.outputs_, self.training_outcomes_
-        kept = shorten(
-            np.ascontiguousarray(self._training_covers().T),
-            lambda rules, rows: self._losses(outputs[rules], outcomes[rows]),
-            tolerance,
-        )
-        simple = copy.copy(self)
-        simple.rules_ = tuple(self.rules_[i] for i in kept)
-        simple.packed_covers_ = self.packed_covers_[kept]
-        simple.certificate_ = None
-        return simple
 
     def evaluate(self, X: Any = None, y: Any = None) -> Evaluation:
         """Measure the rules on rows, each alone and as a list.
@@ -376,10 +415,12 @@ class RuleList(CertifiableList):
 
     @property
     def heading(self) -> str:
-        """How many rules there are, and what they cover, in one sentence."""
-        n_rows = counted(len(self.training_outcomes_), "row")
+        """How many rules there are, what they cover, and on which rows their figures were measured."""
+        n_rows = counted(len(self.training_outcomes_), "training row")
         covered = f"coverage {format_percent(self._training_coverage())} % of {n_rows}"
         heading = f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
+        if self.rules_:
+            heading = f"{heading} {self._about_figures}"
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
 
     def __str__(self) -> str:
@@ -404,25 +445,12 @@ class RuleList(CertifiableList):
 
     # --- what differs between labels and numbers ---------------------------------------------------------------------
 
-    @property
-    def outputs_(self) -> NDArray[Any]:
-        """What each rule predicts."""
-        raise NotImplementedError
-
     def _read_outcomes(self, y: NDArray[Any]) -> NDArray[Any]:
         """Check the training outcomes."""
         raise NotImplementedError
 
     def _read_other_outcomes(self, y: NDArray[Any]) -> NDArray[Any]:
         """Check the outcomes of other rows."""
-        raise NotImplementedError
-
-    def _measure(self, rule: Rule, outcomes: NDArray[Any]) -> GlobalRule:
-        """Measure a rule on the outcomes of the rows that it covers."""
-        raise NotImplementedError
-
-    def _losses(self, outputs: NDArray[Any], outcomes: NDArray[Any]) -> Floats:
-        """Compute what outputs cost: precision is 1 minus the mean."""
         raise NotImplementedError
 
     def _constant_model(self) -> Any:
@@ -442,22 +470,28 @@ class RuleList(CertifiableList):
             box = frozenset(rule.conditions)
             if box not in surest or rule.sdp > surest[box].sdp:
                 surest[box] = rule
-        lines: list[tuple[GlobalRule, NDArray[np.uint8]]] = []  # each with the rows that it covers, as bits
+        lines: list[tuple[GlobalRule, Rule, NDArray[np.uint8]]] = []  # with the simpler rule, and the rows as bits
         for rule in surest.values():
-            covered = rule.covers(table)
+            simpler, covered = without_idle_conditions(rule, table)
             if np.count_nonzero(covered) >= self.min_support:
                 line = self._measure(rule, y[covered])
                 if line.precision >= self.min_precision:
-                    lines.append((line, np.packbits(covered)))
+                    lines.append((line, simpler, np.packbits(covered)))
         # For a regression the best precision is the smallest MSE; the MSE itself is free of one more rounding.
-        lines.sort(key=lambda pair: _order(pair[0]))
-        self.rules_ = tuple(line for line, _ in lines)
+        lines.sort(key=lambda entry: _order(entry[0]))
+        self.rules_ = tuple(line for line, _, _ in lines)
+        self.simpler_rules_ = tuple(simpler for _, simpler, _ in lines)
         n_bytes = (table.n_rows + 7) // 8
-        self.packed_covers_ = np.array([bits for _, bits in lines], dtype=np.uint8).reshape(len(lines), n_bytes)
+        self.packed_covers_ = np.array([bits for _, _, bits in lines], dtype=np.uint8).reshape(len(lines), n_bytes)
+        self.collected_, self.loss_ = None, 0.0
         self.target_name_ = next((rule.target for rule in surest.values()), "y")
         self.fallback_ = self._fit_fallback(self._table_for_others(X, table), y)
         name = self.fallback if isinstance(self.fallback, str) else type(self.fallback).__name__
         self.fallback_name_ = None if self.fallback is None else name
+        if self.max_rules is not None:
+            collected = copy.copy(self)
+            self.__dict__.update(vars(collected.simplify(max_rules=self.max_rules, max_loss=0.0)))
+            self.collected_ = collected
         return self
 
     def _fit_explainer(self, X: Any, y: Any, holdout: float | None = None) -> Any:
@@ -501,6 +535,7 @@ class RuleList(CertifiableList):
     def _check_parameters(self) -> None:
         if self.explainer is not None and not isinstance(self.explainer, SufficientExplainer):
             raise TypeError(f"`explainer` must be None or a SufficientExplainer, got {type(self.explainer).__name__}.")
+        check_max_rules(self.max_rules)
         must_be, least = self._precision_range
         check_number("min_precision", self.min_precision, must_be, lambda v: least <= v <= 1)
         check_number("min_support", self.min_support, "a whole number >= 1", lambda v: v >= 1, Integral)

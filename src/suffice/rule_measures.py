@@ -41,6 +41,9 @@ class GlobalRule:
         Regression: the mean absolute error.
     certificate : Certificate or None, default=None
         How often the line is right on rows that nobody has used before, if that was checked: see `promise`.
+    expected : float or None, default=None
+        An estimate of the precision for new rows. That of the training rows is too high, above all for a box of few
+        rows: it was chosen for them.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class GlobalRule:
     mse: float | None = None
     mae: float | None = None
     certificate: Certificate | None = None
+    expected: float | None = None
 
     @property
     def promise(self) -> Promise:
@@ -84,7 +88,8 @@ class GlobalRule:
     def __str__(self) -> str:
         """Return the line as a sentence with its figures."""
         output = str(self.output)
-        quality = ", ".join([f"precision {format_probability(self.precision)}", *self.lift_texts])
+        expected = [] if self.expected is None else [f"{format_probability(self.expected)} expected"]
+        quality = ", ".join([f"precision {format_probability(self.precision)}", *expected, *self.lift_texts])
         if self.mse is not None and self.mae is not None:
             output = f"{self.rule.target} = {format_number(self.output)}"
             quality = f"MSE {format_number(self.mse)}, MAE {format_number(self.mae)}"
@@ -114,6 +119,7 @@ class GlobalRule:
             "support": self.support,
             "coverage": self.coverage,
             "precision": self.precision,
+            "expected": self.expected,
         }
         if self.frequencies is None:
             figures.update(mse=self.mse, mae=self.mae, interval=self.rule.to_dict()["interval"])

@@ -6,7 +6,7 @@ measured by ``stability``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -138,6 +138,32 @@ class SetStability:
     def core(self) -> tuple[tuple[str, ...], ...]:
         """The core of each row: the variables that recur in at least 80 % of the forests, the most frequent first."""
         return tuple(row.core for row in map(self.__getitem__, range(len(self))))
+
+    def take(self, rows: NDArray[np.intp]) -> SetStability:
+        """Return the stability of some of the rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their places, from 0.
+
+        Returns
+        -------
+        SetStability
+            Their stability.
+        """
+        seeds, resamples = (
+            replace(
+                counts,
+                n_same_set=counts.n_same_set[rows],
+                n_sufficient=counts.n_sufficient[rows],
+                n_holding=counts.n_holding[rows],
+            )
+            for counts in (self.seeds, self.resamples)
+        )
+        best_sets = tuple(self.best_sets[row] for row in rows)
+        is_sufficient = self.is_sufficient[rows]
+        return replace(self, best_sets=best_sets, is_sufficient=is_sufficient, seeds=seeds, resamples=resamples)
 
     def __len__(self) -> int:
         """Return the number of rows."""

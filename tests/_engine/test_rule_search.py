@@ -14,7 +14,7 @@ from oracle import Oracle, largest_box, trees_of
 from small_explainers import ROWS
 
 from suffice import SufficientExplainer, _core
-from suffice._engine.rule_search import ExplainOptions, find_boxes
+from suffice._engine.rule_search import MAX_TRIED, ExplainOptions, find_boxes, find_supported_boxes
 from suffice._engine.search import find_sufficient_sets
 
 
@@ -298,3 +298,43 @@ def test_the_boxes_of_many_rows_are_those_of_each_alone(explainer, first_only):
     for box in boxes[:-1]:
         assert box.coverage == box.support / len(fitted.forest.X)
         assert (box.mae is None) == (fitted.classes is not None)
+
+
+# --- rules that cover enough rows -------------------------------------------------------------------------------------
+
+
+def test_the_rule_of_a_row_is_that_of_its_first_set_that_covers_enough_rows(explainer):
+    explainer = explainer.with_settings(pi=0.6)  # rows have several sets
+    fitted, matrix, outcomes = explainer.fitted_, explainer.encode(ROWS), explainer.outcomes(ROWS)
+    sets = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=None)
+    of_row = {}
+    pairs = sets.by_row(first_only=False)
+    for (row, S), box in zip(pairs, find_boxes(fitted, matrix, outcomes, pairs, ExplainOptions()), strict=True):
+        of_row.setdefault(row, []).append((S, box))
+    supports = sorted(box.support for boxes in of_row.values() for _, box in boxes)
+    n_other_set = 0
+    for min_support in (0, *supports[::5], supports[-1] + 1):
+        changed = explainer.with_settings(min_support=min_support).fitted_
+        n_done = []
+        row_sets, boxes = find_supported_boxes(changed, matrix, outcomes, sets, ExplainOptions(), n_done.append)
+        expected = {}
+        for row, of_sets in of_row.items():
+            enough = [(S, box) for S, box in of_sets[:MAX_TRIED] if box.support >= min_support]
+            if enough:
+                expected[row] = enough[0]
+                n_other_set += enough[0] != of_sets[0]
+        assert row_sets == [(row, expected[row][0]) for row in sorted(expected)]
+        assert boxes == [expected[row][1] for row in sorted(expected)]
+        assert n_done == sorted(n_done)
+        explanations = explainer.explain(ROWS, min_support=min_support)
+        for row, explanation in enumerate(explanations):
+            assert [rule.support for rule in explanation.rules] == (
+                [expected[row][1].support] if row in expected else []
+            )
+    assert n_other_set > 0
+    assert not row_sets
+
+
+def test_rules_of_all_sets_are_given_whatever_they_cover(explainer):
+    every = explainer.explain(ROWS, rules="all", min_support=10**6)
+    assert [len(e.rules) for e in every] == every.n_sets.tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from forests import LAYOUTS, core_forest, core_rows, fitted_forests, project
@@ -56,18 +58,21 @@ def test_the_sets_of_a_row_are_those_among_its_own_candidates(
     result = search(projection, queries, lo, hi, **options)
     for i, x in enumerate(queries):
         outcome = (values[lo[i]], values[hi[i]])
-        chosen = oracle.row_candidates(x, outcome, range(n), n_by_row)
-        expected = oracle.sufficient_sets(x, outcome, chosen, pi, min_size)
+        alone = oracle.sufficient_sets(x, outcome, range(n), pi, min_size, max_size=1)
+        left = [v for v in range(n) if (v,) not in alone] if () not in alone else []
+        chosen = oracle.row_candidates(x, outcome, left, n_by_row)
+        expected = alone | oracle.sufficient_sets(x, outcome, chosen, pi, 2)
         begin, end = result["offset"][i : i + 2]
         assert {members(word, n) for word in result["masks"][begin:end, 0]} == set(expected)
         nearly = members(result["nearly_masks"][i, 0], n)
         assert abs(result["nearly_sdps"][i] - oracle.sdp(x, nearly, outcome)) < 1e-14
-        if expected:
+        if expected and min(map(len, expected)) <= 4:
             assert result["nearly_masks"][i].tolist() == result["best_masks"][i].tolist()
-        else:
-            size, sdp = oracle.nearly_sdp(x, outcome, chosen, min_size)
-            assert (len(nearly), oracle.sdp(x, nearly, outcome)) == (size, sdp)
-            assert set(nearly) <= set(chosen)
+        elif not expected:
+            searched = [S for size in range(min_size, n + 1) for S in combinations(range(n), size)]
+            searched = [S for S in searched if len(S) <= 1 or set(S) <= set(chosen)]
+            assert nearly in searched
+            assert (len(nearly), oracle.sdp(x, nearly, outcome)) == oracle.nearly_sdp(x, outcome, searched)
 
 
 def test_nearly_all_is_found_in_a_search_too_large_to_remember():
@@ -87,6 +92,23 @@ def test_nearly_all_is_found_in_a_search_too_large_to_remember():
         )
         assert smaller < 0.95 * sets.best_sdps[i]
         assert equal == pytest.approx(sets.nearly_sdps[i], abs=1e-9)
+
+
+def test_a_large_sufficient_set_has_a_small_one_that_comes_near():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(6000, 11)).astype(float)
+    y = (X.sum(axis=1) >= 6).astype(int)  # six of the variables decide for sure, fewer nearly
+    explainer = SufficientExplainer(random_state=0, pi=0.97, n_jobs=1).fit(X, y)
+    sets = explainer.explain(X[:50], progress=False).answers.sets
+    sizes = np.array([len(sets.members(mask)) for mask in sets.best_masks])
+    near = np.array([len(sets.members(mask)) for mask in sets.nearly_masks])
+    has_set = sets.n_by_row() > 0
+    assert (has_set & (sizes > 4)).any()
+    for i in np.flatnonzero(has_set & (sizes > 4)):
+        smaller = explainer.with_settings(max_size=int(near[i]) - 1).explain(X[i : i + 1], progress=False)
+        assert near[i] < sizes[i]
+        assert sets.nearly_sdps[i] >= 0.95 * sets.best_sdps[i] - 1e-9 > smaller.answers.sets.best_sdps[0]
+    np.testing.assert_array_equal(near[has_set & (sizes <= 4)], sizes[has_set & (sizes <= 4)])
 
 
 def test_no_variable_is_chosen_where_the_empty_set_is_sufficient():

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from table_files import read
 
-from suffice._io.csv_text import MISSING
 from suffice._io.sources import TableFileWarning
+from suffice._table.text_columns import MISSING_TEXTS as MISSING
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

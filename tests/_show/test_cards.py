@@ -131,8 +131,8 @@ def test_a_card_shows_the_outcome_the_rule_and_its_figures():
 def test_a_card_lists_the_sufficient_sets_and_the_importance():
     card = read(explanation(Condition("hour", high=9.0)))
     assert "2 sufficient sets each alone is enough hour 0.95 temp and town 0.91" in card.text
-    assert "hour 0.50 temp 0.50 town 0.50" in card.text
-    assert card.styles("importance") == ["width:50%"] * 3
+    assert "hour 1.00 temp 0.50 town 0.50" in card.text
+    assert card.styles("importance") == ["width:100%", "width:50%", "width:50%"]
 
 
 def test_a_card_shows_five_sets_and_says_how_many_more_there_are():
@@ -325,7 +325,7 @@ def test_the_card_of_all_explanations(fitted):
     n = sum(e.is_sufficient for e in explanations)
     assert f"Explanations of traffic 60 rows {n} of 60 with a sufficient set" in text
     assert "fidelity of the forest (out-of-bag accuracy)" in text
-    assert "Mean importance (LXI)" in text
+    assert "Mean importance 1 / size of the smallest sufficient set with the variable" in text
     n_single = sum(len(e.best_set.variables) == 1 for e in explanations if e.is_sufficient)
     assert f"rows by its size 1 variable {n_single} " in text
     assert all(e.forest_agrees for e in explanations)

@@ -30,8 +30,8 @@ def explanation(**changes):
     return Explanation(**{**plain, "values": values, **changes})
 
 
-def test_variables_in_most_sets_come_first():
-    assert held_variables(explanation(), SETS) == ["a", "b", "c", "d"]
+def test_variables_of_the_smallest_sets_come_first():
+    assert held_variables(explanation(), SETS) == ["b", "a", "c", "d"]
     assert held_variables(explanation(), SETS[:1]) == ["b"]
     assert held_variables(explanation(), [SufficientSet((), 1.0)]) == []
 

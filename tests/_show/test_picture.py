@@ -18,7 +18,7 @@ from suffice._show.picture import (
     write_sentence,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import NOT_COMPLETE, rank_importance
+from suffice.explanation import NOT_COMPLETE
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition
 
@@ -196,12 +196,12 @@ def test_indicators_that_are_off_are_left_out_of_text_and_picture():
     assert "wind (wind_S = 1)" in str(shown)
 
 
-def test_importances_have_one_order_with_ties_in_the_order_of_the_table():
-    sets = (SufficientSet(("town",), 0.95), SufficientSet(("hour", "temp"), 0.93), SufficientSet(("temp",), 0.92))
+def test_importances_have_one_order_in_which_the_best_set_comes_first():
+    sets = (SufficientSet(("town",), 0.95), SufficientSet(("temp",), 0.92), SufficientSet(("hour", "temp"), 0.93))
     shown = explanation(sufficient_sets=sets, best_set=sets[0])
     names = [share.name for share in picture_explanation(shown).importance]
-    assert names == [name for name, _ in rank_importance(shown.importance)] == ["temp", "hour", "town"]
-    assert "hold temp 0.67, hour 0.33, town 0.33." in str(shown)
+    assert names == [name for name, _ in shown.ranked_importance()] == ["town", "temp", "hour"]
+    assert "variable): town 1.00, temp 1.00, hour 0.50." in str(shown)
 
 
 def test_the_importance_of_a_single_set_says_nothing():

@@ -18,7 +18,7 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 from suffice._show.axis import missing_text
 from suffice._show.picture import picture_line
 from suffice._show.report import embed_json, make_report
-from suffice.explanation import NOT_COMPLETE, rank_importance
+from suffice.explanation import NOT_COMPLETE
 from suffice.words import format_number, format_percent, format_value, join
 
 HOSTILE = [
@@ -185,7 +185,7 @@ def test_importances_are_ranked_as_everywhere_else(classes):
             assert listed == 0
             continue
         ranked = [(data["variables"][v], f"{n / 100:.2f}") for v, n in zip(listed[::2], listed[1::2], strict=True)]
-        assert ranked == [(name, f"{value:.2f}") for name, value in rank_importance(explanation.importance)]
+        assert ranked == [(name, f"{value:.2f}") for name, value in explanation.ranked_importance()]
         assert (data["setsTexts"][str(n_sets)][0]) == f"{n_sets} sufficient sets"
         n_ranked += 1
     assert n_ranked > 10

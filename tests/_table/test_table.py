@@ -409,7 +409,6 @@ def test_objects_that_are_booleans_or_missing_are_numbers_too():
 @pytest.mark.parametrize(
     ("values", "held", "row"),
     [
-        (["12", None], "the text '12' (row 0)", 0),
         ([None, "a", "b"], "the text 'a' (row 1)", 1),
         ([DATE(2024, 1, 1), None], "something else", None),
     ],
@@ -549,5 +548,21 @@ def test_the_value_that_makes_a_column_text_is_the_one_named():
     with pytest.raises(InputTypeError, match=r"must hold numbers, got the text 'WRONG' \(row 1\)\.") as caught:
         table.numbers(0)
     assert (caught.value.row, caught.value.column, caught.value.value) == (1, "months", "WRONG")
-    with pytest.raises(InputTypeError, match=r"got the text '6' \(row 0\)\."):
-        read_columns({"months": np.array(["6", "12"], dtype=object)}).numbers(0)
+    numbers = read_columns({"months": np.array(["6", " 12 ", " ", None], dtype=object)}).numbers(0)
+    np.testing.assert_array_equal(numbers, [6, 12, NAN, NAN])
+
+
+def test_one_text_among_numbers_is_named_with_its_row():
+    table = read_columns({"months": np.array([6, 7.5, "n/k", 12, "3"], dtype=object)})
+    message = "Column 'months' of `X` must hold numbers, got the text 'n/k' (row 2): give a number, or NaN if it is"
+    with pytest.raises(InputTypeError, match=re.escape(message)) as caught:
+        table.kind(0)
+    assert (caught.value.row, caught.value.column, caught.value.value) == (2, "months", "n/k")
+
+
+def test_blanks_among_numbers_written_as_text_are_unknown():
+    table = read_columns({"fare": ["2.5", " ", None, "4"], "town": ["a", " ", None, "b"], "age": [1.0, NAN, 3.0, 4.0]})
+    assert table.is_unknown(0).tolist() == [False, True, True, False]
+    assert table.is_missing(0).tolist() == [False, False, True, False]
+    assert table.is_unknown(1).tolist() == [False, False, True, False]
+    assert table.is_unknown(2).tolist() == [False, True, False, False]

@@ -12,8 +12,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from suffice._table.matching import match_columns
 from suffice._table.table import (
-    match_columns,
     numbered_names,
     read_columns,
 )

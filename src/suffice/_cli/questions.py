@@ -19,6 +19,7 @@ from suffice._io.explainer_file import text_columns
 from suffice._io.files import TableFile, open_table
 from suffice._io.outcome_column import is_known, outcomes_of
 from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
+from suffice._table.row_ids import id_text
 from suffice.errors import InputError
 from suffice.explainer import SufficientExplainer
 from suffice.explanations import Explanations
@@ -62,7 +63,8 @@ class ExplainedRows:
         kept = self.kept.to_dicts() if self.kept.width else [{}] * len(self.positions)
         for position, values, explanation in zip(self.positions, kept, self.explanations, strict=True):
             ids = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in values.items()}
-            yield {"row": position, **({"id": ids} if ids else {}), **explanation.to_dict()}
+            named = {"row": position, **({"id": ids} if ids else {})}
+            yield {**named, **{name: value for name, value in explanation.to_dict().items() if name not in named}}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the best set and the rule of each row.
@@ -180,7 +182,10 @@ class Question:
             )
         except InputError as error:
             raise error.moved(None if error.row is None else positions[error.row]) from None
-        return ExplainedRows(explanations, positions, frame.select(self.kept), self.n_more, self.outcome_type)
+        kept = frame.select(self.kept)
+        ids = [id_text(values) for values in kept.iter_rows()] if self.kept else None
+        named = explanations.with_ids(ids, positions)
+        return ExplainedRows(named, positions, kept, self.n_more, self.outcome_type)
 
     def check(self) -> None:
         """Refuse columns and settings that do not suit the explainer, before any row is read."""

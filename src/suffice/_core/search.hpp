@@ -26,7 +26,7 @@ struct SearchOptions {
     std::size_t max_size = kMaxVariables;
     bool minimal_only = false;                   // stop after the first size that has a sufficient set
     std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
-    // How many variables of the projection are searched at each row, chosen by their SDP there. 0: all of them.
+    // How many variables the sets of two and more are made of, chosen at each row by their SDP there. 0: all of them.
     std::size_t n_by_row = 0;
     // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
     // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
@@ -42,7 +42,7 @@ struct SearchResult {
     std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
     ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the set of highest SDP
     double best_squares = 1.0;          // the sum of the squared weights behind its SDP
-    // The smallest set that keeps nearly all of the SDP of `best`; `best` itself if that is sufficient.
+    // The smallest set that keeps nearly all of the SDP of `best`; `best` itself if that is sufficient and small.
     ScoredSet nearly{0, 0.0};
     double nearly_squares = 1.0;
     bool is_complete = true;            // whether all sets were searched; false if there are more than `max_sets`
@@ -89,13 +89,14 @@ class Search {
     using Set = SetOf<Mask>;
 
     Search(const Projection& projection, const SearchOptions& options, const StopFlag& stop)
-        : n_variables_(projection.n_variables), options_(options), stop_(stop), row_(projection) {}
+        : options_(options), stop_(stop), row_(projection), every_(projection.n_variables) {
+        std::iota(every_.begin(), every_.end(), std::uint8_t{0});
+    }
 
     SearchResult run(const float* x, const RankRange& outcome) {
         row_.set_row(x, outcome);
         dropped_.clear();
-        variables_.resize(n_variables_);
-        std::iota(variables_.begin(), variables_.end(), std::uint8_t{0});
+        variables_ = every_;
         SearchResult result;
         find_sufficient(result);
         if (result.sufficient.empty()) {
@@ -103,6 +104,7 @@ class Search {
             result.nearly = smallest_near(result.best);
         } else {
             result.nearly = result.best = result.sufficient.front();
+            if (count(static_cast<Set>(result.best.variables)) > kMany) result.nearly = smallest_near(result.best);
         }
         result.best_squares = squares(result.best);
         result.nearly_squares =
@@ -126,15 +128,18 @@ class Search {
     static constexpr std::size_t kMaxDropped = 1 << 16;
     // The share of the highest SDP that a set must keep to come near it.
     static constexpr double kNearly = 0.95;
+    // A sufficient set of more variables than a person holds in mind: a smaller one that comes near it is looked for.
+    static constexpr int kMany = 4;
 
     void find_sufficient(SearchResult& result) {
         std::vector<ScoredSet>& sufficient = result.sufficient;
         n_seen_ = 0;
         bool is_chosen = false;
         for (std::size_t size = options_.min_size; size <= last_size() && !stop_; ++size) {
-            if (size > 0 && !is_chosen) {  // where the empty set is sufficient, no variable is needed
+            if (size > 1 && !is_chosen) {  // where one variable is sufficient, the choice may not be needed
                 choose_variables();
                 is_chosen = true;
+                if (size > last_size()) return;
             }
             const std::size_t n_smaller = sufficient.size();
             const bool has_new_sets = search_size(size, result);
@@ -151,7 +156,7 @@ class Search {
     // Keeps the variables that matter most at the row, chosen one after the other: the next is the one with which those
     // before have the highest SDP. Among equals, the first in the projection is chosen.
     void choose_variables() {
-        if (options_.n_by_row == 0 || options_.n_by_row >= n_variables_) return;
+        if (options_.n_by_row == 0 || options_.n_by_row >= variables_.size()) return;
         const double tie = kRounding * static_cast<double>(row_.n_trees());
         std::vector<std::uint8_t> left = std::move(variables_);
         variables_.clear();
@@ -242,9 +247,9 @@ class Search {
         Partial best{static_cast<Set>(highest.variables), highest.sdp * static_cast<double>(row_.n_trees()),
                      row_.n_trees()};
         for_each_dropped([&](Partial& set) {
-            const int size = count(set.variables), best_size = count(best.variables);
-            if (size > best_size) return;
-            if (size == best_size) return challenge(best, set);
+            const int size = count(set.variables);
+            if (size >= count(static_cast<Set>(highest.variables)) || size > count(best.variables)) return;
+            if (size == count(best.variables)) return challenge(best, set);
             while (bound(set) >= needed && set.n_trees < row_.n_trees() && !stop_) advance(set);
             if (set.n_trees == row_.n_trees() && set.sum >= needed) best = set;
         });
@@ -260,7 +265,9 @@ class Search {
         }
         std::uint64_t n_left = n_seen_;
         for (std::size_t size = options_.min_size; size <= last_size(); ++size)
-            for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && n_left && !stop_; sets.advance()) {
+            // Every variable was searched alone. None was enough, or this would not be called: all are there still.
+            for (SetsOfSize<Set> sets(size == 1 ? every_ : variables_, size); !sets.is_done() && n_left && !stop_;
+                 sets.advance()) {
                 Partial set{sets.set(), 0.0, 0};
                 visit(set);
                 --n_left;
@@ -307,10 +314,10 @@ class Search {
         return false;
     }
 
-    std::size_t n_variables_;
     SearchOptions options_;
     const StopFlag& stop_;
     RowView<Mask> row_;
+    std::vector<std::uint8_t> every_;      // all variables
     std::vector<std::uint8_t> variables_;  // the variables that sets are made of
     std::uint64_t n_seen_ = 0;             // how many sets have been searched
     std::vector<Partial> living_, dropped_;

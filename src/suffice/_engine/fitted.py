@@ -42,6 +42,7 @@ _DESCRIBED = (
     "min_size",
     "max_size",
     "max_sets",
+    "min_support",
     "reference_rows",
     "n_candidates",
     "unseen",

@@ -14,12 +14,15 @@ from suffice._engine.bounds import discounted_share
 from suffice._engine.ends import Bounds
 from suffice._engine.fitted import Fitted
 from suffice._engine.outcomes import Outcomes
+from suffice._engine.search import FoundSets
 from suffice._table.variables import VariableSet
 from suffice.errors import did_you_mean
 
 CHECKS = ("rows", "everywhere")
 VOLUMES = ("rows", "lebesgue")
 MAX_NODES = 10_000
+# How many sets of a row are tried until the rule of one covers enough training rows.
+MAX_TRIED = 8
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,55 @@ class FoundBox:
     optimal: bool
     bound: float
     everywhere: bool
+
+
+def find_supported_boxes(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    sets: FoundSets,
+    options: ExplainOptions,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[list[tuple[int, VariableSet]], list[FoundBox | None]]:
+    """Find one maximal box for each row: that of its first sufficient set whose box covers enough training rows.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state; its setting `min_support` says how many rows are enough.
+    X : ndarray of shape (n_rows, n_columns), float32
+        The rows.
+    outcomes : Outcomes
+        The outcome of each row.
+    sets : FoundSets
+        Their sufficient sets. The first eight of a row are tried.
+    options : ExplainOptions
+        What a rule must fulfil and what it maximises.
+    progress : callable or None
+        Called with the number of rows done, several times a second.
+
+    Returns
+    -------
+    row_sets : list of (int, tuple of int)
+        The rows that have such a box, in their order, each with its set.
+    boxes : list of FoundBox
+        Their boxes.
+    """
+    of_rows: dict[int, tuple[VariableSet, FoundBox]] = {}
+    rows, n_sets = np.flatnonzero(sets.n_by_row()), sets.n_by_row()
+    for i in range(MAX_TRIED):
+        rows = rows[n_sets[rows] > i]
+        if not len(rows):
+            break
+        row_sets = [(int(row), sets.members(sets.masks[sets.offset[row] + i])) for row in rows]
+        # The first sets are nearly all of the work: the others are not counted.
+        boxes = find_boxes(fitted, X, outcomes, row_sets, options, progress if i == 0 else None)
+        for (row, S), box in zip(row_sets, boxes, strict=True):
+            if box is not None and box.support >= fitted.settings.min_support:
+                of_rows[row] = S, box
+        rows = rows[[int(row) not in of_rows for row in rows]]
+    ordered = sorted(of_rows.items())
+    return [(row, S) for row, (S, _) in ordered], [box for _, (_, box) in ordered]
 
 
 def find_boxes(

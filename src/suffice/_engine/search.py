@@ -49,8 +49,8 @@ class FoundSets:
     best_squares : ndarray of shape (n_rows,)
         The sum of the squared weights of the training rows behind its SDP.
     nearly_masks, nearly_sdps, nearly_squares : ndarray of n_rows
-        The same for the smallest set that keeps at least 95 % of the highest SDP, if the row has no sufficient set;
-        else for its first one.
+        The same for the smallest set that keeps at least 95 % of the SDP of the best set, if that is not sufficient or
+        has more than four variables; else for the best set itself.
     is_complete : ndarray of shape (n_rows,)
         Whether all sets were searched, and not only the first of them.
     """

@@ -50,8 +50,8 @@ class Settings:
         What happens to dates.
     unseen : {"error", "missing"}
         What happens to categories that were not there at fit.
-    extra_columns : {"error", "ignore"}
-        What happens to columns that were not there at fit.
+    extra_columns : {"error", "ignore"} or list of str
+        What happens to columns that were not there at fit; a list names those that are ignored.
     n_jobs : int or None
         The number of threads, as scikit-learn counts them.
     random_state : int, RandomState or None
@@ -74,13 +74,14 @@ class Settings:
     min_size: int
     max_size: int | None
     max_sets: int | None
+    min_support: int
     min_node_size: int | None
     counts: Literal["auto", "out-of-bag", "bootstrap"]
     reference_rows: int | None
     groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
     dates: Literal["parts"] | None
     unseen: Literal["error", "missing"]
-    extra_columns: Literal["error", "ignore"]
+    extra_columns: Literal["error", "ignore"] | Sequence[str]
     n_jobs: int | None
     random_state: Any
     n_threads: int = field(init=False)
@@ -102,6 +103,7 @@ class Settings:
             check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
         if self.max_sets is not None:
             check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
+        check_number("min_support", self.min_support, "a whole number >= 0", lambda v: v >= 0, Integral)
         if self.reference_rows is not None:
             check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
         if self.min_node_size is not None:
@@ -109,7 +111,8 @@ class Settings:
         check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap"))
         check_word("dates", self.dates, (None, "parts"))
         check_word("unseen", self.unseen, ("error", "missing"))
-        check_word("extra_columns", self.extra_columns, ("error", "ignore"))
+        if not isinstance(self.extra_columns, list | tuple) or not all(isinstance(c, str) for c in self.extra_columns):
+            check_word("extra_columns", self.extra_columns, ("error", "ignore"))
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, "None or a whole number other than 0", lambda v: v != 0, Integral)
         object.__setattr__(self, "n_threads", _count_threads(self.n_jobs))
@@ -144,6 +147,7 @@ CHANGEABLE = (
     "min_size",
     "max_size",
     "max_sets",
+    "min_support",
     "unseen",
     "extra_columns",
     "n_jobs",

@@ -32,7 +32,8 @@ from suffice._io.result_table import (
 from suffice._io.saved import from_bytes, to_bytes
 from suffice._table.cache import LastUsed
 from suffice._table.checks import as_finite, read_outcomes
-from suffice._table.table import Table, match_columns
+from suffice._table.matching import match_columns
+from suffice._table.table import Table
 from suffice.errors import InputError, did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.words import to_plain

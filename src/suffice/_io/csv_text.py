@@ -13,11 +13,10 @@ from collections.abc import Collection, Iterator, Sequence
 import polars as pl
 
 from suffice._io.sources import TableFileWarning
+from suffice._table.text_columns import MISSING_TEXTS
 from suffice.errors import warn
 from suffice.words import counted
 
-# Fields of a CSV file that stand for a missing value; "none" may well be a category.
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None")
 SEPARATORS = (",", ";", "\t", "|")
 _COMMA_NUMBER = r"^[+-]?(?:\d+(?:,\d+)?|,\d+)(?:[eE][+-]?\d+)?$"
 _THOUSANDS = r"^[+-]?\d{1,3}(?:,\d{3})+$"
@@ -61,7 +60,7 @@ def read_csv(text: str, name: str, text_columns: Collection[str]) -> pl.DataFram
     frame = pl.read_csv(
         io.BytesIO(f"{separator.join(own)}\n{body}".encode()),
         separator=separator,
-        null_values=list(MISSING),
+        null_values=list(MISSING_TEXTS),
         infer_schema_length=None,
         try_parse_dates=True,
         schema_overrides={o: pl.String for o, n in zip(own, names, strict=True) if n in text_columns},
@@ -175,7 +174,7 @@ def _warn_of_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name: s
     for i, (column, dtype) in enumerate(frame.schema.items()):
         if dtype in (pl.Date, pl.Datetime):
             values = [row[i].strip() for row in sample]
-            odd = next((v for v in values if v not in MISSING and not re.match(r"\d{4}", v)), None)
+            odd = next((v for v in values if v not in MISSING_TEXTS and not re.match(r"\d{4}", v)), None)
             if odd is not None:
                 warn(
                     f"The dates in the column {column!r} of {name}, such as {odd!r}, are read as day, month, year.",

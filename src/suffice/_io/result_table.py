@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.frames import load_pandas
+from suffice._table.frames import load_pandas, make_frame
 from suffice.certificates import Certificate
 from suffice.explanations import Explanations
 from suffice.rules import Rule
@@ -53,8 +53,26 @@ CHECK_COLUMNS: dict[str, ValueType] = {
     "checked_lower": "float",
     "is_certified": "bool",
 }
-# The column before these, where the rows have an order.
-ROW = "row"
+# The columns before these, where the rows have an order, and where they have identifiers.
+ROW, ID = "row", "id"
+# The columns of a frame with one line for each sufficient set.
+SETS_COLUMNS = (
+    ROW,
+    ID,
+    "outcome",
+    "low",
+    "high",
+    "variables",
+    "size",
+    "sdp",
+    "sdp_lower",
+    "sdp_of_all",
+    "lift",
+    "is_sufficient",
+    "is_minimal",
+    "forest_agrees",
+    "rule",
+)
 
 _OF_RULE: dict[str, Callable[[Rule], Any]] = {
     "rule": attrgetter("sentence"),
@@ -302,24 +320,26 @@ def result_frame(
     library : {"pandas", "polars", "pyarrow"} or None, default=None
         The kind of frame; None takes that of the explained table, and pandas for an array.
     positions : sequence of int, default=None
-        The positions of the rows in the user's table; None counts from 0.
+        The positions of the rows in the user's table; None takes those of the explanations.
     kept : mapping of str to column, default=None
-        Columns of the user's table that go into the result, of the same library.
+        Columns of the user's table that go into the result, of the same library. They replace the column `ID`.
     outcome_type : {"bool", "int", "float", "str", "bytes"}, default=None
         The type of the column of outcomes; None takes that of the values.
 
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        One line for each row: the column `ROW`, the columns kept, `RESULT_COLUMNS` and, if the rules have certificates,
-        `CHECK_COLUMNS`.
+        One line for each row: the column `ROW`, the columns kept or the identifiers of the rows, `RESULT_COLUMNS` and,
+        if the rules have certificates, `CHECK_COLUMNS`.
     """
     kept = kept or {}
     check_kept(kept, "`kept`", with_row=True)
-    columns = {ROW: list(range(len(explanations)) if positions is None else positions), **result_columns(explanations)}
+    named = {ID: list(explanations.ids)} if explanations.ids is not None and not kept else {}
+    numbered = explanations.positions.tolist() if positions is None else list(positions)
+    columns = {ROW: numbered, **named, **result_columns(explanations)}
     outcome = value_type_of(explanations.outcomes) if outcome_type is None else outcome_type
     prediction, is_checked = value_type_of(explanations.predictions), explanations.is_checked
-    types: dict[str, ValueType] = {ROW: "int", **result_types(prediction, outcome, is_checked=is_checked)}
+    types: dict[str, ValueType] = {ROW: "int", ID: "str", **result_types(prediction, outcome, is_checked=is_checked)}
     library = explanations.library if library is None else library
     made = {"polars": _polars_columns, "pyarrow": _arrow_columns}.get(library or "", _pandas_columns)(columns, types)
     made = {ROW: made.pop(ROW), **kept, **made}
@@ -332,6 +352,52 @@ def result_frame(
 
         return pa.table(made)
     return load_pandas().DataFrame({name: getattr(column, "array", column) for name, column in made.items()})
+
+
+def sets_frame(explanations: Explanations) -> Any:
+    """Return one line for each sufficient set as a frame of the kind of the explained table.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The explanations of the rows.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        The columns `SETS_COLUMNS`, without intervals for classes and without identifiers if rows have none. A row
+        without a sufficient set has one line with its best set.
+    """
+    columns: dict[str, list[Any]] = {name: [] for name in SETS_COLUMNS}
+    for explanation in explanations:
+        low, high = explanation.interval or (None, None)
+        minimal = explanation.minimal_sets
+        for i, s in enumerate(explanation.sufficient_sets or (explanation.best_set,)):
+            rule = explanation.rules[i] if i < len(explanation.rules) else None
+            line = {
+                ROW: explanation.row,
+                ID: explanation.id,
+                "outcome": explanation.outcome,
+                "low": low,
+                "high": high,
+                "variables": s.variables,
+                "size": len(s.variables),
+                "sdp": s.sdp,
+                "sdp_lower": math.nan if s.lower is None else s.lower,
+                "sdp_of_all": explanation.sdp_of_all,
+                "lift": s.sdp / explanation.base_rate if explanation.base_rate else math.nan,
+                "is_sufficient": explanation.is_sufficient,
+                "is_minimal": s in minimal,
+                "forest_agrees": explanation.forest_agrees,
+                "rule": None if rule is None else str(rule),
+            }
+            for name, value in line.items():
+                columns[name].append(value)
+    if explanations.intervals is None:
+        del columns["low"], columns["high"]
+    if explanations.ids is None:
+        del columns[ID]
+    return make_frame(columns, explanations.library)
 
 
 def _polars_columns(columns: Mapping[str, list[Any]], types: Mapping[str, ValueType]) -> dict[str, Any]:

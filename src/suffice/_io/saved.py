@@ -320,7 +320,7 @@ class _Reader:
 def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     """Read the parameters of the explainer, in the meaning that they have today."""
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
-    params.setdefault("counts", "bootstrap")  # as in version 0.1
+    params = {"counts": "bootstrap", "min_support": 0, **params}  # as in version 0.1
     if number < 3 and params.get("radius") is not None:
         params["radius"] = math.sqrt(params["radius"])
     return params

@@ -34,6 +34,7 @@ from suffice._show.summary import summarize
 from suffice.explanation import Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.rules import Rule
 from suffice.words import counted, format_confidence, format_percent, format_probability
 
@@ -81,7 +82,7 @@ def explanation_card(explanation: Explanation) -> str:
         halves = [part(picture.sets_title, picture.sets_note, listed)]
         if picture.importance:
             drawn = importance_bars(picture.importance, MAX_IMPORTANCES)
-            halves.append(part("Importance (LXI)", "share of these sets", drawn))
+            halves.append(part("Importance", IMPORTANCE_MEANINGS[SHOWN_INDEX], drawn))
         parts.append(element("div", "halves", *halves))
     if picture.stability:
         parts.append(element("div", "part note", picture.stability))
@@ -113,11 +114,11 @@ def explanations_card(explanations: Explanations) -> str:
     if math.isfinite(fidelity):
         shares.append((f"fidelity of the forest ({measure})", fidelity, format_probability(fidelity)))
     parts.append(element("div", "part", bars(shares)))
-    importance = importance_shares(explanations.mean_importance())
+    importance = importance_shares(explanations.ranked_importance())
     halves = []
     if importance:
-        n_candidates = counted(len(explanations.candidates), "candidate")
-        halves.append(part("Mean importance (LXI)", n_candidates, importance_bars(importance, MAX_IMPORTANCES)))
+        drawn = importance_bars(importance, MAX_IMPORTANCES)
+        halves.append(part("Mean importance", IMPORTANCE_MEANINGS[SHOWN_INDEX], drawn))
     if n_sufficient:
         halves.append(part("Smallest sufficient set", "rows by its size", size_bars(summary.sizes, n_rows)))
     parts += [element("div", "halves", *halves)] if halves else []

@@ -59,6 +59,12 @@ def keep_spines(ax: Axes, *spines: str) -> Axes:
     return ax
 
 
+def row_title(explanation: Explanation) -> str:
+    """Write which row is drawn, and its outcome."""
+    named = f"{explanation.label}, outcome" if explanation.is_named else "Outcome"
+    return f"{named}: {outcome_text(explanation)}"
+
+
 def say(ax: Axes, text: str) -> Axes:
     """Write a text in place of a drawing."""
     wrapped = "\n".join(textwrap.fill(line, 50) for line in text.split("\n"))
@@ -74,14 +80,14 @@ def say_nothing_sufficient(ax: Axes, explanation: Explanation | None) -> Axes:
         return say(ax, "No row has a sufficient set.")
     if explanation.is_sufficient:
         return say(ax, "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows.")
-    return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
+    return say(ax, f"{row_title(explanation)}\n{explanation.lead}")
 
 
 def say_nothing_needed(ax: Axes, explanation: Explanation | None) -> Axes:
     """Write that no variable is needed, so that none has any importance."""
     if explanation is None:
         return say(ax, "No variable is needed: the outcomes are kept for all values.")
-    return say(ax, f"Outcome: {outcome_text(explanation)}\n{explanation.lead}")
+    return say(ax, f"{row_title(explanation)}\n{explanation.lead}")
 
 
 def set_title(ax: Axes, text: str) -> None:

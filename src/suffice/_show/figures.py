@@ -21,14 +21,15 @@ from suffice._show.drawing import (
     class_groups,
     list_names,
     name_with_value,
-    outcome_text,
+    row_title,
     set_legend,
     set_title,
     shorten,
 )
 from suffice._show.picture import NOTHING
-from suffice.explanation import NEAREST, Explanation, SufficientSet, rank_importance
+from suffice.explanation import NEAREST, Explanation, SufficientSet
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.importance import rank_in_sets
 from suffice.rule_measures import Evaluation
 from suffice.words import counted, format_number, format_percent, format_probability
 
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
 
 
 def held_variables(explanation: Explanation, drawn: Sequence[SufficientSet]) -> list[str]:
-    """Return the variables that some of the drawn sets hold, those in most sets first."""
-    share = {name: sum(name in s.variables for s in drawn) / len(drawn) for name, _ in explanation.values}
-    return [name for name, _ in rank_importance(share)]
+    """Return the variables that some of the drawn sets hold, the most important first."""
+    ranked = rank_in_sets([s.variables for s in drawn], [name for name, _ in explanation.values])
+    return [name for name, _ in ranked]
 
 
 def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet], names: Sequence[str]) -> None:
@@ -84,7 +85,7 @@ def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet]
     ax.set_xlim(-0.6, n_drawn - 0.4)
     ax.set_ylim(n_names - 0.4, height(1.0) - 0.75)
     ax.tick_params(axis="y", length=0)
-    set_title(ax, f"Outcome: {outcome_text(explanation)}\n{_sets_title(explanation, n_drawn)}")
+    set_title(ax, f"{row_title(explanation)}\n{_sets_title(explanation, n_drawn)}")
 
 
 def _sets_title(explanation: Explanation, n_drawn: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, NEAREST, Explanation, SufficientSet, rank_importance
+from suffice.explanation import N_LISTED, NEAREST, Explanation, SufficientSet
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition, Rule
 from suffice.words import counted, format_percent, format_probability, format_with_bound, join
@@ -170,7 +170,7 @@ class ExplanationPicture:
     Parameters
     ----------
     title : str
-        What the outcome is called.
+        What the row and the outcome are called.
     outcome : str
         The outcome.
     kept : str
@@ -394,10 +394,9 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
     """
     rule, sets = explanation.rule, explanation.sufficient_sets
     values = {name: value for _, columns in explanation.values for name, value in columns}
-    target = "y" if rule is None else rule.target
     sets_title, sets_note, more_sets = sets_texts(len(sets))
     return ExplanationPicture(
-        title="Outcome" if target == "y" else f"Outcome: {target}",
+        title=_title(explanation, "y" if rule is None else rule.target),
         outcome=explanation.outcome_text,
         kept="" if explanation.interval is None else kept_text(explanation.interval_text),
         badge=badge_text(explanation.best_set, len(explanation.values)) if sets else NO_SET,
@@ -417,9 +416,14 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
             if chosen.variables
         ),
         more_sets=more_sets,
-        importance=importance_shares(explanation.importance) if len(sets) > 1 else (),
+        importance=importance_shares(explanation.ranked_importance()) if len(sets) > 1 else (),
         stability=explanation.stability_note,
     )
+
+
+def _title(explanation: Explanation, target: str) -> str:
+    named = explanation.label if explanation.is_named else "Outcome"
+    return named if target == "y" else f"{named}: {target}"
 
 
 def notes(explanation: Explanation) -> tuple[str, ...]:
@@ -580,17 +584,17 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
     )
 
 
-def importance_shares(importance: Mapping[str, float]) -> tuple[Share, ...]:
+def importance_shares(ranked: Sequence[tuple[str, float]]) -> tuple[Share, ...]:
     """Compute how importances are drawn.
 
     Parameters
     ----------
-    importance : mapping of str to float
-        The importance of each variable.
+    ranked : sequence of (str, float)
+        The variables with their importances, as `ranked_importance` orders them.
 
     Returns
     -------
     tuple of Share
-        The variables of any importance, the most important first.
+        The bars, in the same order.
     """
-    return tuple(Share(name, value, f"{value:.2f}") for name, value in rank_importance(importance))
+    return tuple(Share(name, value, f"{value:.2f}") for name, value in ranked)

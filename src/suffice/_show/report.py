@@ -24,6 +24,7 @@ from suffice._show.report_data import report_data
 from suffice._show.summary import Summary, summarize
 from suffice.explanation import NO_SIGNAL
 from suffice.explanations import Explanations
+from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.words import counted, format_confidence, format_percent, format_probability, format_value
 
 MAX_IMPORTANCES = 15
@@ -62,6 +63,7 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
             "rules": _escape(_about_rules(len(data["lines"]))),
             "precision": _escape(_about_precision(about)),
             "level": _escape(_about_level(explanations)),
+            "importance": _escape(IMPORTANCE_MEANINGS[SHOWN_INDEX]),
             "mark": _escape(_about_mark(explanations)),
             "bound": _escape(_about_bound(explanations)),
             "interval": _about_interval(about),
@@ -148,9 +150,9 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
     if summary.n_incomplete:
         note = f"{_rows(summary.n_incomplete)} that may have more sufficient sets"
         tiles.append(_tile("Search ended early", f"{summary.n_incomplete:,}", note))
-    shares = importance_shares(explanations.mean_importance())
+    shares = importance_shares(explanations.ranked_importance())
     importance = importance_bars(shares, MAX_IMPORTANCES) if shares else element("div", "note", NO_IMPORTANCE)
-    panels = [part("Mean importance (LXI)", "share of a row's sufficient sets that hold the variable", importance)]
+    panels = [part("Mean importance", IMPORTANCE_MEANINGS[SHOWN_INDEX], importance)]
     if n_rows:
         sizes = size_bars(summary.sizes, n_rows)
         panels.append(part("Smallest sufficient set", "rows by its size", sizes))

@@ -37,6 +37,7 @@ from suffice._table.encoding import Column
 from suffice.explanation import N_LISTED, NEAREST, Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.rules import Condition
 from suffice.words import AT_LEAST, format_number, format_probability
 
@@ -77,6 +78,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
     lines, writer.rows["line"] = _lines(explanations, boxes)
     return {
         "target": about["target"],
+        "names": _names(explanations),
         "levels": _levels(explanations),
         "classes": classes,
         "words": {**_words(), "conclusion": writer.conclusion},
@@ -108,6 +110,7 @@ def _words() -> dict[str, Any]:
     """Write what stands in many cards."""
     return {
         "care": READ_WITH_CARE,
+        "importance": IMPORTANCE_MEANINGS[SHOWN_INDEX],
         "noSet": NO_SET,
         "enough": SUFFICIENT_SET,
         "nearest": NEAREST,
@@ -115,6 +118,14 @@ def _words() -> dict[str, Any]:
         "kept": kept_text(""),
         "bound": f" ({AT_LEAST} ",
     }
+
+
+def _names(explanations: Explanations) -> list[str] | None:
+    """Return what the rows are called; None if they are just counted from 0."""
+    if explanations.ids is not None:
+        return list(explanations.ids)
+    positions = explanations.positions
+    return None if np.array_equal(positions, np.arange(len(positions))) else [str(row) for row in positions]
 
 
 def _levels(explanations: Explanations) -> list[float]:
@@ -268,10 +279,10 @@ class _Rows:
         return listed
 
     def _importance(self, explanation: Explanation) -> dict[str, Any]:
-        """Return the variables that are listed, the most important first, each with its LXI in per cent."""
+        """Return the variables that are listed, the most important first, each with it in per cent."""
         if len(explanation.sufficient_sets) < 2:
             return {"importance": 0, "more": self.mores.place("")}
-        shares = importance_shares(explanation.importance)
+        shares = importance_shares(explanation.ranked_importance())
         listed = [(self._variable_of[s.name], round(100 * round(s.value, 2))) for s in shares[:MAX_IMPORTANCES]]
         more = more_text(len(shares), MAX_IMPORTANCES)
         return {"importance": [number for pair in listed for number in pair], "more": self.mores.place(more)}

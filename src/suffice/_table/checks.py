@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from suffice._table.frames import as_frame, as_rows
-from suffice._table.table import Table, is_missing, is_number, match_columns, read_columns
+from suffice._table.matching import match_columns
+from suffice._table.table import Table, is_missing, read_columns
+from suffice._table.text_columns import is_number
 from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
 from suffice.words import counted
 
@@ -86,7 +88,13 @@ def check_finite(table: NDArray[Any], column_names: Sequence[str], takes_missing
 
 
 def read_input(
-    estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 0, extra_columns: str = "error"
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool = False,
+    min_rows: int = 0,
+    extra_columns: str | Collection[str] = "error",
+    fillers: Mapping[str, Any] | None = None,
 ) -> Table:
     """Read the table that an estimator is fitted on, or a later one, which must have the columns of the first.
 
@@ -101,8 +109,10 @@ def read_input(
         Whether the estimator is being fitted.
     min_rows : int, default=0
         The least number of rows.
-    extra_columns : {"error", "ignore"}, default="error"
-        What to do with columns that were not there at fit.
+    extra_columns : {"error", "ignore"} or collection of str, default="error"
+        What to do with columns that were not there at fit: refuse them, ignore them, or ignore those of these names.
+    fillers : mapping of str to object, default=None
+        Columns of the training table that a later table may lack, and the values that stand in for them.
 
     Returns
     -------
@@ -130,6 +140,8 @@ def read_input(
     fitted = getattr(estimator, "feature_names_in_", None)
     name = type(estimator).__name__
     if table.has_names and fitted is not None:
+        absent = {column: value for column, value in (fillers or {}).items() if column not in table.names}
+        table = table.with_constants(absent) if absent else table
         return table.choose(match_columns(table.names, fitted.tolist(), extra_columns))
     if len(table.names) != estimator.n_features_in_:
         raise ValueError(

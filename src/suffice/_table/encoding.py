@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._table.identifiers import is_identifier, warn_of_identifiers
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
+from suffice._table.text_columns import TextColumn, inspect_text, warn_of_text
 from suffice.errors import InputTypeError, InputValueError, RareCategoriesWarning, did_you_mean, warn
 
 Unseen = Literal["error", "missing"]
@@ -159,9 +162,15 @@ class Encoding:
             The encoding.
         """
         columns: list[Column] = []
+        texts: list[TextColumn] = []
         targets: NDArray[np.float64] | None = None
         for i, name in enumerate(table.names):
             kind = table.kind(i)
+            text = None
+            if kind == "category" and table.is_text(i):
+                text = inspect_text(name, *table.labels(i))
+                texts.append(text)
+                kind = "number" if text.holds == "numbers" else kind
             if kind == "date":
                 if dates is None:
                     raise InputTypeError(
@@ -180,10 +189,38 @@ class Encoding:
                 columns.append(Column(name, i, "category", labels=labels, extent=(0.0, len(labels) - 1.0)))
             else:
                 targets = _as_targets(y, is_class) if targets is None else targets
-                columns.append(_column_of_categories(table, i, targets))
+                column = _column_of_categories(table, i, targets)
+                if text is None or text.holds == "labels":  # otherwise another warning names the column
+                    _warn_of_rare(column, table)
+                columns.append(column)
         if not columns:
             raise ValueError("No column of `X` varies: there is nothing to explain by.")
+        warn_of_text(texts)
+        if len(columns) > 1:
+            is_named = [
+                c.kind == "whole" and c.part is None and is_identifier(c.name, table.raw(c.source)) for c in columns
+            ]
+            warn_of_identifiers([c.name for c, is_one in zip(columns, is_named, strict=True) if is_one])
         return cls(tuple(columns), table.names, table.has_names)
+
+    @cached_property
+    def fillers(self) -> dict[str, Any]:
+        """The columns that said nothing at fit, which a later table may lack, and the values that stand in for them.
+
+        Such a column had one value only, or none, so that no split tests it; or it held dates of which no part varies.
+        """
+        columns_of: dict[int, list[Column]] = {}
+        for column in self.columns:
+            columns_of.setdefault(column.source, []).append(column)
+        fillers: dict[str, Any] = {}
+        for i, name in enumerate(self.names):
+            low_high = [column.extent for column in columns_of.get(i, ())]
+            if not low_high:
+                fillers[name] = None
+            elif len(low_high) == 1 and not low_high[0][0] < low_high[0][1]:
+                column = columns_of[i][0]
+                fillers[name] = column.labels[0][0] if column.labels else column.decode(low_high[0][0])
+        return fillers
 
     def encode(self, table: Table, unseen: Unseen = "error") -> Matrix:
         """Turn a table with the columns of the training table, in their order, into a matrix.
@@ -282,12 +319,6 @@ def _column_of_categories(table: Table, i: int, targets: NDArray[np.float64]) ->
     is_rare = n_rows < MIN_CATEGORY_ROWS
     if np.count_nonzero(is_rare) < 2:
         is_rare[:] = False
-    if n_rows[is_rare].sum() > table.n_rows / 2:
-        warn(
-            f"Most rows of the column {table.names[i]!r} hold categories with fewer than {MIN_CATEGORY_ROWS} rows, "
-            "which are taken together as one. Leave the column out if it only names the rows.",
-            RareCategoriesWarning,
-        )
     # Rare categories take the last number.
     group_of = np.where(is_rare, np.count_nonzero(~is_rare), np.cumsum(~is_rare) - 1)
     groups: list[tuple[Any, ...]] = [(label,) for label, rare in zip(labels, is_rare, strict=True) if not rare]
@@ -297,6 +328,20 @@ def _column_of_categories(table: Table, i: int, targets: NDArray[np.float64]) ->
     rare = int(np.flatnonzero(order == len(groups) - 1)[0]) if is_rare.any() else None
     by_code = tuple(groups[g] for g in order)
     return Column(table.names[i], i, "category", labels=by_code, rare=rare, extent=(0.0, len(groups) - 1.0))
+
+
+def _warn_of_rare(column: Column, table: Table) -> None:
+    if column.rare is None:
+        return
+    rare = set(column.labels[column.rare])
+    labels, codes = table.labels(column.source)
+    is_rare = np.array([label in rare for label in labels] + [False])
+    if np.count_nonzero(is_rare[codes]) > table.n_rows / 2:
+        warn(
+            f"Most rows of the column {column.name!r} hold categories with fewer than {MIN_CATEGORY_ROWS} rows, "
+            "which are taken together as one. Leave the column out if it only names the rows.",
+            RareCategoriesWarning,
+        )
 
 
 def _as_targets(y: NDArray[Any], is_class: bool) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.frames import as_frame, as_rows
+from suffice._table.text_columns import inspect_text, to_number
 from suffice.errors import InputTypeError, did_you_mean
 from suffice.words import to_plain
 
@@ -134,6 +135,23 @@ class Table:
         names = [self.names[i] for i in positions]
         return Table(names, [self._columns[i] for i in positions], self.n_rows, self.has_names, self.library)
 
+    def with_constants(self, values: Mapping[str, Any]) -> Table:
+        """Return the table with further columns, each with the same value in every row.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            The names of the columns and their values; None for missing ones.
+
+        Returns
+        -------
+        Table
+            The table; these columns come last.
+        """
+        constants = [np.full(self.n_rows, value, dtype=object) for value in values.values()]
+        names = (*self.names, *values)
+        return Table(names, [*self._columns, *constants], self.n_rows, self.has_names, self.library, dict(self._read))
+
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return a table of some rows.
 
@@ -227,6 +245,14 @@ class Table:
         for kind, known in kinds.items():
             if all(issubclass(type_, known) for type_ in types):
                 return kind
+        if all(issubclass(type_, (str, numbers.Real)) and not issubclass(type_, bool) for type_ in types):
+            is_odd = np.array([to_number(label) is None for label in labels])
+            if not is_odd.any():
+                return "category"  # numbers, some of them written as text
+            n_rows = np.bincount(self.labels(i)[1] + 1, minlength=len(labels) + 1)[1:]
+            if 2 * n_rows[is_odd].sum() < n_rows.sum():
+                odd = int(np.argmax(is_odd))
+                raise self._not_a_number(i, odd, ": give a number, or NaN if it is missing; or make them all strings.")
         type_names = sorted(type_.__name__ for type_ in types)
         fix = ": make them all strings." if any(issubclass(type_, str) for type_ in types) else "."
         first_kind = next((known for known in kinds.values() if isinstance(labels[0], known)), ())
@@ -284,8 +310,10 @@ class Table:
         try:
             if isinstance(column, np.ndarray) or not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
                 labels, codes = self.labels(i)
-                if not any(isinstance(label, str | datetime.date | np.datetime64) for label in labels):
-                    return np.array([*labels, np.nan], dtype=np.float64)[codes]
+                if not any(isinstance(label, datetime.date | np.datetime64) for label in labels):
+                    read = [to_number(label) for label in labels]
+                    if None not in read:
+                        return np.array([*read, np.nan], dtype=np.float64)[codes]
             else:
                 import narwhals.stable.v2 as nw
 
@@ -294,15 +322,18 @@ class Table:
                 return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError):
             labels = ()
-        problem = f"Column {self.names[i]!r} of `X` must hold numbers, got "
-        texts = [(code, label) for code, label in enumerate(labels) if isinstance(label, str)]
         # One value that is no number makes text of a whole column of a file: that value is the fault.
-        for code, label in [*(text for text in texts if not is_number(text[1])), *texts][:1]:
-            row = self._first_row(i, code)
-            raise InputTypeError(
-                f"{problem}the text {label!r}", ".", row=row, column=self.names[i], value=label
-            ) from None
-        raise InputTypeError(f"{problem}something else.", column=self.names[i])
+        for code, label in enumerate(labels):
+            if isinstance(label, str) and to_number(label) is None:
+                raise self._not_a_number(i, code, ".") from None
+        raise InputTypeError(
+            f"Column {self.names[i]!r} of `X` must hold numbers, got something else.", column=self.names[i]
+        )
+
+    def _not_a_number(self, i: int, code: int, detail: str) -> InputTypeError:
+        name, label = self.names[i], self.labels(i)[0][code]
+        problem = f"Column {name!r} of `X` must hold numbers, got the text {label!r}"
+        return InputTypeError(problem, detail, row=self._first_row(i, code), column=name, value=label)
 
     def is_missing(self, i: int) -> NDArray[np.bool_]:
         """Return which values of a column are missing.
@@ -320,6 +351,40 @@ class Table:
         if (i, "labels") in self._read or self.kind(i) not in ("number", "boolean"):
             return np.asarray(self.labels(i)[1] < 0)
         return np.isnan(self.numbers(i))
+
+    def is_unknown(self, i: int) -> NDArray[np.bool_]:
+        """Return which values of a column are missing, or blanks among numbers that are written as text.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            Whether the value of each row is missing.
+        """
+        is_text = self.kind(i) == "category" and self.is_text(i)
+        is_number = is_text and inspect_text(self.names[i], *self.labels(i)).holds == "numbers"
+        return np.isnan(self.numbers(i)) if is_number else self.is_missing(i)
+
+    def is_text(self, i: int) -> bool:
+        """Return whether a column holds text, possibly beside numbers, and was not declared to hold categories.
+
+        Parameters
+        ----------
+        i : int
+            The position of the column.
+
+        Returns
+        -------
+        bool
+            Whether it holds text.
+        """
+        column = self._columns[i]
+        is_declared = not isinstance(column, np.ndarray) and self._is_categorical(column)
+        return not is_declared and any(isinstance(label, str) for label in self.labels(i)[0])
 
     def labels(self, i: int) -> Labels:
         """Read a column as labels.
@@ -441,26 +506,6 @@ def _part_of_date(value: Any, part: str) -> int:
     return int(getattr(value, part, 0))  # a date without a time has no hour
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text reads as a number.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    bool
-        Whether it does.
-    """
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def is_missing(value: Any) -> bool:
     """Return whether a value stands for a missing one: None, NaN, NaT or NA.
 
@@ -547,32 +592,3 @@ def _as_array(values: Any) -> NDArray[Any]:
     """Make an array without turning numbers beside text into text."""
     array = np.asarray(values)
     return np.asarray(values, dtype=object) if array.dtype.kind in "US" and isinstance(values, list | tuple) else array
-
-
-def match_columns(names: Sequence[str], fitted: Sequence[str], extra: str) -> list[int]:
-    """Find the columns of the training table in another table.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The columns of the table.
-    fitted : sequence of str
-        The columns of the training table.
-    extra : {"error", "ignore"}
-        What to do with other columns.
-
-    Returns
-    -------
-    list of int
-        For each column of the training table its position in `names`.
-    """
-    position_of = {name: i for i, name in enumerate(names)}
-    missing = [name for name in fitted if name not in position_of]
-    unexpected = [name for name in names if name not in set(fitted)]
-    if missing or (unexpected and extra == "error"):
-        near = did_you_mean(missing[0], unexpected) if missing else " With extra_columns='ignore' they are left out."
-        raise ValueError(
-            f"`X` has {len(names)} columns, there were {len(fitted)} at fit: missing {missing}, unexpected "
-            f"{unexpected}.{near}"
-        )
-    return [position_of[name] for name in fitted]

@@ -13,6 +13,7 @@ from suffice._cli.commands.options import (
     CheckOption,
     ConfidenceOption,
     ExplainerArgument,
+    IdOption,
     IgnoreOption,
     InputOption,
     LevelsOption,
@@ -70,9 +71,7 @@ def explain(
     ] = None,
     n_rows: LimitOption = None,
     target: ObservedOption = None,
-    ids: Annotated[
-        list[str] | None, typer.Option("--id", metavar="COL", help="Keep a column of ROWS; may be repeated.")
-    ] = None,
+    ids: IdOption = None,
     sets: SetsOption = "all",
     rules: RulesOption = "minimal",
     check: CheckOption = "rows",
@@ -163,9 +162,9 @@ def _write_text(explained: ExplainedRows, output: str) -> None:
     from suffice._io.output import write_bytes
 
     if output == "-":
-        for position, explanation in zip(explained.positions, explained.explanations, strict=True):
-            say_block(f"Row {position}", name_options(str(explanation)))
+        for explanation in explained.explanations:
+            say_block(explanation.label, name_options(explanation.text))
         say("", name_options(str(explained.explanations)))
         return
-    parts = [f"Row {p}\n{e}\n\n" for p, e in zip(explained.positions, explained.explanations, strict=True)]
+    parts = [f"{explanation.label}\n{explanation.text}\n\n" for explanation in explained.explanations]
     write_bytes(name_options("".join([*parts, f"{explained.explanations}\n"])).encode(), output)

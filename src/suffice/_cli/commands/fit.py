@@ -52,7 +52,8 @@ def fit(
     ] = "same",
     confidence: ConfidenceOption = None,
     drop: Annotated[
-        list[str] | None, typer.Option("--drop", metavar="COL", help="Leave out a column; may be repeated.")
+        list[str] | None,
+        typer.Option("--drop", metavar="COL", help="Leave out a column, here and in later tables; may be repeated."),
     ] = None,
     group: Annotated[
         list[str] | None,
@@ -160,6 +161,7 @@ def fit(
         reference_rows=reference,
         groups=_parse_groups(group or []),
         dates=dates,
+        extra_columns=drop or "error",
         n_jobs=jobs,
         random_state=seed,
         **read_candidates(candidates),

@@ -67,6 +67,10 @@ CandidatesOption = Annotated[
         "they are chosen, such as [bold]splits[/].",
     ),
 ]
+IdOption = Annotated[
+    list[str] | None,
+    typer.Option("--id", metavar="COL", help="Call rows by a column of ROWS, and keep it; may be repeated."),
+]
 LimitOption = Annotated[
     int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")
 ]

@@ -39,6 +39,7 @@
   const withBound = (i, percentage) => `${probability(percentage)}${words.bound}${probability(rows.lower[i])})`;
   const level = (i) => (data.classes ? data.levels[rows.outcome[i]] : data.levels[0]);
 
+  const label = (i) => `Row ${data.names ? data.names[i] : i}`;
   const outcomeText = (i) => (data.classes ? data.classes[rows.outcome[i]] : String(rows.outcome[i]));
   const conclusion = (i) => (data.classes ? outcomeText(i) : `${words.conclusion}${rows.interval[i]}`);
 
@@ -199,7 +200,7 @@
     if (nSets === 1) return make("div", "halves", listed);
     const importance = pairs(rows.importance[i]).map(([v, share]) => [variables[v], share / 100, probability(share)]);
     const drawn = bars(importance, { kind: "importance", more: data.mores[rows.more[i]] });
-    return make("div", "halves", listed, part("Importance (LXI)", "share of these sets", drawn));
+    return make("div", "halves", listed, part("Importance", words.importance, drawn));
   }
 
   function allValues(i) {
@@ -222,7 +223,7 @@
   function card(i) {
     const nEnough = sets[rows.sets[i][0]].length - 1;
     const badge = rows.nSets[i] ? make("div", "badge", data.badges[nEnough]) : make("div", "badge none", words.noSet);
-    const title = make("div", "", make("div", "eyebrow", `Row ${i}`), make("div", "outcome", outcomeText(i)));
+    const title = make("div", "", make("div", "eyebrow", label(i)), make("div", "outcome", outcomeText(i)));
     const drawn = make(
       "article",
       "suffice card",
@@ -234,7 +235,7 @@
       allValues(i),
     );
     drawn.id = `row-${i}`;
-    drawn.setAttribute("aria-label", `Row ${i}`);
+    drawn.setAttribute("aria-label", label(i));
     return drawn;
   }
 
@@ -369,7 +370,7 @@
   function haystack(i) {
     const values = columns.map((column) => `${column.name} = ${valueText(column, column.values[i])}`);
     const rule = rows.box[i] < 0 ? "" : searchedText(rows.box[i], conclusion(i));
-    return [`row ${i}`, `${data.target} = ${outcomeText(i)}`, ...values, rule, ""].join("; ").toLowerCase();
+    return [label(i), `${data.target} = ${outcomeText(i)}`, ...values, rule, ""].join("; ").toLowerCase();
   }
 
   const everyRow = Array.from({ length: N_ROWS }, (_, i) => i);

@@ -24,6 +24,7 @@ from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import in_words
 from suffice.explanations import Explanations
+from suffice.importance import SHOWN_INDEX
 from suffice.words import format_percent
 
 MAX_ROWS = 200  # explained by default
@@ -120,9 +121,7 @@ def _results_panels() -> html.Div:
         [
             html.Div(id="many-tiles", className="tiles wide"),
             html.Div(id="many-cautions", className="wide"),
-            pieces.panel(
-                "Mean importance", html.Div(id="many-importance"), note="LXI, over rows with a sufficient set"
-            ),
+            pieces.panel("Mean importance", html.Div(id="many-importance"), note="over rows with a sufficient set"),
             pieces.panel("Importance of each row", heatmap, note="rows with a sufficient set, ordered by it"),
             pieces.panel(
                 "Rows with the same sufficient set",
@@ -265,7 +264,7 @@ def _results(jobs: Jobs, is_hidden: bool, scheme: str | None, name: str | None) 
     return (
         _tiles(summary, explanations),
         [pieces.message("care", in_words(caution)) for caution in summary.cautions],
-        pieces.importance_bars(explanations.mean_importance(), 15),
+        pieces.importance_bars(explanations.ranked_importance(), 15),
         _heatmap(explained, scheme or "light"),
         explained.groups(),
     )
@@ -288,8 +287,8 @@ def _tiles(summary: Summary, explanations: Explanations) -> list[html.Div]:
 
 def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
     explanations = explained.explanations
-    matrix, names = explanations.importance_matrix(), explanations.variable_names
-    drawn = sorted((i for i in range(len(names)) if matrix[:, i].any()), key=lambda i: -matrix[:, i].mean())[:MAX_DRAWN]
+    matrix, names = explanations.importance_matrix(index=SHOWN_INDEX), explanations.variable_names
+    drawn = [names.index(name) for name, _ in explanations.ranked_importance()[:MAX_DRAWN]]
     if not drawn:
         return charts.nothing(scheme, "No row has a sufficient set.")
     has_set, best_sets = explanations.has_set, explanations.best_sets

@@ -306,12 +306,12 @@ def column_axis(column: Column) -> dict[str, Any]:
 
 
 def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[int], scheme: str) -> go.Figure:
-    """Draw the LXI of many rows.
+    """Draw the importances of many rows.
 
     Parameters
     ----------
     importance : ndarray of shape (n_rows, n_variables)
-        The LXI.
+        The importances.
     names : sequence of str
         The variables.
     rows : sequence of int
@@ -332,11 +332,11 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
         z=importance.T,
         y=[plain(name) for name in names],
         customdata=np.broadcast_to(np.asarray(rows), importance.T.shape),
-        hovertemplate="row %{customdata}<br>%{y}<br>LXI %{z:.2f}<extra></extra>",
+        hovertemplate="row %{customdata}<br>%{y}<br>importance %{z:.2f}<extra></extra>",
         zmin=0,
         zmax=1,
         colorscale=[[0, panel], [1, green]],
-        colorbar={"title": "LXI", "thickness": 10, "outlinewidth": 0},
+        colorbar={"title": "importance", "thickness": 10, "outlinewidth": 0},
     )
     return figure
 

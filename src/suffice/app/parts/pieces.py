@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -89,13 +89,13 @@ def bar(share: float, kind: str = "", tick: float | None = None) -> html.Span:
     return html.Span([html.Span(className=f"fill {kind}", style={"width": width}), *marks], className="bar")
 
 
-def importance_bars(importance: Mapping[str, float], most: int) -> Any:
+def importance_bars(ranked: Sequence[tuple[str, float]], most: int) -> Any:
     """Draw the importance of variables.
 
     Parameters
     ----------
-    importance : mapping of str to float
-        The LXI of each.
+    ranked : sequence of (str, float)
+        The variables with their importances, as `ranked_importance` orders them.
     most : int
         The largest number of variables that are drawn.
 
@@ -104,7 +104,7 @@ def importance_bars(importance: Mapping[str, float], most: int) -> Any:
     component
         The bars, the largest first.
     """
-    shares = importance_shares(importance)
+    shares = importance_shares(ranked)
     if not shares:
         return html.Div("No variable is in a sufficient set.", className="note")
     cells: list[Any] = []

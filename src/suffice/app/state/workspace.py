@@ -24,7 +24,8 @@ from suffice._io.explainer_file import training_rows
 from suffice._show.curve_figure import CurveView, view_curve
 from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
-from suffice._table.table import Table, match_columns
+from suffice._table.matching import match_columns
+from suffice._table.table import Table
 from suffice.app.state.row_search import find_rows
 from suffice.app.state.view import View
 from suffice.explainer import SufficientExplainer

@@ -152,7 +152,7 @@ def explained(workspace: Workspace, view: View) -> Answer:
     return Answer(
         outcome=_outcome(workspace, view, explanation),
         care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
-        importance=pieces.importance_bars(explanation.importance, 12),
+        importance=pieces.importance_bars(explanation.ranked_importance(), 12),
         rule=body,
         effect=_effect(workspace, view, explanation),
         page_class="panels",

@@ -31,6 +31,7 @@ from suffice.app.state.jobs import Jobs
 from suffice.app.state.row_search import example_search
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED, Workspace
+from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.words import format_confidence
 
 _SET_COLUMNS = (
@@ -77,7 +78,7 @@ def layout(workspace: Workspace, view: View) -> html.Div:
             pieces.panel(
                 "Importance",
                 html.Div(answer.importance, id="importance"),
-                note="LXI: share of the sets that contain a variable",
+                note=IMPORTANCE_MEANINGS[SHOWN_INDEX],
             ),
             pieces.panel(
                 "Rule", html.Div(answer.rule, id="rule"), note="of the chosen set, on the training data", wide=True

@@ -1,0 +1,109 @@
+"""What was found about some rows, as arrays: the storage behind ``Explanations``, which gives it names and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._engine.outcomes import Outcomes
+from suffice._engine.search import FoundSets
+from suffice.rules import Rule
+
+OutcomeSource = Literal["forest", "model", "given"]
+"""Where outcomes come from: predictions of the forest, outputs of the explained model, or the user."""
+
+
+class Answers(NamedTuple):
+    """What was found about some rows, as arrays.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns), float32
+        The rows, as the forest sees them.
+    outcomes : Outcomes
+        What is explained.
+    predictions : ndarray of shape (n_rows,)
+        What the forest predicts for the rows.
+    sets : FoundSets
+        The sufficient sets.
+    rules : sequence of tuple of Rule
+        The rules of each row.
+    sdps_of_all : ndarray of shape (n_rows,)
+        The probability that each outcome is kept if all variables are known.
+    source : {"forest", "model", "given"}, default="given"
+        Where the outcomes come from.
+    ids : tuple of str or None, default=None
+        The identifier of each row, if rows have any.
+    positions : ndarray of shape (n_rows,) or None, default=None
+        The position of each row in the table that was explained; None counts from 0.
+    """
+
+    X: NDArray[np.float32]
+    outcomes: Outcomes
+    predictions: NDArray[Any]
+    sets: FoundSets
+    rules: Sequence[tuple[Rule, ...]]
+    sdps_of_all: NDArray[np.float64]
+    source: OutcomeSource = "given"
+    ids: tuple[str, ...] | None = None
+    positions: NDArray[np.intp] | None = None
+
+    @property
+    def row_positions(self) -> NDArray[np.intp]:
+        """The position of each row in the table that was explained."""
+        return np.arange(len(self.outcomes)) if self.positions is None else self.positions
+
+    def take(self, rows: NDArray[np.intp]) -> Answers:
+        """Return what was found about some of the rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their places, from 0.
+
+        Returns
+        -------
+        Answers
+            The answers, which keep the positions of the rows.
+        """
+        return Answers(
+            X=self.X[rows],
+            outcomes=self.outcomes.take(rows),
+            predictions=self.predictions[rows],
+            sets=self.sets.in_order(rows),
+            rules=[self.rules[row] for row in rows],
+            sdps_of_all=self.sdps_of_all[rows],
+            source=self.source,
+            ids=None if self.ids is None else tuple(self.ids[row] for row in rows),
+            positions=self.row_positions[rows],
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Answers]) -> Answers:
+        """Join the answers about several parts of a table.
+
+        Parameters
+        ----------
+        parts : sequence of Answers
+            The answers, in the order of the rows; at least one.
+
+        Returns
+        -------
+        Answers
+            All of them. Rows keep their identifiers if all have one, and are counted from 0.
+        """
+        ids = [part.ids for part in parts if part.ids is not None]
+        sources = {part.source for part in parts}
+        return cls(
+            X=np.concatenate([part.X for part in parts]),
+            outcomes=Outcomes.joined([part.outcomes for part in parts]),
+            predictions=np.concatenate([part.predictions for part in parts]),
+            sets=FoundSets.joined([part.sets for part in parts]),
+            rules=[rules for part in parts for rules in part.rules],
+            sdps_of_all=np.concatenate([part.sdps_of_all for part in parts]),
+            source=parts[0].source if len(sources) == 1 else "given",
+            ids=tuple(row_id for part in ids for row_id in part) if len(ids) == len(parts) else None,
+        )

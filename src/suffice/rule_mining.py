@@ -1,0 +1,113 @@
+"""Mining rules for a short list: the rules of a sample of the training rows, at several levels.
+
+A list of all rules takes the rule of every training row at the explainer's own level. A short list needs fewer rows:
+rows that earlier rules cover are passed over. It also needs more levels: rows whose outcome is uncertain have no rule
+at the explainer's level, and the largest rules for a class that most rows have say nothing new. Which of the rules are
+taken is left to ``rule_lists``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._table.table import Table
+from suffice.explainer import SufficientExplainer
+from suffice.rules import Rule
+
+# So many training rows are explained at most; classes with few of them get half of an equal part or more.
+N_EXPLAINED = 1000
+# Rows are explained in parts of this size: those of later parts that a rule covers by then are passed over.
+N_AT_ONCE = 100
+# A rule for a class must remove these shares of what is uncertain about it: with the shares 0.5 and 0.25 and a class
+# that 0.6 of the rows have, the levels are 0.8 and 0.7.
+REMOVED = (0.5, 0.25)
+# Numbers have no such share: levels are these parts of the explainer's own.
+LOWERED = (1.0, 0.9, 0.8)
+# A rule at a lower level would not be about the label that most of its rows have.
+LEAST_LEVEL = 0.5
+
+
+def mine_rules(
+    explainer: SufficientExplainer,
+    table: Table,
+    y: NDArray[Any],
+    *,
+    further_levels: Iterable[float] = (),
+    least: float = 0.0,
+    check: Literal["rows", "everywhere"] = "rows",
+) -> list[Rule]:
+    """Find rules of training rows at the explainer's level and at others.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The fitted explainer.
+    table : Table
+        The training table.
+    y : ndarray of shape (n_rows,)
+        Its outcomes.
+    further_levels : iterable of float, default=()
+        Levels besides those of this module.
+    least : float, default=0.0
+        No level for a class is lower.
+    check : {"rows", "everywhere"}, default="rows"
+        Where in a box the SDP must reach the level.
+
+    Returns
+    -------
+    list of Rule
+        The rules, those of the highest level of a class first; boxes without conditions are left out.
+    """
+    order = np.random.default_rng(0).permutation(len(y))
+    if explainer.task_ == "regression":
+        pi = explainer.fitted_.settings.pi
+        levels = {pi * part for part in LOWERED} | set(further_levels)
+        return _mine(explainer, table, y, order[:N_EXPLAINED], levels, check)
+    rules: list[Rule] = []
+    own = explainer.fitted_.level_of_rules()
+    labels = np.unique(y)
+    for label in labels.tolist():
+        share = float(np.mean(y == label))
+        n_explained = max(round(share * N_EXPLAINED), N_EXPLAINED // (2 * len(labels)), 1)
+        levels = {share + removed * (1 - share) for removed in REMOVED}
+        levels |= {own[label] if isinstance(own, dict) else own, *further_levels}
+        levels = {max(level, LEAST_LEVEL, least) for level in levels if level > share}
+        rules += _mine(explainer, table, y, order[y[order] == label][:n_explained], levels, check)
+    return rules
+
+
+def _mine(
+    explainer: SufficientExplainer,
+    table: Table,
+    y: NDArray[Any],
+    rows: NDArray[np.intp],
+    levels: set[float],
+    check: Literal["rows", "everywhere"],
+) -> list[Rule]:
+    """Explain rows at one level after another, the highest first, without those that a rule covers rightly already."""
+    rules: list[Rule] = []
+    # A rule for a number at a lower level is larger and coarser: both are of use, since the finer one decides.
+    is_number = explainer.task_ == "regression"
+    is_kept = np.zeros(len(y), dtype=bool)
+    matrix = explainer.encode(table)
+    for level in sorted(levels, reverse=True):
+        if is_number:
+            is_kept[:] = False
+        changes = {"pi": level} if is_number else {"pi": level, "levels": "same"}
+        at_level = explainer.with_settings(**changes)
+        left = rows[~is_kept[rows]]
+        while len(left):
+            part = left[:N_AT_ONCE]
+            rows_of_part = explainer.fitted_.encoding.decode(matrix[part])
+            explanations = at_level.explain(rows_of_part, y[part], sets="minimal", rules="minimal", check=check)
+            boxes = {rule.conditions: rule for rule in explanations.rules if rule is not None and rule.conditions}
+            for rule in boxes.values():
+                is_kept |= rule.covers(table) & rule.promise.keeps(y)
+            rules += boxes.values()
+            left = left[N_AT_ONCE:]
+            left = left[~is_kept[left]]
+    return rules
