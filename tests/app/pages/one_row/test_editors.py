@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 
-from suffice.app.pages.one_row.editors import NO_CHANGE, editors, read_edits, read_value, shown_values
+from suffice.app.pages.one_row.editors import NO_CHANGE, editors, read_edits, read_value, shown_values, training_ends
 from suffice.app.state.opening import fit_workspace
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED
@@ -37,25 +37,17 @@ def test_candidates_come_first_and_the_others_are_folded(cancer):
     assert folded.children[0].children == f"{30 - len(names)} other variables"
 
 
-def test_long_categories_and_dates_have_the_whole_width(mixed):
-    frame = mixed.frame.with_columns(sky=pl.lit("covered by clouds"), holiday=pl.col("hour") < 4)
-    long = fit_workspace(
-        frame.with_columns(sky=pl.when(pl.col("hour") > 5).then(pl.col("sky")).otherwise(pl.lit("clear"))),
-        "traffic",
-        [],
-        False,
-        "long",
-    )
-    classes = {e.children[0].children: e.className for e in editors(long, View()) if e.className}
+def test_long_categories_have_the_whole_width(mixed):
+    sky = pl.when(pl.col("hour") > 5).then(pl.lit("covered by clouds")).otherwise(pl.lit("clear"))
+    long = fit_workspace(mixed.frame.with_columns(sky=sky), "traffic", [], False, "long")
+    classes = {editor.children[0].children: editor.className for editor in editors(long, View())}
     assert classes["sky"] == "editor long"
     assert classes["hour"] == "editor"
 
 
-def test_an_editor_of_numbers_knows_the_training_range(mixed):
-    stores = {}
-    for editor in editors(mixed, View()):
-        [store] = [child for child in editor.children if type(child).__name__ == "Store"]
-        stores[editor.children[0].children] = store.data
+def test_the_training_range_is_known_of_each_editor_of_numbers(mixed):
+    names = [editor.children[0].children for editor in editors(mixed, View())]
+    ends = dict(zip(names, training_ends(mixed), strict=True))
     hours = mixed.frame["hour"]
-    assert stores["hour"] == [hours.min(), hours.max(), str(hours.min()), str(hours.max())]
-    assert stores["sky"] is None
+    assert ends["hour"] == [hours.min(), hours.max(), str(hours.min()), str(hours.max())]
+    assert ends["sky"] is None

@@ -21,7 +21,7 @@ from suffice.app.pages.one_row.answers import (
     when_shown,
 )
 from suffice.app.pages.one_row.changes import change
-from suffice.app.pages.one_row.editors import editors
+from suffice.app.pages.one_row.editors import editors, training_ends
 from suffice.app.pages.one_row.lookalikes import line_columns
 from suffice.app.pages.one_row.stability import register_stability, stability_panel
 from suffice.app.parts import charts, pieces
@@ -205,6 +205,7 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
     return pieces.panel(
         "Values",
         html.Div(editors(workspace, view), className="editors", id="editors"),
+        dcc.Store(id="ends", data=training_ends(workspace)),
         extra=dmc.Button("Reset", id="reset", variant="subtle", size="compact-xs"),
         note="edit any",
         name="values",
