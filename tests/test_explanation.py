@@ -6,9 +6,11 @@ import dataclasses
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from suffice import Explanation, SufficientSet
+from suffice import Explanation, SufficientExplainer, SufficientSet
+from suffice._table.encoding import Column
 from suffice.explanation import NOT_COMPLETE
 
 NAN, INF = np.nan, np.inf
@@ -306,3 +308,44 @@ def test_outcomes_and_intervals_have_texts():
 )
 def test_the_first_columns_are_shown_and_of_indicators_those_that_are_on(columns, shown):
     assert explanation(values=(("wind", columns),)).shown_values("wind") == shown
+
+
+# --- values outside the training rows --------------------------------------------------------------------------------
+
+
+def test_values_outside_the_training_rows_are_named():
+    """They were accepted silently."""
+    columns = (
+        Column("hour", 0, "whole", extent=(7.0, 23.0)),
+        Column("temp", 1, extent=(-5.0, 40.0)),
+        Column("rain", 2, extent=(0.0, 0.2)),
+        Column("wind_N", 3, "whole", extent=(0.0, 1.0)),
+        Column("wind_S", 4, extent=(NAN, NAN)),
+    )
+    row = explanation(columns=columns)
+    assert row.outside_range == ("hour", "rain")
+    note = "Outside the range of the training rows: hour = 6 (from 7 to 23) and rain = 0.25 (from 0 to 0.2)."
+    assert row.range_note == note
+    assert note in row.notes
+    assert note in str(row)
+    within = explanation(columns=columns[1:2])
+    assert (within.outside_range, within.range_note) == ((), "")
+
+
+def test_the_ends_of_the_range_are_compared_as_the_forest_compares():
+    column = Column("rain", 0, extent=(0.0, 123456.789))
+    assert not column.is_outside(column.decode(np.float32(123456.789)))
+    assert not column.is_outside(None)
+    assert column.is_outside(123457.0)
+    assert column.is_outside(-0.001)
+    assert not Column("town", 0, "category", labels=(("a",),), extent=(0.0, 0.0)).is_outside("b")
+
+
+def test_a_row_beyond_the_training_rows_says_so_everywhere():
+    X = pd.DataFrame({"age": np.arange(100) % 50, "debt": np.arange(100) % 7})
+    explainer = SufficientExplainer(random_state=0).fit(X, X["age"] > 20)
+    beyond, within = explainer.explain(pd.DataFrame({"age": [99, 49], "debt": [3, 0]}))
+    note = "Outside the range of the training rows: age = 99 (from 0 to 49)."
+    assert note in str(beyond)
+    assert note in beyond._repr_html_()
+    assert (beyond.outside_range, within.outside_range) == (("age",), ())

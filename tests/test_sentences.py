@@ -104,11 +104,8 @@ def test_the_lead_names_the_values_and_the_probability():
 
 
 def test_the_rows_behind_a_rule_are_stated():
-    text = str(explanation(rules=(RULE,)))
-    assert (
-        "131 of the 143 training rows within these bounds (2.4 % of all) have it; expect a share of 0.88 among new rows."
-        in text
-    )
+    rows = "131 of the 143 training rows within these bounds (2.4 % of all) have it"
+    assert f"{rows}; expect a share of 0.88 among new rows." in str(explanation(rules=(RULE,)))
 
 
 def test_a_row_without_a_set_says_what_is_possible():

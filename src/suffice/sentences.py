@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from suffice._engine.bounds import SHOWN_CONFIDENCE
+from suffice._table.encoding import Column
 from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX, rank_in_sets
 from suffice.rules import Rule
 from suffice.set_stability import RowStability
@@ -77,6 +78,7 @@ class RowSentences:
     votes: float | None
     n_searched: int | None
     rules_searched: bool
+    columns: tuple[Column, ...]
     row: int | None
     id: str | None
 
@@ -342,9 +344,25 @@ class RowSentences:
     def notes(self) -> tuple[str, ...]:
         """What stands beside the best set, one sentence each: what all variables reach, the level, missing signal."""
         if not self.is_sufficient:
-            return (self.level_note,) if self.level_note else ()
+            return tuple(filter(None, (self.level_note, self.range_note)))
         signal = "" if self.has_signal else NO_SIGNAL
-        return tuple(filter(None, (self.all_text, self.level_note, signal)))
+        return tuple(filter(None, (self.all_text, self.level_note, signal, self.range_note)))
+
+    @property
+    def outside_range(self) -> tuple[str, ...]:
+        """The columns in which the row's number lies below the smallest or above the largest training value."""
+        values = dict(pair for _, pairs in self.values for pair in pairs)
+        return tuple(column.name for column in self.columns if column.is_outside(values.get(column.name)))
+
+    @property
+    def range_note(self) -> str:
+        """Which values lie outside the training rows, in one sentence; nothing if all lie within."""
+        values = dict(pair for _, pairs in self.values for pair in pairs)
+        outside = [column for column in self.columns if column.is_outside(values.get(column.name))]
+        if not outside:
+            return ""
+        listed = [f"{c.name} = {format_value(values[c.name])} ({c.extent_text})" for c in outside]
+        return f"Outside the range of the training rows: {join(listed)}."
 
     @property
     def bound_note(self) -> str:
