@@ -1,6 +1,7 @@
 # make demo   explain rows of two data sets          make test    lint, types, tests
 # make bench  figures against shap and Anchors       make format  rewrite the sources in the house format
 # make bench-scale   figures of large tables, Spark and Dask
+# make bench-rules   short lists of rules against RuleFit, SkopeRules, FIGS, GreedyRuleList and RIPPER
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
@@ -11,7 +12,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format bench bench-scale honesty experiments experiments-quick clean
+.PHONY: demo test lint format bench bench-rules bench-scale honesty experiments experiments-quick clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -38,6 +39,10 @@ bench: .venv/installed-bench
 
 bench-scale: .venv/installed-test
 	$(BIN)/python -m benchmarks.scale
+
+# The other rule models, in an environment of their own.
+bench-rules: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.rule_list_peers
 
 honesty: .venv/installed-test
 	$(BIN)/python -m benchmarks.honesty
@@ -79,4 +84,10 @@ $(MODULES): | .venv/created
 	test -d .venv-experiments || $(PYTHON) -m venv .venv-experiments
 	.venv-experiments/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	  --config-settings=build-dir='build/experiments-core/{wheel_tag}' --editable '.[experiments]'
+	touch $@
+
+.venv-peers/installed: $(SOURCES)
+	test -d .venv-peers || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  --config-settings=build-dir='build/peers-core/{wheel_tag}' --editable '.[peers]'
 	touch $@

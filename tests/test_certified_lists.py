@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import numpy as np
@@ -35,7 +36,7 @@ def fitted():
 
 def test_every_rule_is_certified(fitted):
     certified = fitted.certify()
-    assert 0 < len(certified.rules_) < len(fitted.rules_)
+    assert 0 < len(certified.rules_) < len(fitted.collected_.rules_)
     assert all(line.certificate.is_certified for line in certified.rules_)
     assert all(line.certificate.adjustment == "benjamini-hochberg" for line in certified.rules_)
     assert certified.certificate_ is None
@@ -44,8 +45,10 @@ def test_every_rule_is_certified(fitted):
     assert certified.coverage(X) > 0.6
 
 
-def test_the_order_of_the_rules_stays(fitted):
-    texts = [line.text for line in fitted.rules_]
+def test_all_rules_collected_may_be_certified_in_their_order(fitted):
+    """A list of `max_rules` keeps the others for `certify`."""
+    texts = [line.text for line in fitted.collected_.rules_]
+    assert len(fitted.rules_) < len(texts)
     for certified in (fitted.certify(), fitted.certify(of="list")):
         positions = [texts.index(line.text) for line in certified.rules_]
         assert positions == sorted(positions)
@@ -168,3 +171,25 @@ def test_cards_and_tables_show_the_certificates(fitted):
     assert certified.to_frame()["checked_lower"][0] == certificate.lower
     assert f"/* {certificate.sentence} */ THEN" in certified.to_sql()
     assert "set aside" not in fitted.to_sql()
+
+
+def test_no_more_rules_are_certified_than_the_list_may_have(fitted):
+    assert len(fitted.certify().rules_) > 1
+    one = copy.copy(fitted)
+    one.collected_ = copy.copy(fitted.collected_)
+    one.collected_.max_rules = 1
+    assert [len(one.certify(of=of).rules_) for of in ("rules", "list")] == [1, 1]
+    assert one.certify().rules_[0].certificate.n_rules == 1  # the others were not tested: fewer tests have more power
+
+
+def test_what_is_certified_is_what_the_list_of_all_rules_certifies(fitted):
+    for of in ("rules", "list"):
+        of_all = fitted.collected_.certify(of=of)
+        assert fitted.certify(of=of).rules_ == of_all.rules_
+        assert of_all.collected_ is None
+
+
+def test_a_simplified_list_certifies_its_own_rules(fitted):
+    simple = fitted.simplify(max_rules=1)
+    texts = [line.text for line in simple.certify().rules_]
+    assert texts == [line.text for line in simple.rules_]

@@ -9,24 +9,28 @@ import sqlite3
 import numpy as np
 import pytest
 from rule_boxes import INF, LEFT, MIDDLE, RIGHT, X, Y, box, classifier, random_rules, regressor
+from scipy.special import betaincinv
 from sklearn.linear_model import LinearRegression
 
 from suffice.global_rules import GlobalRulesClassifier
 
+ABOUT_LABELS = "Figures are those of the training rows; expected is the precision estimated for new rows."
+ABOUT_NUMBERS = "Figures are those of the training rows."
+
 
 def test_a_rule_list_reads_as_numbered_sentences():
     assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
-        "2 rules, coverage 80 % of 10 rows; the first that covers a row decides.",
-        "1. IF x0 <= 2.5 THEN a  (support 3, coverage 30 %, precision 1.00)",
-        "2. IF x0 > 4.5 THEN b  (support 5, coverage 50 %, precision 0.80)",
+        "2 rules, coverage 80 % of 10 training rows; the first that covers a row decides. " + ABOUT_LABELS,
+        "1. IF x0 <= 2.5 THEN a  (support 3, coverage 30 %, precision 1.00, 0.66 expected)",
+        "2. IF x0 > 4.5 THEN b  (support 5, coverage 50 %, precision 0.80, 0.51 expected)",
         "ELSE majority",
     ]
     assert str(regressor([MIDDLE], fallback=LinearRegression())).splitlines() == [
-        "1 rule, coverage 40 % of 10 rows; the first that covers a row decides.",
+        "1 rule, coverage 40 % of 10 training rows; the first that covers a row decides. " + ABOUT_NUMBERS,
         "1. IF 2.5 < x0 <= 6.5 THEN y = 5  (support 4, coverage 40 %, MSE 1, MAE 1)",
         "ELSE LinearRegression",
     ]
-    assert str(classifier([box()]).rules_[0]) == "ALWAYS b  (support 10, coverage 100 %, precision 0.60)"
+    assert str(classifier([box()]).rules_[0]) == "ALWAYS b  (support 10, coverage 100 %, precision 0.60, 0.40 expected)"
     assert str(GlobalRulesClassifier()) == "GlobalRulesClassifier()"
 
 
@@ -100,6 +104,7 @@ def test_a_list_as_a_dictionary():
         "support": 5,
         "coverage": 0.5,
         "precision": 0.8,
+        "expected": pytest.approx(betaincinv(4.5, 1.5, 0.1)),
         "frequencies": {"a": 0.2, "b": 0.8},
         "conditions": RIGHT.to_dict()["conditions"],
     }

@@ -103,7 +103,8 @@ def _mine(
         while len(left):
             part = left[:N_AT_ONCE]
             rows_of_part = explainer.fitted_.encoding.decode(matrix[part])
-            explanations = at_level.explain(rows_of_part, y[part], sets="minimal", rules="minimal", check=check)
+            # No bar: the parts are small, and each would have its own.
+            explanations = at_level.explain(rows_of_part, y[part], sets="minimal", check=check, progress=False)
             boxes = {rule.conditions: rule for rule in explanations.rules if rule is not None and rule.conditions}
             for rule in boxes.values():
                 is_kept |= rule.covers(table) & rule.promise.keeps(y)

@@ -29,6 +29,7 @@ _OPTIONS = (
     (r"\bdates='parts'", "--dates parts"),
     (r"\btask='(\w+)'", r"--task \1"),
     (r"`min_precision`", "--min-precision"),
+    (r"`max_rules`", "--max-rules"),
     (r"`min_support`", "--min-support"),
     (r"`n_candidates`", "--candidates"),
     (r"`max_size`", "--max-size"),

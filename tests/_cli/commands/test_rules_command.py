@@ -39,34 +39,48 @@ def test_the_rules_are_those_of_the_library(here, capsys):
     explanations = explainer.explain(
         frame.select(explainer.feature_names_in_.tolist()), frame["buys"], sets="minimal", rules="minimal"
     )
-    expected_rules = str(GlobalRulesClassifier.from_explanations(explanations))
-    assert command("rules buys.suffice") == 0
-    assert capsys.readouterr().out == expected_rules + "\n"
-    assert command("rules buys.suffice shop.csv --ignore-extra") == 0
+    all_rules = str(GlobalRulesClassifier.from_explanations(explanations))
+    assert command("rules buys.suffice --max-rules all") == 0
+    assert capsys.readouterr().out == all_rules + "\n"
+    assert command("rules buys.suffice shop.csv --ignore-extra --max-rules all") == 0
     captured = capsys.readouterr()
-    assert captured.out == expected_rules + "\n"
+    assert captured.out == all_rules + "\n"
     assert captured.err == "2 rows without a value of 'buys' are left out.\n"  # the observed outcomes are explained
+    assert command("rules buys.suffice") == 0
+    assert capsys.readouterr().out == str(GlobalRulesClassifier.from_explainer(explainer)) + "\n"
+    assert command("rules buys.suffice shop.csv --ignore-extra --max-rules 2") == 0
+    assert capsys.readouterr().out == str(GlobalRulesClassifier.from_explanations(explanations, max_rules=2)) + "\n"
 
 
 def test_fewer_rules(here, capsys):
-    counts = []
-    for options in ("", "--simplify 0.2", "--min-support 20", "--min-precision 0.97"):
+    counts = {}
+    for options in (
+        "",
+        "--max-rules 3",
+        "--max-rules all",
+        "--simplify 0.2",
+        "--max-rules all --min-support 20",
+        "--max-rules all --min-precision 0.97",
+    ):
         assert command(f"rules spent.suffice --format json {options}") == 0
         captured = capsys.readouterr()
         rules = json.loads(captured.out)["rules"]
-        counts.append(len(rules))
-        assert ("--simplify 0.01" in captured.err) == (len(rules) > 20 and "simplify" not in options)
+        counts[options] = len(rules)
+        assert captured.err == ""
         if "support" in options:
             assert all(rule["support"] >= 20 for rule in rules)
-    assert counts[0] > 20
-    assert max(counts[1:]) < counts[0]
-    assert counts[0] > 20
+    n_all = counts.pop("--max-rules all")
+    assert n_all > 20
+    assert max(counts.values()) < n_all
+    assert counts["--max-rules 3"] == 3 < counts[""] <= 20
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         ("buys.suffice --simplify 1", "--simplify must be in [0, 1), got 1.0."),
+        ("buys.suffice --max-rules 0", "--max-rules must be a whole number >= 1 or all, got 0."),
+        ("buys.suffice --max-rules few", "--max-rules must be a whole number >= 1 or all, got few."),
         ("buys.suffice --min-support 0", "--min-support must be a whole number >= 1, got 0."),
         ("buys.suffice --min-precision 2", "--min-precision must be in [0, 1], got 2.0."),
         ("buys.suffice -o nowhere/rules.sql", "'rules.sql' cannot be written: there is no folder 'nowhere'."),

@@ -23,15 +23,14 @@ from suffice.words import counted
 
 if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
-    from suffice.explanations import Explanations
     from suffice.rule_lists import RuleList
 
 EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice --simplify 0.01[/]\n\n"
-    "[cyan]suffice rules loans.suffice --format sql -o loans.sql[/]\n\n"
+    "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice[/]\n\n"
+    "[cyan]suffice rules loans.suffice --max-rules 10 --format sql -o loans.sql[/]\n\n"
     "[cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]"
 )
-N_MANY = 20  # more rules than this come with a hint how to get fewer
+N_RULES = 20
 
 
 def rules(
@@ -43,9 +42,16 @@ def rules(
     format: Annotated[  # noqa: A002
         Literal["text", "json", "sql"], typer.Option("--format", "-f", help="Sentences, JSON, or one SQL expression.")
     ] = "text",
+    max_rules: Annotated[
+        str,
+        typer.Option(metavar="N", help="The number of rules at most, chosen by what they add; all for every rule."),
+    ] = str(N_RULES),
     simplify: Annotated[
         float | None,
-        typer.Option(metavar="TOL", help="Leave out rules while coverage and precision stay within TOL, such as 0.01."),
+        typer.Option(
+            metavar="TOL",
+            help="Of all rules, leave out those without which coverage and precision stay within TOL, such as 0.01.",
+        ),
     ] = None,
     min_support: Annotated[int, typer.Option(metavar="N", help="Leave out rules that cover fewer training rows.")] = 1,
     min_precision: Annotated[
@@ -62,43 +68,55 @@ def rules(
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
 ) -> None:
-    """Collect the rules of all training rows in one list of IF-THEN rules, and measure them on these rows."""
+    """Make one list of IF-THEN rules from the rules of training rows, and measure them on these rows."""
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import check_output, write_bytes
-    from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 
     if output != "-":
         check_output(output)
+    most = None if simplify is not None else _read_max_rules(max_rules)
     loaded = load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra))
-    explanations = _explain(loaded, table, input_format, check)
-    is_class = explanations.about["task"] == "classification"
-    least = 0.0 if is_class else -math.inf
-    with working("Collecting rules"):
-        rule_list = (GlobalRulesClassifier if is_class else GlobalRulesRegressor).from_explanations(
-            explanations, min_support=min_support, min_precision=least if min_precision is None else min_precision
-        )
-        if simplify is not None:
-            rule_list = rule_list.simplify(simplify)
+    params: dict[str, Any] = {"max_rules": most, "min_support": min_support}
+    if min_precision is not None or loaded.task_ == "regression":
+        params["min_precision"] = -math.inf if min_precision is None else min_precision
+    rule_list = _collect(loaded, table, input_format, check, params)
+    if simplify is not None:
+        rule_list = rule_list.simplify(simplify)
     if format == "text" and output == "-":
         say_numbered(rule_list.heading, [str(line) for line in rule_list.rules_])
     else:
         write_bytes(f"{_text(rule_list, format)}\n".encode(), output)
-    n_rules = len(rule_list.rules_)
     if output != "-":
-        note(f"{counted(n_rules, 'rule')} written to {output}.")
-    if n_rules > N_MANY and simplify is None:
-        note(f"For fewer than these {n_rules} rules, which are nearly as good, add --simplify 0.01")
+        note(f"{counted(len(rule_list.rules_), 'rule')} written to {output}.")
 
 
-def _explain(explainer: SufficientExplainer, table: str | None, input_format: str | None, check: str) -> Explanations:
-    """Explain the training rows, or the rows of a table: their observed outcomes, if it has them."""
+def _read_max_rules(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f"`max_rules` must be a whole number >= 1 or all, got {text}.")
+    return int(text)
+
+
+def _collect(
+    explainer: SufficientExplainer, table: str | None, input_format: str | None, check: Any, params: dict[str, Any]
+) -> Any:
+    """Collect the rules of training rows, or those of the rows of a table with their observed outcomes, if it has them.
+
+    A list of few rules needs a sample of the training rows only.
+    """
     from suffice._cli.questions import explain_whole, open_question
+    from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 
-    options: dict[str, Any] = {"sets": "minimal", "rules": "minimal", "check": check}
+    kind: Any = GlobalRulesClassifier if explainer.task_ == "classification" else GlobalRulesRegressor
     if table is None:
-        return explainer.explain(*explainer.training, **options)
+        with working("Collecting rules"):
+            return kind.from_explainer(explainer, check=check, **params)
+    options: dict[str, Any] = {"sets": "minimal", "rules": "minimal", "check": check}
     question = open_question(explainer, table, input_format=input_format, prefer_observed=True, **options)
-    return explain_whole(question).explanations
+    explanations = explain_whole(question).explanations
+    with working("Collecting rules"):
+        return kind.from_explanations(explanations, **params)
 
 
 def _text(rule_list: RuleList, format: str) -> str:  # noqa: A002
