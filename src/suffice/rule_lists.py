@@ -64,7 +64,7 @@ class RuleList(ShortList):
     def fit(self, X: Any, y: Any, *, holdout: float | None = None) -> Any:
         """Fit the explainer, explain training rows with their outcomes, and collect the rules.
 
-        With ``max_rules=None`` every training row is explained, at the explainer's level `pi`. Otherwise up to 1000
+        With ``max_rules=None`` every training row is explained, at the explainer's level `pi`. Otherwise up to 500
         rows are, at several levels, and the best rules are chosen.
 
         Parameters
