@@ -215,7 +215,10 @@ class RuleList(ShortList):
         """
         self._check_parameters()
         if isinstance(rules, Explanations) and rules.has_set.any() and not any(rules.rules):
-            raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
+            raise ValueError(
+                "These explanations hold no rules: explain(X, y, rules='minimal') finds them, if they cover the "
+                "explainer's `min_support` training rows."
+            )
         local_rules = rules.rules if isinstance(rules, Explanations) else rules
         if X is None:
             table, outcomes = self._take_training(rules)
