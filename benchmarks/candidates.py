@@ -16,7 +16,7 @@ from benchmarks.real_tables import LOADERS, Part, load_table
 from suffice import SufficientExplainer
 
 N_TRAIN = 3000
-N_EXPLAINED = 100
+N_EXPLAINED = 60
 N_ROWS_OF_LOSS = 200
 SEEDS = (0, 1)
 MOST_FOR_ALL = 20

@@ -27,6 +27,7 @@ OPTIONS = {
     "min_size": {"min_size": 3},
     "max_size": {"max_size": 1},
     "max_sets": {"max_sets": 3},
+    "min_support": {"min_support": 30},
     "n_jobs": {"n_jobs": 1},
     "several": {"pi": 0.7, "n_candidates": 3, "max_size": 2, "n_jobs": 3},
 }
@@ -199,7 +200,7 @@ def test_a_loaded_explainer_has_copies_too(task, tmp_path):
 
 
 def test_the_impurities_of_a_loaded_forest_are_not_known(tmp_path):
-    message = "The impurities of a forest are not saved: list the `candidates`, or choose them by 'splits' or"
+    message = "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row', 'splits' or"
     seeded("classes").save(tmp_path / "splits.suffice")
     with pytest.raises(ValueError, match=message):
         SufficientExplainer.load(tmp_path / "splits.suffice").with_settings(candidates="impurity")

@@ -372,6 +372,18 @@ def test_plots_of_shap_work_on_it(explanations, plot):
     assert any("hour" in label for label in labels)
 
 
+@pytest.mark.filterwarnings("default")  # of shap's own
+@pytest.mark.parametrize(("plot", "label"), [("bar", "mean importance"), ("beeswarm", "importance")])
+def test_the_axis_of_shap_names_the_importance(explanations, plot, label):
+    """shap writes "SHAP value" on the axis, whatever the values are."""
+    ax = getattr(shap.plots, plot)(plots.to_shap(explanations), show=False)
+    assert "SHAP value" in ax.get_xlabel()
+    assert plots.label_importance(ax) is ax
+    assert ax.get_xlabel() == label
+    ax.set_xlabel("hour")
+    assert plots.label_importance(ax).get_xlabel() == "hour"
+
+
 def test_without_shap_the_error_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     with pytest.raises(ImportError, match=r"`to_shap` needs shap: pip install shap\."):

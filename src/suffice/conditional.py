@@ -345,7 +345,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
     # --- scikit-learn -----------------------------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn which input is allowed."""
+        """Return the tags by which scikit-learn knows which input is allowed."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.forest is None or get_tags(self.forest).input_tags.allow_nan

@@ -67,6 +67,7 @@ __all__ = [
     "curve",
     "importance",
     "importance_heatmap",
+    "label_importance",
     "quality",
     "rule",
     "sets",
@@ -480,7 +481,7 @@ def to_shap(
     -------
     shap.Explanation
         Values of shape (n_rows, n_variables), or (n_variables,) of one Explanation; the rows' own values as data, for
-        a group of columns as text; base values 0.
+        a group of columns as text; base values 0. shap calls all values "SHAP values": `label_importance` mends this.
     """
     try:
         import shap
@@ -495,6 +496,25 @@ def to_shap(
     if isinstance(explanations, Explanation):
         return shap.Explanation(matrix[0], base_values=0.0, data=data[0], feature_names=list(names))
     return shap.Explanation(matrix, base_values=np.zeros(len(matrix)), data=data, feature_names=list(names))
+
+
+def label_importance(ax: Axes) -> Axes:
+    """Name the importance in a plot that shap has drawn of `to_shap`: shap writes "SHAP value" on the axis.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        What a plot of shap returns, as in ``label_importance(shap.plots.bar(to_shap(explanations), show=False))``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The same axes.
+    """
+    label = ax.get_xlabel()
+    if "SHAP value" in label:
+        ax.set_xlabel("mean importance" if label.startswith("mean") else "importance")
+    return ax
 
 
 def _importances(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 from shop import command, make_shop
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -21,6 +22,7 @@ def folder(tmp_path_factory):
     shop.write_csv(folder / "shop.csv")
     shop.write_parquet(folder / "shop.parquet")
     shop.head(12).write_csv(folder / "new.csv")
+    shop.head(12).with_columns(pl.lit(1).alias("extra")).write_csv(folder / "more.csv")
     start = Path.cwd()
     os.chdir(folder)
     try:

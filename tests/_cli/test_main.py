@@ -38,7 +38,7 @@ def test_from_a_table_to_a_report(here):
     info = suffice_in(here, "info", "m.suffice").stdout.decode()
     assert "Columns: 5: city, age, income, code, member\n" in info
     assert f"Made by: suffice {suffice.__version__}, " in info
-    assert "format 2)" in info
+    assert "format 3)" in info
 
     piped = suffice_in(here, "explain m.suffice - --ignore-extra", data=Path("new.csv").read_bytes())
     explained = [json.loads(line) for line in piped.stdout.decode().splitlines()]

@@ -71,7 +71,7 @@ def small(kind=RandomForestClassifier, **options):
         (
             {"candidates": []},
             ValueError,
-            "`candidates` must be one of ['splits', 'impurity', 'permutation'] or a list of at",
+            "`candidates` must be one of ['row', 'splits', 'impurity', 'permutation'] or a list of at",
         ),
         ({"candidates": None}, ValueError, "or a list of at least one variable, got None."),
         ({"candidates": "split"}, ValueError, "or a list of variables, got 'split'. Did you mean 'splits'?"),

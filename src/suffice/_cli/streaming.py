@@ -137,6 +137,7 @@ def make_fingerprint(question: Question, kind: str, explainer_path: str, batch: 
         "kept": list(question.kept),
         **question.options,
         **explainer.describe()["settings"],
+        "candidates": explainer.candidates if isinstance(explainer.candidates, str) else list(explainer.candidates),
     }
 
 

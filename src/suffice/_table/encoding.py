@@ -19,6 +19,7 @@ from suffice._table.identifiers import is_identifier, warn_of_identifiers
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
 from suffice._table.text_columns import TextColumn, inspect_text, warn_of_text
 from suffice.errors import InputTypeError, InputValueError, RareCategoriesWarning, did_you_mean, warn
+from suffice.words import format_value
 
 Unseen = Literal["error", "missing"]
 Matrix = NDArray[np.float32]
@@ -99,6 +100,31 @@ class Column:
                 value=label,
             )
         return codes[rows]
+
+    def is_outside(self, value: Any) -> bool:
+        """Return whether a number lies outside the training rows.
+
+        Parameters
+        ----------
+        value : object
+            A value of the column, as `decode` returns it.
+
+        Returns
+        -------
+        bool
+            Whether it lies below the smallest or above the largest training value; False for categories and for missing
+            values, and if no training value is known.
+        """
+        if self.kind == "category" or value is None:
+            return False
+        low, high = np.float32(self.extent[0]), np.float32(self.extent[1])  # as the forest compares
+        return bool(np.float32(value) < low or np.float32(value) > high)
+
+    @property
+    def extent_text(self) -> str:
+        """The range of the training values, as it is written."""
+        low, high = (format_value(self.decode(end)) for end in self.extent)
+        return f"from {low} to {high}"
 
     def decode(self, value: float) -> Any:
         """Turn a number of the matrix back into the user's value.

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dash_mantine_components as dmc
-from dash import MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 from flask import Response, abort, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
@@ -173,9 +173,9 @@ def _connect_browser(app: Dash) -> None:
     )
     app.clientside_callback(
         function("outside"),
-        Output({"type": "outside", "column": MATCH}, "children"),
-        Input({"type": "value", "column": MATCH}, "value"),
-        State({"type": "ends", "column": MATCH}, "data"),
+        Output({"type": "outside", "column": ALL}, "children"),  # with MATCH, 200 columns would stop the browser
+        Input({"type": "value", "column": ALL}, "value"),
+        State("ends", "data"),
     )
     for name in ("pi", "alpha", "n-candidates"):
         app.clientside_callback(function("text"), Output(f"{name}-text", "children"), Input(name, "value"))

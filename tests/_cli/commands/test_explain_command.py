@@ -164,6 +164,14 @@ def test_a_saved_explainer_keeps_its_settings_unless_options_change_them(here, c
     assert json.loads(capsys.readouterr().out)["pi"] == 0.6
 
 
+def test_columns_that_fit_has_dropped_may_be_in_the_file(here, capsys):
+    """They were "unexpected", although the same command line had named them."""
+    assert command("explain buys.suffice new.csv -f jsonl") == 0
+    dropped = capsys.readouterr().out
+    assert command("explain buys.suffice new.csv -f jsonl --ignore-extra") == 0
+    assert capsys.readouterr().out == dropped
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -172,8 +180,8 @@ def test_a_saved_explainer_keeps_its_settings_unless_options_change_them(here, c
         (". new.csv", "'.' is a folder, not a file."),
         ("buys.suffice none.csv", "There is no file 'none.csv'."),
         (
-            "buys.suffice new.csv",
-            "The table has 8 columns, there were 5 at fit: missing [], unexpected ['id', 'since',",
+            "buys.suffice more.csv",
+            "The table has 9 columns, there were 5 at fit: missing [], unexpected ['extra']. With --ignore-extra they",
         ),
         ("buys.suffice few.csv --ignore-extra", "The table has 1 columns, there were 5 at fit: missing ['city', 'inc"),
         ("buys.suffice new.csv --id nr", "--id: there is no column 'nr' in new.csv."),

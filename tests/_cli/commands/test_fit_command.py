@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -35,6 +36,20 @@ def test_the_options_of_fit_reach_the_explainer(here, capsys):
     assert about["n_rows"] == 200
     assert about["variables"] == ["city", "who", "income", "code"]
     assert about["task_reason"].startswith("regression: the outcomes are numbers with fractions")
+
+
+def test_candidates_are_listed_at_fit_and_changed_at_explain(here, capsys):
+    command = "shop.parquet -t buys --drop id --drop since --trees 20 -o m.suffice --no-signal --candidates"
+    assert fit(capsys, f"{command} income,city")[0] == 0
+    assert SufficientExplainer.load("m.suffice").candidates_ == ("income", "city")
+    assert (
+        run(["explain", "m.suffice", "shop.parquet", "-n", "2", "--ignore-extra", "--candidates", "age", "-f", "json"])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["candidates"] == ["age"]
+    code, _, err = fit(capsys, f"{command} incme,city")
+    assert code == 2
+    assert "Did you mean 'income'?" in err
 
 
 def test_levels_and_confidence_reach_the_explainer(here, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suffice._cli.commands.options import changed_settings
+from suffice._cli.commands.options import changed_settings, read_candidates
 from suffice._cli.main import run
 
 SHARED = ("--pi", "--levels", "--confidence", "--unseen", "--ignore-extra", "--input-format", "--check")
@@ -30,3 +30,24 @@ def test_the_help_of_a_command_lists_the_options_that_it_shares(command, capsys,
 )
 def test_options_that_are_given_change_settings(options, settings):
     assert {name: value for name, value in changed_settings(*options).items() if value is not None} == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        (None, {}),
+        ("12", {"n_candidates": 12}),
+        ("splits", {"candidates": "splits"}),
+        ("age", {"candidates": ["age"]}),
+        ("age, city,income", {"candidates": ["age", "city", "income"]}),
+        ('age,"last, first"', {"candidates": ["age", "last, first"]}),
+    ],
+)
+def test_candidates_are_a_number_a_word_or_names(text, settings):
+    assert read_candidates(text) == settings
+    assert changed_settings(None, None, None, None, False, text).items() >= settings.items()
+
+
+def test_candidates_without_a_name_are_refused():
+    with pytest.raises(ValueError, match=r"--candidates must be a number, names as A,B,C, or one of .*splits"):
+        read_candidates(" , ")

@@ -51,10 +51,17 @@ def test_a_condition_that_only_missing_values_satisfy_has_no_band(rule_of):
     assert "25 % missing" in all_text(drawn)
 
 
-def test_without_a_condition_any_value_is_allowed():
+def test_without_a_condition_any_value_is_allowed(rule_of):
     column = Column("temp", 0, "number", extent=(0.0, 10.0))
-    drawn = draw(column, [0, 5, 10], 5, None)
+    drawn = draw(column, [0, 5, 10], 5, rule_of(Condition("hour", 6.0, 9.0)))
     assert "any value" in all_text(drawn)
+    assert bands(drawn) == []
+
+
+def test_without_a_rule_no_bounds_are_named():
+    """Where there was no rule, every column of the best set was said to allow any value."""
+    drawn = draw(Column("temp", 0, "number", extent=(0.0, 10.0)), [0, 5, 10], 5, None)
+    assert "any value" not in all_text(drawn)
     assert bands(drawn) == []
 
 

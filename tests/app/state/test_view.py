@@ -12,6 +12,7 @@ from suffice.app.state.view import View
         View(row=3, tab="rules", data="ab12"),
         View(edits={"a b": 1.5, "x.y": None, "&=?": "é <b>", "n": "null", "t": True, "s": "12"}, find="hour > 17"),
         View(levels="odds", confidence=0.95),
+        View(tab="quality", candidates=("hour", "a,b")),
         View(levels="same", confidence=0.0),
         View(pi=0.85, alpha=0.2, n_candidates=3, chosen=("hour", "a,b"), outcome="observed", unseen=True),
     ],

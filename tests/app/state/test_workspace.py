@@ -127,3 +127,43 @@ def test_a_date_is_edited_as_text():
     assert space.explain(View(row=2, edits={"day": "2023-01-07"}))[0].values[0][1][2] == ("day.weekday", "Sat")
     with pytest.raises(ValueError, match="'soon' is not a date: write the value of 'day' as 2024-01-31"):
         space.explain(View(row=2, edits={"day": "soon"}))
+
+
+def test_listed_candidates_are_searched_and_unknown_ones_dropped(mixed):
+    view = mixed.check(View(row=3, candidates=("sky", "nothing", "temp")))
+    assert view.candidates == ("sky", "temp")
+    assert mixed.explainer_for(view).candidates_ == ("sky", "temp")
+    assert mixed.explain(view).candidates == ("sky", "temp")
+    assert view.has_own_search
+    assert not view.as_fitted().has_own_search
+
+
+def test_the_number_of_candidates_is_that_of_each_row(mixed):
+    fewer = mixed.explainer_for(View(n_candidates=2)).fitted_
+    assert fewer.n_searched == 2
+
+
+def test_a_curve_is_about_the_set_that_is_shown(mixed):
+    view = View(row=7)
+    sets = mixed.explain(view)[0].sufficient_sets
+    for chosen in sets[:2]:
+        shown = view.with_(chosen=chosen.variables)
+        position = mixed.positions_of[chosen.variables[0]][0]
+        curve = mixed.curve(shown, position)
+        assert set(curve.known) == set(chosen.variables)
+        assert curve.curve.at_own[0] == pytest.approx(chosen.sdp)
+
+
+def test_quality_is_out_of_bag_or_of_the_open_table(mixed):
+    out_of_bag, of_table = mixed.quality(False), mixed.quality(True)
+    assert out_of_bag.accuracy == pytest.approx(mixed.explainer.fidelity_)
+    assert of_table.accuracy == pytest.approx(
+        mixed.explainer.score(mixed.frame.select(mixed.names), mixed.frame["traffic"])
+    )
+    assert mixed.quality(False) is out_of_bag
+
+
+def test_quality_leaves_rows_without_an_outcome_out(mixed):
+    observed = [None, *mixed.observed[1:]]
+    space = Workspace(mixed.explainer, mixed.frame, observed, "gap")
+    assert space.quality(True).n_rows == 399

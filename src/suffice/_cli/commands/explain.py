@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from suffice._cli.commands.options import (
+    CandidatesOption,
     CheckOption,
     ConfidenceOption,
     ExplainerArgument,
@@ -77,6 +78,7 @@ def explain(
     pi: PiOption = None,
     levels: LevelsOption = None,
     confidence: ConfidenceOption = None,
+    candidates: CandidatesOption = None,
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
@@ -102,7 +104,7 @@ def explain(
 
     kind = _output_format(output, format)
     question = open_question(
-        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra)),
+        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)),
         rows,
         input_format=input_format,
         limit=n_rows if n_rows is not None or kind != "text" else N_SHOWN,

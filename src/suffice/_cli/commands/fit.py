@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from suffice._cli.commands.options import ConfidenceOption, InputOption
+from suffice._cli.commands.options import CandidatesOption, ConfidenceOption, InputOption, read_candidates
 from suffice._cli.printing import describe_fit, format_size, say_lines, working
 from suffice.words import counted
 
@@ -79,9 +79,7 @@ def fit(
             help="The fewest rows in a leaf; by default 10 (5 for numbers), and more for large tables.",
         ),
     ] = None,
-    candidates: Annotated[
-        int, typer.Option("--candidates", metavar="N", help="How many variables are searched, at most 128.")
-    ] = 10,
+    candidates: CandidatesOption = None,
     alpha: Annotated[
         float, typer.Option("--alpha", help="Numbers: keep outcomes within an interval that holds 1 - alpha of them.")
     ] = 0.05,
@@ -157,7 +155,6 @@ def fit(
         confidence=confidence,
         alpha=alpha,
         radius=radius,
-        n_candidates=candidates,
         max_size=max_size,
         max_sets=max_sets or DEFAULT_MAX_SETS,
         counts=counts,
@@ -167,6 +164,7 @@ def fit(
         extra_columns=drop or "error",
         n_jobs=jobs,
         random_state=seed,
+        **read_candidates(candidates),
     )
     with working(f"Fitting on {counted(len(y), 'row')}"):
         explainer.fit(X, y, holdout=holdout)

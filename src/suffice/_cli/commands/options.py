@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 import typer
@@ -57,6 +58,15 @@ UnseenOption = Annotated[
     typer.Option("--unseen", help="How to treat categories that were not there at fit: by default, as an error."),
 ]
 IgnoreOption = Annotated[bool, typer.Option("--ignore-extra", help="Ignore columns that were not there at fit.")]
+CandidatesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--candidates",
+        metavar="N|NAMES|WORD",
+        help="The variables that are searched: how many (at most 128), their names as A,B,C, or a word that says how "
+        "they are chosen, such as [bold]splits[/].",
+    ),
+]
 IdOption = Annotated[
     list[str] | None,
     typer.Option("--id", metavar="COL", help="Call rows by a column of ROWS, and keep it; may be repeated."),
@@ -66,8 +76,42 @@ LimitOption = Annotated[
 ]
 
 
+def read_candidates(text: str | None) -> dict[str, Any]:
+    """Read which variables are searched.
+
+    Parameters
+    ----------
+    text : str or None
+        A number, the names of variables with commas between them, or a word for the way to choose them.
+
+    Returns
+    -------
+    dict of str to object
+        The parameter `n_candidates` or `candidates` of the explainer; nothing if the text is None.
+    """
+    import csv
+
+    from suffice._engine.candidates import IMPORTANCES
+
+    if text is None:
+        return {}
+    if re.fullmatch(r"\s*-?[0-9]+\s*", text):
+        return {"n_candidates": int(text)}
+    if text in IMPORTANCES:
+        return {"candidates": text}
+    names = [name for name in next(csv.reader([text], skipinitialspace=True)) if name]
+    if not names:
+        raise ValueError(f"--candidates must be a number, names as A,B,C, or one of {', '.join(IMPORTANCES)}.")
+    return {"candidates": names}
+
+
 def changed_settings(
-    pi: float | None, levels: str | None, confidence: float | None, unseen: str | None, ignore_extra: bool
+    pi: float | None,
+    levels: str | None,
+    confidence: float | None,
+    unseen: str | None,
+    ignore_extra: bool,
+    candidates: str | None = None,
 ) -> dict[str, Any]:
     """Collect the settings of a saved explainer that options change.
 
@@ -83,6 +127,8 @@ def changed_settings(
         How to treat unseen categories.
     ignore_extra : bool
         Whether to ignore columns that were not there at fit.
+    candidates : str or None, default=None
+        The variables that are searched, as `read_candidates` reads them.
 
     Returns
     -------
@@ -95,4 +141,5 @@ def changed_settings(
         "confidence": confidence,
         "unseen": unseen,
         "extra_columns": "ignore" if ignore_extra else None,
+        **read_candidates(candidates),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice._cli.commands.options import (
+    CandidatesOption,
     CheckOption,
     ConfidenceOption,
     ExplainerArgument,
@@ -50,6 +51,7 @@ def report(
     pi: PiOption = None,
     levels: LevelsOption = None,
     confidence: ConfidenceOption = None,
+    candidates: CandidatesOption = None,
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
@@ -61,7 +63,7 @@ def report(
 
     format_of_output(output, ["html"])
     question = open_question(
-        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra)),
+        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)),
         rows,
         input_format=input_format,
         limit=n_rows,

@@ -15,9 +15,12 @@ window.dash_clientside.suffice = {
     if (by.type === "slide") return [none, slid];
     return [typeof typed === "number" ? typed : none, none];
   },
-  outside: function (value, ends) {
-    if (!ends || typeof value !== "number" || (value >= ends[0] && value <= ends[1])) return "";
-    return "outside of the training values, " + ends[2] + " to " + ends[3];
+  outside: function (values, ends) {
+    return values.map(function (value, i) {
+      const own = ends && ends[i];
+      if (!own || typeof value !== "number" || (value >= own[0] && value <= own[1])) return "";
+      return "outside of the training values, " + own[2] + " to " + own[3];
+    });
   },
   text: function (value) {
     return String(value);

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from suffice._engine.candidates import is_by_row
 from suffice._engine.outcomes import outcomes_of_classes
 from suffice._io.explainer_file import training_rows
 from suffice._show.curve_figure import CurveView, view_curve
@@ -141,6 +142,11 @@ class Workspace:
         fitted = self.explainer.fitted_
         return tuple(fitted.variables.names[v] for v in fitted.ranking())
 
+    @property
+    def n_searched(self) -> int:
+        """How many variables the explainer searches at each row."""
+        return self.explainer.fitted_.n_searched
+
     @cached_property
     def source_names(self) -> tuple[str, ...]:
         """The columns of the table that the explainer knows, those of the candidates first."""
@@ -167,7 +173,9 @@ class Workspace:
         if view.candidates:
             changes["candidates"] = list(view.candidates)
             changes["n_candidates"] = len(view.candidates)
-        elif view.n_candidates is not None and view.n_candidates != len(self.explainer.candidates_):
+        elif view.n_candidates is not None and is_by_row(self.explainer.candidates):
+            changes["n_candidates"] = view.n_candidates
+        elif view.n_candidates is not None and view.n_candidates != self.n_searched:
             changes["candidates"] = list(self.ranking[: view.n_candidates])
             changes["n_candidates"] = len(changes["candidates"])
         if view.pi is not None:

@@ -2,8 +2,19 @@ from dataclasses import replace
 
 import pytest
 from app_client import all_text, with_class
+from dash import no_update
 
-from suffice.app.pages.one_row.answers import alike, boxes, classes, covered, distribution, explained, list_sets
+from suffice.app.pages.one_row.answers import (
+    Picked,
+    alike,
+    boxes,
+    classes,
+    covered,
+    curve,
+    distribution,
+    explained,
+    list_sets,
+)
 from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
@@ -94,19 +105,49 @@ def test_the_chosen_set_is_selected(mixed):
 def test_the_box_has_the_axes_of_the_set_unless_others_are_chosen(mixed):
     desk, view = Desk(mixed), View(row=7)
     first = mixed.chosen_set(view).variables[0]
-    assert boxes(desk, view.to_store(), (None, None), None).layout.xaxis.title.text == first
-    figure = boxes(desk, view.to_store(), ("1", "0"), "dark")
+    figure, x, y, suggested = boxes(desk, view.to_store(), Picked((None, None), None), None)
+    assert figure.layout.xaxis.title.text == first
+    assert [x, y] == suggested  # the pickers show what is drawn
+    assert mixed.columns[int(x)].name == first
+    figure = boxes(desk, view.to_store(), Picked(("1", "0"), None), "dark")[0]
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("temp", "hour")
+
+
+def test_a_curve_is_drawn_along_the_first_variable_or_the_picked_one(mixed, bike):
+    desk, view = Desk(mixed), View(row=7)
+    chosen = mixed.chosen_set(view)
+    figure, x, suggested = curve(desk, view.to_store(), Picked((None,), None), None)
+    assert [x] == suggested
+    assert figure.layout.xaxis.title.text == chosen.variables[0]
+    assert figure.data[-1].y[0] == pytest.approx(chosen.sdp)
+    assert curve(desk, view.to_store(), Picked(("1",), [x]), "dark")[0].layout.xaxis.title.text == "temp"
+    assert curve(Desk(bike), View(row=3).to_store(), Picked((None,), None), None)[0].data
+    assert curve(desk, View(tab="rows").to_store(), Picked((None,), None), None) == (no_update,) * 3
+
+
+@pytest.mark.parametrize(
+    ("axes", "suggested", "expected"),
+    [
+        ((None, None), None, ["5", "3"]),  # nothing picked yet
+        (("8", "9"), ["8", "9"], ["5", "3"]),  # suggested for another set
+        (("8", "9"), ["8", "2"], ["5", "9"]),  # one was picked by the user
+        (("5", None), ["1", "2"], ["5", "3"]),
+        ((None, "5"), None, ["3", "5"]),  # the same column is not drawn twice
+    ],
+)
+def test_picked_axes_stay_and_suggested_ones_follow_the_set(axes, suggested, expected):
+    assert Picked(axes, suggested).choose([5, 3, 7]) == expected
 
 
 def test_figures_and_lists_belong_to_the_task(mixed, bike):
     stored = View(row=7).to_store()
     assert with_class(classes(Desk(mixed), stored), "own")[0].children == mixed.explain(View(row=7))[0].outcome
     assert len(distribution(Desk(bike), stored, None).data) == 2
-    lines, note, columns = covered(Desk(mixed), stored)
+    lines, note, columns, is_hidden = covered(Desk(mixed), stored)
     assert note.startswith(f"{mixed.rule(View(row=7)).support} rows")
     assert columns[2]["headerName"] in mixed.chosen_set(View(row=7)).variables
     assert len(lines) == mixed.rule(View(row=7)).support
+    assert not is_hidden
     similar, note, _ = alike(Desk(mixed), stored, "all")
     assert note.startswith(f"The {len(similar)} most similar of the ")
 
@@ -120,3 +161,4 @@ def test_without_a_sufficient_set_there_is_no_rule(mixed):
     assert f"Nearest comes {explanation.best_set}." in all_text(answer.care)
     assert explanation.verdict in all_text(answer.rule)
     assert covered(Desk(mixed), view.to_store())[:2] == ([], "There is no rule.")
+    assert covered(Desk(mixed), view.to_store())[3]  # an empty table would only take room

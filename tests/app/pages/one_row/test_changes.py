@@ -17,7 +17,7 @@ def inputs(mixed):
         "pi": explainer.pi,
         "alpha": explainer.alpha,
         "candidates": [],
-        "n_candidates": len(explainer.candidates_),
+        "n_candidates": mixed.n_searched,
     }
     return {**INPUTS, **settings, "unseen": False, "tab": "row", "values": shown_values(mixed, View(row=3))}
 
@@ -63,9 +63,9 @@ def test_settings_that_are_the_explainers_own_stay_out_of_the_view(mixed, inputs
     old = View(row=3)
     assert next_view(mixed, old, "pi", inputs) == old
     assert next_view(mixed, old, "pi", {**inputs, "pi": 0.7}) == View(row=3, pi=0.7)
-    assert next_view(mixed, old, "n-candidates", {**inputs, "candidates": [], "n_candidates": 2}) == View(
-        row=3, n_candidates=2
-    )
+    assert next_view(mixed, old, "n-candidates", {**inputs, "n_candidates": 2}) == View(row=3, n_candidates=2)
+    listed = next_view(mixed, old, "candidates", {**inputs, "candidates": ["sky", "temp"]})
+    assert listed == View(row=3, candidates=("sky", "temp"))
     assert next_view(mixed, old, "unseen", {**inputs, "unseen": True}).unseen
 
 

@@ -1,9 +1,10 @@
 import numpy as np
 import polars as pl
 
-from suffice.app.pages.one_row.editors import NO_CHANGE, editors, read_edits, read_value, shown_values
+from suffice.app.pages.one_row.editors import NO_CHANGE, editors, read_edits, read_value, shown_values, training_ends
 from suffice.app.state.opening import fit_workspace
 from suffice.app.state.view import View
+from suffice.app.state.workspace import MAX_SEARCHED
 
 
 def test_what_inputs_show_reads_back(mixed):
@@ -32,5 +33,21 @@ def test_a_date_is_shown_as_text():
 def test_candidates_come_first_and_the_others_are_folded(cancer):
     *first, folded = editors(cancer, View())
     names = [editor.children[0].children for editor in first]
-    assert names == list(cancer.explainer.candidates_)
-    assert folded.children[0].children == f"{30 - len(names)} variables outside the search"
+    assert names == list(cancer.explainer.candidates_[:MAX_SEARCHED])
+    assert folded.children[0].children == f"{30 - len(names)} other variables"
+
+
+def test_long_categories_have_the_whole_width(mixed):
+    sky = pl.when(pl.col("hour") > 5).then(pl.lit("covered by clouds")).otherwise(pl.lit("clear"))
+    long = fit_workspace(mixed.frame.with_columns(sky=sky), "traffic", [], False, "long")
+    classes = {editor.children[0].children: editor.className for editor in editors(long, View())}
+    assert classes["sky"] == "editor long"
+    assert classes["hour"] == "editor"
+
+
+def test_the_training_range_is_known_of_each_editor_of_numbers(mixed):
+    names = [editor.children[0].children for editor in editors(mixed, View())]
+    ends = dict(zip(names, training_ends(mixed), strict=True))
+    hours = mixed.frame["hour"]
+    assert ends["hour"] == [hours.min(), hours.max(), str(hours.min()), str(hours.max())]
+    assert ends["sky"] is None

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import html
 
 from suffice._table.encoding import Column
 from suffice.app.state.view import View
-from suffice.app.state.workspace import Workspace
+from suffice.app.state.workspace import MAX_SEARCHED, Workspace
 from suffice.words import counted, format_number
 
 MAX_SHORT = 9  # characters of a category that fit beside the name of its column
@@ -150,7 +150,7 @@ def shown_values(workspace: Workspace, view: View) -> list[Any]:
 
 
 def editors(workspace: Workspace, view: View) -> list[Any]:
-    """Make the inputs for a row: first those of the candidates, then the others in a folded part.
+    """Make the inputs for a row: first those of the first candidates, then the others in a folded part.
 
     Parameters
     ----------
@@ -165,18 +165,38 @@ def editors(workspace: Workspace, view: View) -> list[Any]:
         The inputs.
     """
     shown = shown_values(workspace, view)
-    order: list[int] = []
-    for name in workspace.explainer.candidates_:
-        for column in workspace.columns_of[name]:
-            if column.source not in order:
-                order.append(column.source)
-    others = [i for i in range(len(workspace.names)) if i not in order]
+    order, others = _order(workspace)
     first = [_editor(workspace, i, shown[i], has_slider=True) for i in order]
     if not others:
         return first
     rest = [_editor(workspace, i, shown[i], has_slider=False) for i in others]
-    text = f"{counted(len(others), 'variable')} outside the search"
+    text = counted(len(others), "other variable")
     return [*first, html.Details([html.Summary(text), html.Div(rest, className="editors")])]
+
+
+def training_ends(workspace: Workspace) -> list[list[float | str] | None]:
+    """Return the range of the training values for each input; the browser compares numbers with it.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The explainer and its table.
+
+    Returns
+    -------
+    list of list or None
+        In the order of the page: the smallest and the largest training value, as numbers and as text; None for columns
+        that are no numbers.
+    """
+    order, others = _order(workspace)
+    return [_ends(column_of(workspace, i)) for i in (*order, *others)]
+
+
+def _order(workspace: Workspace) -> tuple[list[int], list[int]]:
+    """Return the columns of the first candidates, and all others."""
+    names = workspace.explainer.candidates_[:MAX_SEARCHED]
+    first = list(dict.fromkeys(column.source for name in names for column in workspace.columns_of[name]))
+    return first, [i for i in range(len(workspace.names)) if i not in first]
 
 
 def _labels(column: Column) -> list[Any]:
@@ -186,15 +206,11 @@ def _labels(column: Column) -> list[Any]:
 def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> html.Div:
     column = column_of(workspace, i)
     name = {"type": "value", "column": i}
-    # The browser compares a number with these ends, and writes a note if it lies outside.
-    outside = [
-        html.Div(id={"type": "outside", "column": i}, className="outside"),
-        dcc.Store(id={"type": "ends", "column": i}, data=_ends(column)),
-    ]
+    outside = html.Div(id={"type": "outside", "column": i}, className="outside")  # the browser fills it
     label = html.Label(workspace.names[i], className="editor-name", title=workspace.names[i])
     options: dict[str, Any] = {"size": "xs", "placeholder": "missing", "debounce": 150}
     if column.part is not None:
-        return html.Div([label, dmc.TextInput(id=name, value=value, **options), *outside], className="editor long")
+        return html.Div([label, dmc.TextInput(id=name, value=value, **options), outside], className="editor long")
     if column.kind == "category":
         data = [{"value": str(j), "label": str(text)} for j, text in enumerate(_labels(column))]
         del options["debounce"]
@@ -202,12 +218,12 @@ def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> ht
             id=name, value=value, data=data, searchable=len(data) > 8, clearable=True, limit=200, **options
         )
         is_long = any(len(one["label"]) > MAX_SHORT for one in data)
-        return html.Div([label, chosen, *outside], className="editor long" if is_long else "editor")
+        return html.Div([label, chosen, outside], className="editor long" if is_long else "editor")
     low, high = column.extent
     step = 1.0 if column.kind == "whole" else _step(low, high)
     number = dmc.NumberInput(id=name, value=value, step=step, hideControls=column.kind != "whole", **options)
     if not has_slider or not low < high:
-        return html.Div([label, number, *outside], className="editor")
+        return html.Div([label, number, outside], className="editor")
     slider = dmc.Slider(
         id={"type": "slide", "column": i},
         value=float(value) if isinstance(value, int | float) else low,
@@ -219,7 +235,7 @@ def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> ht
         thumbSize=14,
         updatemode="mouseup",
     )
-    return html.Div([label, number, slider, *outside], className="editor")
+    return html.Div([label, number, slider, outside], className="editor")
 
 
 def _ends(column: Column) -> list[float | str] | None:

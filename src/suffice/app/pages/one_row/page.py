@@ -21,7 +21,7 @@ from suffice.app.pages.one_row.answers import (
     when_shown,
 )
 from suffice.app.pages.one_row.changes import change
-from suffice.app.pages.one_row.editors import editors
+from suffice.app.pages.one_row.editors import editors, training_ends
 from suffice.app.pages.one_row.lookalikes import line_columns
 from suffice.app.pages.one_row.stability import register_stability, stability_panel
 from suffice.app.parts import charts, pieces
@@ -205,6 +205,7 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
     return pieces.panel(
         "Values",
         html.Div(editors(workspace, view), className="editors", id="editors"),
+        dcc.Store(id="ends", data=training_ends(workspace)),
         extra=dmc.Button("Reset", id="reset", variant="subtle", size="compact-xs"),
         note="edit any",
         name="values",
@@ -213,7 +214,7 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
 
 def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     explainer = workspace.explainer
-    most = max(2, min(MAX_SEARCHED, len(workspace.ranking)))
+    most = max(2, min(max(MAX_SEARCHED, workspace.n_searched), len(workspace.ranking)))
     rows: list[Any] = [
         pieces.slider_row(
             "Probability pi", "pi", view.pi or explainer.pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"
@@ -221,11 +222,11 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
         pieces.slider_row(
             "Candidates",
             "n-candidates",
-            view.n_candidates or len(explainer.candidates_),
+            view.n_candidates or workspace.n_searched,
             1,
             most,
             1,
-            "variables that are searched, the most important first",
+            "variables that are searched",
         ),
         _candidates(workspace, view),
     ]

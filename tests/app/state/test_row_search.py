@@ -1,0 +1,64 @@
+"""The search for rows by conditions and words, and the example that a page shows."""
+
+import polars as pl
+import pytest
+
+from suffice.app.state.row_search import example_search, find_rows, quote_labels
+
+FRAME = pl.DataFrame(
+    {
+        "customerID": ["7590-VHVEG", "1677-AEVQX", "0042", "a AND b"],
+        "id": [1, 2, 3, 4],
+        "age": [21.5, 35.0, None, 50.0],
+        "plan": ["two year", "month to month", "two year", None],
+        "new": [True, False, True, False],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("customerID = 1677-AEVQX", [1]),
+        ("customerID=1677-AEVQX", [1]),
+        ('customerID = "1677-AEVQX"', [1]),
+        ("customerID = 0042", [2]),  # text that looks like a number
+        ("customerID != 1677-AEVQX", [0, 2, 3]),
+        ("customerID in {1677-AEVQX, 0042}", [1, 2]),
+        ("plan = two year AND id > 1", [2]),
+        ("plan = two year or missing", [0, 2, 3]),
+        ("plan not in {two year}", [1]),
+        ("if id = 2 and plan = month to month", [1]),
+        ("plan is missing", [3]),
+        ("new = True", [0, 2]),
+        ("age > 21.5", [1, 3]),
+        ("1677", [1]),
+        ("", [0, 1, 2, 3]),
+    ],
+)
+def test_rows_are_found(text, rows):
+    """`customerID = 1677-AEVQX` was answered by "Did you mean 'customerID'?"."""
+    assert find_rows(FRAME, text).tolist() == rows
+
+
+def test_a_wrong_name_is_answered_by_a_near_one_and_a_known_name_is_not():
+    with pytest.raises(ValueError, match=r"Did you mean 'customerID'\?"):
+        find_rows(FRAME, "customerId = 1677-AEVQX")
+    with pytest.raises(ValueError, match="The column 'age' is known") as caught:
+        find_rows(FRAME, "age = 12-34")
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_a_table_of_numbers_needs_no_quotes():
+    assert quote_labels("id = 2", FRAME.select("id")) == "id = 2"
+
+
+def test_the_example_is_made_of_columns_of_the_table():
+    frame = pl.DataFrame({"age": [20, 30, 40] * 10, "plan": ["a", "b", "b"] * 10, "name": [f"n{i}" for i in range(30)]})
+    assert example_search(frame, ["name", "age", "plan"]) == "age > 30 AND name = n0"
+    assert example_search(frame, ["age", "plan"]) == "age > 30 AND plan = b"
+    assert example_search(frame.rename({"plan": "kind of the contract"}), ["age", "kind of the contract"]) == "age > 30"
+    assert example_search(frame.select("plan"), ["plan"]) == "plan = b"
+    assert example_search(pl.DataFrame({"constant": [1, 1]}), ["constant"]) == ""
+    for text in ("age > 30 AND plan = b", "age > 30"):
+        assert len(find_rows(frame, text)) > 0
