@@ -150,8 +150,8 @@ def test_rows_are_called_by_a_column_that_nobody_uses(mixed):
 
 
 def test_rows_of_a_pandas_frame_are_called_by_its_index():
-    X = pd.DataFrame({"a": np.arange(60.0), "b": np.arange(60) % 7}, index=[f"r{i}" for i in range(60)])
-    explainer = SufficientExplainer(random_state=0).fit(X, X["a"] > 30)
+    X = pd.DataFrame({"a": np.arange(60) / 7, "b": np.arange(60) % 7}, index=[f"r{i}" for i in range(60)])
+    explainer = SufficientExplainer(random_state=0).fit(X, X["a"] > 4)
     assert Workspace.of(explainer, X).name_of(2) == "row r2 (number 2)"
     assert Workspace.of(explainer, X.reset_index(drop=True)).ids is None
 

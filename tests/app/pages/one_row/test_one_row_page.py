@@ -71,7 +71,7 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
     page.wait_for_selector("#classes .number")
     assert app.text("#classes .number") == format_probability(of_set.max())
     page.wait_for_selector("#alike .ag-row")
-    assert set(page.locator("#alike .ag-cell[col-id='outcome']").all_inner_texts()) == {"malignant", "benign"} - {
+    assert set(page.locator("#alike .ag-cell[col-id='outcome']").all_text_contents()) == {"malignant", "benign"} - {
         expected.outcome
     }
 
