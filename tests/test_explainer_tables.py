@@ -164,7 +164,7 @@ def test_a_rule_speaks_of_the_values_of_the_table(fitted):
     assert re.search(r"hour (>=|<=|<) [0-9]+", texts)
     assert not re.search(r"hour [<>=]+ [0-9]+\.|[0-9]+\.[0-9]+ <=? hour", texts)
     assert not re.search(r"workingday [<>]", texts)
-    assert " or missing" in texts
+    assert " is missing)" in texts
 
 
 def test_the_rule_of_a_row_whose_value_is_missing_may_ask_for_just_that():

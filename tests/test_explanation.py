@@ -87,17 +87,17 @@ def test_a_class_is_always_in_its_interval():
 
 
 SEVERAL = """\
-The outcome is busy.
-To keep it, this is enough: hour = 6, with probability 0.95.
-Also enough (probability 0.9 or more):
+The outcome is observed: busy.
+hour = 6 alone is enough to keep it with probability 0.95.
+These sets are enough, too (probability 0.9 or more):
   temp (SDP 0.91)
   rain and wind (SDP 0.99)
 Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00, rain 0.50, wind 0.50."""
 
 MANY = """\
-The outcome is busy.
-To keep it, this is enough: a = 1, with probability 0.90.
-Also enough (probability 0.9 or more):
+The outcome is observed: busy.
+a = 1 alone is enough to keep it with probability 0.90.
+These sets are enough, too (probability 0.9 or more):
   b (SDP 0.90)
   c (SDP 0.90)
   d (SDP 0.90)
@@ -108,27 +108,27 @@ Importance (1 / size of the smallest sufficient set with the variable): \
 a 1.00, b 1.00, c 1.00, d 1.00, e 1.00, and 2 more."""
 
 NOT_SUFFICIENT = """\
-The outcome is busy.
-No set of the candidate variables keeps it with probability 0.9, so there is no rule. Nearest comes hour = 6 and \
-temp = missing, with probability 0.89."""
+The outcome is observed: busy.
+No set of the candidates keeps it with probability 0.9. hour = 6 and temp = missing reach 0.89.
+What you can do:
+  Explain it with pi=0.89."""
 
 OUTSIDE = """\
-The outcome is 40, kept within [8.25, 31]. Read with care. The outcome lies outside the interval: the explanation is \
-of the interval.
-To keep it, this is enough: hour = 6, with probability 0.95."""
+The outcome is observed: 40. Read with care. The outcome lies outside the interval: the explanation is of the interval.
+hour = 6 alone is enough to keep it between 8.25 and 31 with probability 0.95."""
 
 RANKED = """\
-The outcome is busy.
-To keep it, this is enough: hour = 6, with probability 0.95.
-Also enough (probability 0.9 or more):
+The outcome is observed: busy.
+hour = 6 alone is enough to keep it with probability 0.95.
+These sets are enough, too (probability 0.9 or more):
   temp and wind (SDP 0.99)
   temp and rain (SDP 0.97)
 Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 0.50, wind 0.50, rain 0.50."""
 
 FEW = """\
-The outcome is busy.
-To keep it, this is enough: hour = 6, with probability 0.95.
-Also enough (probability 0.9 or more):
+The outcome is observed: busy.
+hour = 6 alone is enough to keep it with probability 0.95.
+These sets are enough, too (probability 0.9 or more):
   temp (SDP 0.91)
 Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00."""
 
@@ -137,8 +137,8 @@ SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
 
 
 BOTH = """\
-The outcome is busy.
-To keep it, this is enough: rain = 0.25 and wind (wind_N = 1), with probability 0.99."""
+The outcome is observed: busy.
+rain = 0.25 and wind (wind_N = 1) are enough to keep it with probability 0.99."""
 SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
 
 
@@ -150,7 +150,7 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (explanation(sufficient_sets=WINDY), RANKED),
         (
             explanation(sufficient_sets=(HOUR,)),
-            "The outcome is busy.\nTo keep it, this is enough: hour = 6, with probability 0.95.",
+            "The outcome is observed: busy.\nhour = 6 alone is enough to keep it with probability 0.95.",
         ),
         (
             explanation(sufficient_sets=(PAIR,), best_set=PAIR),
@@ -159,16 +159,17 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (explanation(sufficient_sets=(), best_set=SufficientSet(("hour", "temp"), 0.8999)), NOT_SUFFICIENT),
         (
             explanation(sufficient_sets=(SufficientSet((), 0.97),), best_set=SufficientSet((), 0.97)),
-            "The outcome is busy.\nIt is kept for all values, with probability 0.97.",
+            "The outcome is observed: busy.\nNo variable is needed to keep it: it has probability 0.97 among all rows.",
         ),
         (
             numbers(12.0, 8.25, 31.0, sufficient_sets=(HOUR,)),
-            "The outcome is 12, kept within [8.25, 31].\nTo keep it, this is enough: hour = 6, with probability 0.95.",
+            "The outcome is observed: 12.\n"  # noqa: ISC004
+            "hour = 6 alone is enough to keep it between 8.25 and 31 with probability 0.95.",
         ),
         (numbers(40.0, 8.25, 31.0, sufficient_sets=(HOUR,)), OUTSIDE),
         (
             explanation(outcome=True, sufficient_sets=(HOUR,)),
-            "The outcome is True.\nTo keep it, this is enough: hour = 6, with probability 0.95.",
+            "The outcome is observed: True.\nhour = 6 alone is enough to keep it with probability 0.95.",
         ),
         (
             explanation(
@@ -191,9 +192,8 @@ def test_lists_are_cut_after_five(n_sets, n_more):
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
-        ({}, "To keep it, this is enough."),
-        ({"sufficient_sets": (), "best_set": SufficientSet((), 0.5)}, "No set of the candidate variables keeps it"),
-        ({"sufficient_sets": (SufficientSet((), 0.97),), "best_set": SufficientSet((), 0.97)}, "It is kept for all"),
+        ({"sufficient_sets": (), "best_set": SufficientSet((), 0.5)}, "No set of the candidates keeps it"),
+        ({"sufficient_sets": (SufficientSet((), 0.97),), "best_set": SufficientSet((), 0.97)}, "No variable is needed"),
     ],
 )
 def test_the_lead_begins_with_the_verdict(changes, verdict):
@@ -206,10 +206,8 @@ def test_the_lead_begins_with_the_verdict(changes, verdict):
 def test_a_search_that_ended_early_says_no_more_than_it_knows():
     """The text once denied that any set was sufficient, though not all were looked at."""
     shown = explanation(sufficient_sets=(), is_search_complete=False)
-    assert shown.verdict == (
-        "No set of variables that the search looked at keeps it with probability 0.9, so there is no rule."
-    )
-    assert "candidate variables" not in str(shown)
+    assert shown.verdict == "No set of variables that the search looked at keeps it with probability 0.9."
+    assert "candidates" not in str(shown)
 
 
 def test_outcomes_are_kept_as_the_class_or_within_the_interval():
@@ -230,6 +228,9 @@ def test_an_explanation_becomes_plain_values():
         "base_rate": None,
         "lift": None,
         "sdp_of_all": None,
+        "target": "y",
+        "source": "given",
+        "votes": None,
         "prediction": None,
         "forest_agrees": True,
         "is_sufficient": True,
@@ -271,8 +272,8 @@ def test_sets_and_explanations_are_equal_by_value():
     [
         (explanation(), ""),
         (explanation(prediction="busy"), ""),
-        (explanation(prediction="calm"), "The forest says calm here."),
-        (numbers(5.0, 1.0, 6.0, prediction=7.251234), "The forest says 7.2512 here."),
+        (explanation(prediction="calm"), "The forest predicts calm here."),
+        (numbers(5.0, 1.0, 6.0, prediction=7.251234), "The forest predicts 7.2512 here."),
         (numbers(5.0, 1.0, 6.0, prediction=6.0), ""),
         (numbers(9.0, 1.0, 6.0), "The outcome lies outside the interval: the explanation is of the interval."),
     ],

@@ -31,9 +31,9 @@ def explanation(best=HOUR, *, is_sufficient=True, **changes):
 
 def test_the_lower_bound_is_rounded_down_and_explained_once():
     assert str(explanation()) == (
-        "The outcome is busy.\n"
-        "To keep it, this is enough: hour = 6, with probability 0.93 (at least 0.88).\n"
-        'All variables together: 0.97. "At least" holds with 95 % confidence.'
+        "The outcome is observed: busy.\n"
+        "hour = 6 alone is enough to keep it with probability 0.93 (at least 0.88).\n"
+        'All variables together reach 0.97. "At least" holds with 95 % confidence.'
     )
     assert str(HOUR) == "hour (SDP 0.93, at least 0.88)"
 
@@ -42,12 +42,12 @@ def test_the_confidence_of_the_explainer_is_named():
     text = str(explanation(confidence=0.99))
     assert '"At least" holds with 99 % confidence.' in text
     text = str(explanation(confidence=0.99, is_sufficient=False))
-    assert "keeps it with probability 0.9 at 99 % confidence, so there is no rule." in text
+    assert "keeps it with probability 0.9 at 99 % confidence." in text
 
 
 def test_without_a_bound_nothing_is_said_of_it():
     text = str(explanation(SufficientSet(("hour",), 0.937), sdp_of_all=None))
-    assert text == "The outcome is busy.\nTo keep it, this is enough: hour = 6, with probability 0.93."
+    assert text == "The outcome is observed: busy.\nhour = 6 alone is enough to keep it with probability 0.93."
 
 
 @pytest.mark.parametrize(("base_rate", "lift"), [(0.2, 4.685), (0.0625, 14.992), (0.333, 2.8138)])
@@ -96,19 +96,18 @@ def test_nothing_is_offered_where_it_would_not_help(changes):
 def test_the_level_of_the_class_is_shown():
     """The odds of 0.6923 are 9 times those of 0.2."""
     by_class = explanation(base_rate=0.2, pi=9 / 13, levels="odds")
-    assert by_class.level_note == "Level 0.69 for this class: 9 times its odds."
+    assert by_class.level_note == "The level of this class is 0.69: 9 times its odds."
     assert by_class.level_note in str(by_class)
     none = explanation(base_rate=0.2, pi=9 / 13, levels="odds", is_sufficient=False)
-    assert "keeps it with probability 0.69, so there is no rule." in none.verdict
+    assert "keeps it with probability 0.69." in none.verdict
     assert explanation(base_rate=0.2).level_note == ""
 
 
 def test_the_empty_set_reads_as_a_sentence():
-    assert explanation(NOTHING).lead == "It is kept for all values, with probability 0.95 (at least 0.93)."
+    sentence = "No variable is needed to keep it: it has probability 0.95 (at least 0.93) among all rows."
+    assert explanation(NOTHING).lead == sentence
     none = explanation(SufficientSet((), 0.2, 0.15), base_rate=0.2, is_sufficient=False)
-    assert none.lead.endswith(
-        "Whatever is known, it is kept with probability 0.20 (at least 0.15), as likely as on average."
-    )
+    assert none.lead.endswith("All variables together reach 0.97; it has 0.20 (at least 0.15) among all rows.")
 
 
 def test_variables_that_say_nothing_are_named():
@@ -135,11 +134,12 @@ def test_a_rule_of_fewer_than_50_rows_is_marked(support, has_few_rows):
     X = np.random.default_rng(0).normal(size=(400, 3))
     explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, X[:, 1] > 0)
     whole = explainer.explain(np.array([[0.0, 1.0, 0.0]]))[0]
-    assert whole.few_rows_note == ""
-    rule = replace(whole.rule, support=support, precision=0.871)
+    note = "These are few rows, so the figures are rough."
+    assert note not in whole.rule.rows_text
+    rule = replace(whole.rule, support=support, n_kept=45, precision=0.871, coverage=0.125)
     marked = replace(whole, rules=(rule,))
     assert rule.has_few_rows is has_few_rows
-    note = "Only 49 training rows stand behind the rule; expect it to hold for a share of 0.87 of new rows."
-    assert marked.few_rows_note == (note if has_few_rows else "")
+    assert (note in rule.rows_text) is has_few_rows
+    rows = f"45 of the {support} training rows within these bounds (12 % of all) have it"
+    assert f"{rows}; expect a share of 0.87 among new rows." in str(marked)
     assert (note in str(marked)) is has_few_rows
-    assert replace(marked, rules=()).few_rows_note == ""

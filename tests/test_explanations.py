@@ -103,6 +103,9 @@ def by_hand():
         best_masks=np.array([[0b011, 0], [0b001, 0], [0, 0]], dtype=np.uint64),
         best_sdps=np.array([0.5, 0.95, 0.25]),
         best_squares=np.array([0.01, 0.01, 0.01]),
+        nearly_masks=np.array([[0b010, 0], [0b001, 0], [0, 0]], dtype=np.uint64),
+        nearly_sdps=np.array([0.48, 0.95, 0.25]),
+        nearly_squares=np.array([0.01, 0.01, 0.01]),
         is_complete=np.array([True, True, False]),
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -112,8 +115,12 @@ def by_hand():
         encoding=encoding,
         variables=Variables.from_columns("abcd"),
         counts="out-of-bag",
-        settings=SimpleNamespace(pi=0.9, levels="same", confidence=None),
+        settings=SimpleNamespace(pi=0.9, levels="same", confidence=None, n_threads=1),
         has_signal=True,
+        target="y",
+        model_name=None,
+        n_searched=3,
+        forest=SimpleNamespace(predict_leaves=lambda X, n_threads: np.full((len(X), 3), [0.2, 0.5, 0.3])),
         levels=lambda outcomes: np.full(len(outcomes), 0.9),
         base_rates=lambda outcomes: np.full(len(outcomes), 0.4),
     )
@@ -126,6 +133,8 @@ def test_explanations_made_by_hand_say_what_was_put_in():
     first, second, last = by_hand()
     assert (first.best_set, last.best_set) == (SufficientSet(("c", "d"), 0.5), SufficientSet((), 0.25))
     assert second.sufficient_sets == (SufficientSet(("c",), 0.95), SufficientSet(("a", "d"), 1.0))
+    assert (first.nearest_set, second.nearest_set) == (SufficientSet(("d",), 0.48), None)
+    assert (first.votes, second.votes, last.votes) == (0.2, 0.5, 0.3)
     assert (first.is_sufficient, second.is_sufficient, last.is_sufficient) == (False, True, False)
     assert by_hand().candidates == ("c", "d", "a")
     assert by_hand().variable_names == ("a", "b", "c", "d")

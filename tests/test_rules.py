@@ -285,7 +285,7 @@ def test_a_rule_comes_back_from_json_as_it_was(drawn):
 
 def test_a_rule_of_a_rare_class_states_its_lift():
     rare = dataclasses.replace(counted(Condition("x", high=2.0)), outcome="yes", interval=None, base_rate=0.2)
-    assert str(rare) == "IF x <= 2 THEN yes  (coverage 1.2 %, SDP 0.94, 4.7 times as likely as on average)"
+    assert str(rare) == "IF x <= 2 THEN yes  (coverage 1.2 %, 12 rows, SDP 0.94, 4.7 times as likely as on average)"
     assert "likely" not in str(dataclasses.replace(rare, base_rate=0.34))
     assert "likely" not in str(dataclasses.replace(rare, base_rate=None))
     assert "likely" not in str(dataclasses.replace(rare, interval=(1.0, 2.0)))
@@ -390,14 +390,18 @@ def test_a_rule_that_makes_no_sense_is_refused(conditions, changes, message):
     [
         (
             counted(HOUR, WORK, TEMP),
-            "IF hour > 5.5 AND workingday <= 0.5 AND 3 < temp <= 7 THEN count in [12, 31]  (coverage 1.2 %, SDP 0.94)",
+            "IF hour > 5.5 AND workingday <= 0.5 AND 3 < temp <= 7 THEN count in [12, 31]  "  # noqa: ISC004
+            "(coverage 1.2 %, 12 rows, SDP 0.94)",
         ),
-        (rule(HOUR, sdp=0.899), "IF hour > 5.5 THEN malignant  (coverage 1.2 %, SDP 0.89)"),
-        (rule(outcome=1, coverage=1.0), "ALWAYS 1  (coverage 100 %, SDP 0.94)"),
-        (counted(target="y", interval=(0.25, 1e6)), "ALWAYS y in [0.25, 1000000]  (coverage 1.2 %, SDP 0.94)"),
+        (rule(HOUR, sdp=0.899), "IF hour > 5.5 THEN malignant  (coverage 1.2 %, 12 rows, SDP 0.89)"),
+        (rule(outcome=1, coverage=1.0), "ALWAYS 1  (coverage 100 %, 12 rows, SDP 0.94)"),
+        (
+            counted(target="y", interval=(0.25, 1e6)),
+            "ALWAYS y in [0.25, 1000000]  (coverage 1.2 %, 12 rows, SDP 0.94)",
+        ),
         (
             rule(Condition("income", missing=True, values=False), TEMP, optimal=False, everywhere=False),
-            "IF income is missing AND 3 < temp <= 7 THEN malignant  (coverage 1.2 %, SDP 0.94)",
+            "IF income is missing AND 3 < temp <= 7 THEN malignant  (coverage 1.2 %, 12 rows, SDP 0.94)",
         ),
     ],
 )
@@ -424,4 +428,4 @@ def test_a_rule_reads_like_this(written, text):
     ],
 )
 def test_coverage_has_two_digits_and_is_0_or_100_for_no_or_all_rows_only(coverage, text):
-    assert f"(coverage {text} %, SDP" in str(rule(coverage=coverage))
+    assert f"(coverage {text} %, 12 rows, SDP" in str(rule(coverage=coverage))

@@ -39,6 +39,8 @@ class Answers(NamedTuple):
         The identifier of each row, if rows have any.
     positions : ndarray of shape (n_rows,) or None, default=None
         The position of each row in the table that was explained; None counts from 0.
+    rules_searched : bool, default=False
+        Whether rules were searched.
     """
 
     X: NDArray[np.float32]
@@ -50,6 +52,7 @@ class Answers(NamedTuple):
     source: OutcomeSource = "given"
     ids: tuple[str, ...] | None = None
     positions: NDArray[np.intp] | None = None
+    rules_searched: bool = False
 
     @property
     def row_positions(self) -> NDArray[np.intp]:
@@ -79,6 +82,7 @@ class Answers(NamedTuple):
             source=self.source,
             ids=None if self.ids is None else tuple(self.ids[row] for row in rows),
             positions=self.row_positions[rows],
+            rules_searched=self.rules_searched,
         )
 
     @classmethod
@@ -106,4 +110,5 @@ class Answers(NamedTuple):
             sdps_of_all=np.concatenate([part.sdps_of_all for part in parts]),
             source=parts[0].source if len(sources) == 1 else "given",
             ids=tuple(row_id for part in ids for row_id in part) if len(ids) == len(parts) else None,
+            rules_searched=all(part.rules_searched for part in parts),
         )

@@ -62,7 +62,7 @@ class Condition:
     >>> print(Condition("hour", 5.5, 9.0))
     5.5 < hour <= 9
     >>> print(Condition("income", high=2000.0, missing=True))
-    income <= 2000 or missing
+    (income <= 2000 or income is missing)
     >>> print(Condition("weather", labels=("mist", "clear")))
     weather in {clear, mist}
     """
@@ -213,7 +213,7 @@ class Condition:
         else:
             text = f"{format_exactly(self.low)} {'<=' if self.low_closed else '<'} {self.name} "
             text += f"{'<=' if self.high_closed else '<'} {format_exactly(self.high)}"
-        return f"{text} or missing" if self.missing else text
+        return f"({text} or {self.name} is missing)" if self.missing else text
 
     def _labels_text(self, labels: tuple[Any, ...]) -> str:
         is_number = isinstance(labels[0], int | float) and not isinstance(labels[0], bool)

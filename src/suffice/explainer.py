@@ -458,6 +458,7 @@ class SufficientExplainer(CheckedForest):
                 rules_of = check_each(rules_of, state)
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
         answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known, source, row_ids)
+        answers = answers._replace(rules_searched=rules is not None)
         return Explanations(answers, state, sets, table.library)
 
     def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:

@@ -235,6 +235,14 @@ class Explanations(Sequence[Explanation]):
         return tuple(SufficientSet(variables[mask], sdp, lower) for mask, sdp, lower in figures)
 
     @cached_property
+    def votes(self) -> NDArray[np.float64] | None:
+        """The forest's own probability of each row's class; None for numbers."""
+        if self.intervals is not None:
+            return None
+        probabilities = self.fitted.forest.predict_leaves(self.answers.X, self.fitted.settings.n_threads)
+        return probabilities[np.arange(len(self)), self.answers.outcomes.low]
+
+    @cached_property
     def lower_bounds(self) -> NDArray[np.float64]:
         """A lower bound of the SDP of each row's best set, at 95 % confidence or the explainer's `confidence`."""
         sets = self.answers.sets
@@ -376,7 +384,22 @@ class Explanations(Sequence[Explanation]):
             columns=self.columns,
             row=int(self.positions[i]),
             id=None if self.ids is None else self.ids[i],
+            nearest_set=None if self.has_set[i] else self._nearest_set(i),
+            target=self.fitted.target,
+            source=self.answers.source,
+            model=self.fitted.model_name,
+            votes=None if self.votes is None else float(self.votes[i]),
+            n_searched=self.fitted.n_searched,
+            rules_searched=self.answers.rules_searched,
         )
+
+    def _nearest_set(self, i: int) -> SufficientSet:
+        """Return the smallest set that keeps nearly all of the highest SDP of a row."""
+        sets = self.answers.sets
+        confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
+        sdps = sets.nearly_sdps[i : i + 1]
+        [lower] = lower_bounds(sdps, sets.nearly_squares[i : i + 1], confidence)
+        return self._named(sets.nearly_masks[i], float(sdps[0]), float(lower))
 
     def _named(self, mask: NDArray[np.uint64], sdp: float, lower: float | None = None) -> SufficientSet:
         names = self.variable_names

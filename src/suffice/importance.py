@@ -20,7 +20,7 @@ SetsKind: TypeAlias = Literal["all", "minimal"]
 ImportanceIndex: TypeAlias = Literal["responsibility", "share", "divided"]
 """How the importance of a variable is counted."""
 
-SHOWN_INDEX: ImportanceIndex = "responsibility"  # chosen in docs/method.md, 1.6
+SHOWN_INDEX: ImportanceIndex = "responsibility"  # docs/method.md, 1.5, says why
 INDICES: tuple[ImportanceIndex, ...] = ("responsibility", "share", "divided")
 IMPORTANCE_NAMES: dict[ImportanceIndex, str] = {
     "responsibility": "importance",

@@ -20,7 +20,7 @@ from suffice._engine.rule_search import FoundBox
 from suffice._table.table import read_columns
 from suffice.certificates import Certificate
 from suffice.conditions import Condition, check_conditions, conditions_of, import_library, quote_for_pandas
-from suffice.words import format_lift, format_number, format_percent, format_probability, is_rare
+from suffice.words import counted, format_lift, format_number, format_percent, format_probability, is_rare
 
 __all__ = ["Condition", "Promise", "Rule"]
 
@@ -111,7 +111,7 @@ class Rule:
     >>> conditions = (Condition("hour", low=5.5), Condition("temp", 3.0, 7.0))
     >>> rule = Rule(conditions, 20.0, (12.0, 31.0), 0.94, 12, 0.012, 1.0, 4.2, True, 12.0, False, target="count")
     >>> print(rule)
-    IF hour > 5.5 AND 3 < temp <= 7 THEN count in [12, 31]  (coverage 1.2 %, SDP 0.94)
+    IF hour > 5.5 AND 3 < temp <= 7 THEN count in [12, 31]  (coverage 1.2 %, 12 rows, SDP 0.94)
     >>> rule.covers({"hour": [6.0, 6.0, 5.5], "temp": [7.0, 3.0, 4.0]})
     array([ True, False, False])
     >>> print(rule.to_sql())
@@ -314,7 +314,8 @@ class Rule:
 
     def __str__(self) -> str:
         """Return the rule as a sentence."""
-        figures = [f"coverage {format_percent(self.coverage)} %", f"SDP {format_probability(self.sdp)}"]
+        covered = [f"coverage {format_percent(self.coverage)} %", counted(self.support, "row")]
+        figures = [*covered, f"SDP {format_probability(self.sdp)}"]
         return f"{self.sentence}  ({', '.join([*figures, *self.lift_texts(self.sdp)])})"
 
     def lift_texts(self, probability: float) -> list[str]:
@@ -333,6 +334,23 @@ class Rule:
         if self.base_rate is None or self.interval is not None or not is_rare(self.base_rate):
             return []
         return [format_lift(probability / self.base_rate)]
+
+    @property
+    def rows_text(self) -> str:
+        """How many training rows the rule covers, how many of them have the outcome, and what to expect of new rows."""
+        share = f" ({format_percent(self.coverage)} % of all)"
+        rows = counted(self.support, "training row")
+        few = " These are few rows, so the figures are rough." if self.has_few_rows else ""
+        if not self.support or self.n_kept is None:
+            return f"{rows}{share} {'is' if self.support == 1 else 'are'} within these bounds.{few}"
+        one, many, what = ("has", "have", "it") if self.interval is None else ("lies", "lie", "in the interval")
+        where = f" within these bounds{share}" if self.conditions else ""
+        are_all = self.n_kept == self.support > 1
+        counts = f"All {rows}{where}" if are_all else f"{self.n_kept:,} of the {rows}{where}"
+        kept = f"{counts} {one if self.n_kept == 1 else many} {what}"
+        if self.precision is None or self.certificate is not None:
+            return f"{kept}.{few}"
+        return f"{kept}; expect a share of {format_probability(self.precision)} among new rows.{few}"
 
     @property
     def has_few_rows(self) -> bool:

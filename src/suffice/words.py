@@ -10,7 +10,7 @@ from typing import Any
 
 # Begins with a letter, does not end with a space, and holds nothing that ends a label or a condition.
 _PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
-_MISLEADING = re.compile(" (?:AND|THEN|or missing) ")
+_MISLEADING = re.compile(" (?:AND|THEN|or missing|is missing\\)?) ")
 
 AT_LEAST = "at least"  # before a lower bound
 ODDS_OPTION = "levels='odds'"  # the command and the app write it in their own words

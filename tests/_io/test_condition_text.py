@@ -49,9 +49,9 @@ def test_a_text_that_is_read_gives_the_same_text(data):
         one, other = (data.draw(st.sampled_from(["<", "<="])) for _ in range(2))
         sign = data.draw(st.sampled_from(["<", "<=", ">", ">=", "="]))
         compared = data.draw(st.sampled_from([f"{low} {one} {column} {other} {high}.5", f"{column} {sign} {low}"]))
-        missing = data.draw(st.sampled_from(["", " or missing"]))
+        either = data.draw(st.sampled_from([compared, f"({compared} or {column} is missing)"]))
         fact = data.draw(st.sampled_from([f"{column} is missing", f"{column} is known"]))
-        texts.append(data.draw(st.sampled_from([compared + missing, fact])))
+        texts.append(data.draw(st.sampled_from([either, fact])))
     text = f"IF {' AND '.join(texts)}"
     conditions = parse_conditions(text, PLAIN)
     assert [condition.column for condition in conditions] == columns
@@ -90,6 +90,29 @@ def test_a_text_that_can_be_read_in_two_ways_is_refused():
     assert len(parse_conditions("IF a > 5 AND b <= 3", ["b", "a > 5 AND b"])) == 1
     with pytest.raises(ValueError, match="The names of the columns let 'IF a > 5 AND b <= 3' be read in two ways"):
         parse_conditions("IF a > 5 AND b <= 3", ["a", "b", "a > 5 AND b"])
+
+
+@pytest.mark.parametrize(
+    ("older", "text"),
+    [
+        ("IF 2 < x <= 5 or missing AND y is known", "IF (2 < x <= 5 or x is missing) AND y is known"),
+        ("IF x <= 5 or missing THEN a", "IF (x <= 5 or x is missing) THEN a"),
+        ("IF x in {a, b} or missing", "IF (x in {a, b} or x is missing)"),
+        ("IF x != a or missing THEN b", "IF (x != a or x is missing) THEN b"),
+    ],
+)
+def test_the_older_words_for_missing_values_are_read_too(older, text):
+    conditions = parse_conditions(text, ["x", "y"])
+    assert conditions[0].missing
+    assert parse_conditions(older, ["x", "y"]) == conditions
+
+
+@pytest.mark.parametrize(
+    "text", ["IF (x <= 5 or y is missing)", "IF (x <= 5", "IF (x <= 5 or missing)", "IF (x is known)"]
+)
+def test_brackets_belong_to_a_condition_that_allows_missing_values(text):
+    with pytest.raises(ValueError, match="Cannot read a condition"):
+        parse_conditions(text, ["x", "y"])
 
 
 def test_a_column_whose_name_is_a_number_is_read_back():

@@ -194,7 +194,7 @@ def test_the_ends_of_a_range_are_written_with_few_digits_but_whole_numbers_in_fu
 def test_a_number_is_drawn_on_its_range():
     drawing = draw("temp", Condition("temp", 0.0, missing=True), TEMP, 10.0)
     assert (drawing.kind, drawing.at, drawing.value, drawing.ends) == ("range", 0.5, "10", ("-10", "30"))
-    assert (drawing.condition, drawing.bounds) == ("temp > 0 or missing", "> 0 or missing")
+    assert (drawing.condition, drawing.bounds) == ("(temp > 0 or temp is missing)", "> 0, or missing")
     assert drawing.band == Band(0.25, 1.0, True, False)
 
 
@@ -270,14 +270,14 @@ def test_long_lists_of_labels_are_cut_but_keep_the_row_s_own(own, n_in):
         (Condition("a", 2.0, 2.0, True), "a = 2", "= 2"),
         (Condition("a", 2.0, 5.0, True, False), "2 <= a < 5", "≥ 2, < 5"),
         (Condition("a", 2.0, 5.0, True, True), "2 <= a <= 5", "2 to 5"),
-        (Condition("a", high=5.0, missing=True), "a <= 5 or missing", "≤ 5 or missing"),
+        (Condition("a", high=5.0, missing=True), "(a <= 5 or a is missing)", "≤ 5, or missing"),
         (Condition("a", missing=True, values=False), "a is missing", "is missing"),
         (Condition("a"), "a is known", "any value"),
         (Condition("a", labels=("x",)), "a = x", "= x"),
         (
             Condition("a", labels=tuple("ABCDEFG"), excluded=True, missing=True),
-            "a not in {A, B, C, D, E, F and 1 more} or missing",
-            "not in {A, B, C, D, E, F and 1 more} or missing",
+            "(a not in {A, B, C, D, E, F and 1 more} or a is missing)",
+            "not in {A, B, C, D, E, F and 1 more}, or missing",
         ),
     ],
 )

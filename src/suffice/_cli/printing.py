@@ -42,6 +42,18 @@ _OPTIONS = (
 )
 
 
+# What an explanation advises, each in a line of its own.
+_ADVICE_OPTIONS = (
+    (re.escape(ODDS_OPTION), "--levels odds"),
+    (r"^(\s*)Explain it with pi=([\d.]+)\.$", r"\1Explain it with --pi \2."),
+    (r"^(\s*)Leave out `y` to ", r"\1Leave out --target to "),
+    (
+        r"^(\s*)Search more variables with n_candidates=(\d+):",
+        r"\1Search more variables with `suffice fit --candidates \2`:",
+    ),
+)
+
+
 def in_options(text: str) -> str:
     """Translate a message of the library into the words of the command.
 
@@ -78,7 +90,9 @@ def name_options(text: str) -> str:
     str
         The text.
     """
-    return text.replace(ODDS_OPTION, "--levels odds")
+    for pattern, option in _ADVICE_OPTIONS:
+        text = re.sub(pattern, option, text, flags=re.MULTILINE)
+    return text
 
 
 def listed(values: Sequence[Any]) -> str:

@@ -77,10 +77,13 @@ def _read_condition(text: str, start: int, name: str, column: str, part: str | N
     )
     for form in forms:
         match = re.compile(form + r"(?= AND | THEN |\Z)").match(text, start)
+        if match is None and form in forms[:4]:  # (x <= 3 or x is missing); older texts: x <= 3 or missing
+            in_brackets = form.replace("( or missing)?", f"( or {name} is missing)")
+            match = re.compile(rf"\({in_brackets}\)(?= AND | THEN |\Z)").match(text, start)
         if match is None:
             continue
         low, above, sign, end, word = match.groups()
-        fields: dict[str, Any] = {"missing": word in (" or missing", "is missing"), "values": word != "is missing"}
+        fields: dict[str, Any] = {"missing": bool(word) and word.endswith("missing"), "values": word != "is missing"}
         if form in forms[2:4]:
             fields.update(labels=_read_labels(end), excluded=sign in ("!=", "not in"))
         else:

@@ -249,8 +249,8 @@ def condition_text(condition: Condition) -> str:
     if len(labels) > MAX_LABELS:
         listed = ", ".join(format_label(label) for label in labels[:MAX_LABELS])
         word = "not in" if condition.excluded else "in"
-        missing = " or missing" if condition.missing else ""
-        return f"{condition.name} {word} {{{listed} and {len(labels) - MAX_LABELS} more}}{missing}"
+        text = f"{condition.name} {word} {{{listed} and {len(labels) - MAX_LABELS} more}}"
+        return f"({text} or {condition.name} is missing)" if condition.missing else text
     return str(_shortened(condition))
 
 
@@ -277,7 +277,8 @@ def bounds_text(condition: Condition) -> str:
     if not condition.values:
         return "is missing"
     if condition.labels:
-        return condition_text(condition).removeprefix(condition.name).strip()
+        known = condition_text(replace(condition, missing=False)).removeprefix(condition.name).strip()
+        return f"{known}, or missing" if condition.missing else known
     condition = _shortened(condition)
     if condition.low == condition.high:
         text = f"= {format_exactly(condition.low)}"
@@ -287,7 +288,7 @@ def bounds_text(condition: Condition) -> str:
         ends = [low] * (condition.low > -math.inf) + [high] * (condition.high < math.inf)
         is_closed = len(ends) == 2 and condition.low_closed and condition.high_closed
         text = f"{low[2:]} to {high[2:]}" if is_closed else ", ".join(ends) or "any value"
-    return f"{text} or missing" if condition.missing else text
+    return f"{text}, or missing" if condition.missing else text
 
 
 def _shortened(condition: Condition) -> Condition:

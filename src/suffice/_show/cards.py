@@ -70,13 +70,15 @@ def explanation_card(explanation: Explanation) -> str:
     parts: list[str] = [_outcome_head(picture)]
     if picture.cautions:
         parts.append(element("div", "care", element("b", "", READ_WITH_CARE), " ".join(picture.cautions)))
+    parts.append(element("div", "part saying", picture.sentence))
     if picture.rule is not None:
         rule = picture.rule
-        parts += [_sentence(rule.sentence), _figures(rule), _notes(picture), *_checked(rule)]
-        parts.append(_drawings(rule.drawings, rule.missing))
+        parts += [_sentence(rule.sentence), _figures(rule), element("div", "note under", rule.rows)]
+        parts += [_notes(picture), *_checked(rule), _drawings(rule.drawings, rule.missing)]
     if picture.best is not None:
-        parts += [element("div", "sentence", picture.best.lead), _best_set(picture.best, picture.is_sufficient)]
-        parts.append(_notes(picture))
+        parts += [_best_set(picture.best, picture.is_sufficient), _notes(picture)]
+    if picture.advice:
+        parts.append(part("What you can do", "", _advice(picture.advice)))
     if picture.sets:
         listed = _share_bars(picture.sets, more=picture.more_sets, narrow=True)
         halves = [part(picture.sets_title, picture.sets_note, listed)]
@@ -141,7 +143,7 @@ def rule_card(rule: Rule) -> str:
     """
     picture = picture_rule(rule)
     drawn = _drawings(picture.drawings, None)
-    under = " ".join(filter(None, (picture.lift, picture.proof)))
+    under = " ".join(filter(None, (picture.rows, picture.lift, picture.proof)))
     parts = [_sentence(picture.sentence), _figures(picture), *_checked(picture), drawn]
     return _card(*parts, element("div", "part note", under))
 
@@ -374,6 +376,10 @@ def _line_check(line: LinePicture) -> list[Html]:
 
 def _checked(rule: RulePicture) -> list[Html]:
     return [element("div", "part note", rule.checked)] if rule.checked else []
+
+
+def _advice(sentences: Sequence[str]) -> Html:
+    return element("ul", "advice", *(element("li", "", sentence) for sentence in sentences))
 
 
 def _notes(picture: ExplanationPicture) -> Html:

@@ -27,7 +27,7 @@ from suffice._show.drawing import (
     shorten,
 )
 from suffice._show.picture import NOTHING
-from suffice.explanation import NEAREST, Explanation, SufficientSet
+from suffice.explanation import Explanation, SufficientSet
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.importance import rank_in_sets
 from suffice.rule_measures import Evaluation
@@ -91,7 +91,7 @@ def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet]
 def _sets_title(explanation: Explanation, n_drawn: int) -> str:
     n_sets = len(explanation.sufficient_sets)
     if not n_sets:
-        return f"{explanation.verdict} {NEAREST} this set."
+        return f"{explanation.verdict} This set comes nearest."
     return (
         counted(n_sets, "sufficient set") if n_sets == n_drawn else f"the first {n_drawn} of {n_sets} sufficient sets"
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, NEAREST, Explanation, SufficientSet
+from suffice.explanation import N_LISTED, Explanation, SufficientSet
 from suffice.global_rules import GlobalRule
 from suffice.rules import Condition, Rule
 from suffice.words import counted, format_percent, format_probability, format_with_bound, join
@@ -24,6 +24,7 @@ NOTHING = "nothing at all"
 WHATEVER = f"{NOTHING}: whatever is known"
 NO_SET = "no sufficient set"
 SUFFICIENT_SET = "Sufficient set"
+NEAREST_SET = "Nearest set"
 MAX_IMPORTANCES = 8  # of one row
 SDP_MEANING = "the probability that the outcome is kept"
 COVERAGE_MEANING = "the share of training rows in the rule"
@@ -79,8 +80,10 @@ class RulePicture:
         The rule in full.
     sdp, coverage, precision : Share
         Its figures; the tick of the SDP is pi.
+    rows : str
+        How many training rows it covers, and how many of them have the outcome.
     proof : str
-        How many training rows it covers, and what is proven of it.
+        What is proven of it.
     checked : str
         What its certificate says; nothing without one.
     lift : str
@@ -96,6 +99,7 @@ class RulePicture:
     sdp: Share
     coverage: Share
     precision: Share
+    rows: str
     proof: str
     checked: str
     lift: str
@@ -144,8 +148,6 @@ class SetPicture:
 
     Parameters
     ----------
-    lead : str
-        Whether it is enough.
     title : str
         The title above its values.
     note : str
@@ -156,7 +158,6 @@ class SetPicture:
         The row's values.
     """
 
-    lead: str
     title: str
     note: str
     sdp: Share
@@ -170,7 +171,11 @@ class ExplanationPicture:
     Parameters
     ----------
     title : str
-        What the row and the outcome are called.
+        What the row and the outcome are called, and who predicts it or that it is observed.
+    sentence : str
+        The outcome and how sure the forest is, and what is enough to keep it.
+    advice : tuple of str
+        What to do if no set is sufficient, one sentence each.
     outcome : str
         The outcome.
     kept : str
@@ -186,8 +191,8 @@ class ExplanationPicture:
     best : SetPicture or None
         The best set, if there is no rule.
     notes : tuple of str
-        What stands below the figures, one sentence each: the lift of a rare class, what all variables together say,
-        the level of the class, and an option.
+        What stands below the figures, one sentence each: what all variables together reach, the level of the class, and
+        that no rule covers enough rows.
     bound_note : str
         What "at least" means; nothing if there is no bound.
     sets_title, sets_note : str
@@ -204,6 +209,8 @@ class ExplanationPicture:
     """
 
     title: str
+    sentence: str
+    advice: tuple[str, ...]
     outcome: str
     kept: str
     badge: str
@@ -354,7 +361,6 @@ def picture_rule(
     """
     column_of = {column.name: column for column in columns}
     known = values or {}
-    few = ", which is few" if rule.has_few_rows else ""
     proof = "No other such rule covers more." if rule.optimal else "A rule that covers more may exist."
     if rule.everywhere:
         proof += " Its SDP is proven for every point, not only for training rows."
@@ -365,7 +371,8 @@ def picture_rule(
         sdp=sdp_share(rule.sdp, pi, lower),
         coverage=coverage_share(rule.coverage),
         precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
-        proof=f"{counted(rule.support, 'training row')} covered{few}. {proof}",
+        rows=rule.rows_text,
+        proof=proof,
         checked=rule.checked_text,
         lift=_as_sentence(", ".join(rule.lift_texts(rule.sdp))),
         missing=missing_text(rule.conditions),
@@ -396,7 +403,9 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
     values = {name: value for _, columns in explanation.values for name, value in columns}
     sets_title, sets_note, more_sets = sets_texts(len(sets))
     return ExplanationPicture(
-        title=_title(explanation, "y" if rule is None else rule.target),
+        title=explanation.title,
+        sentence=f"{explanation.outcome_sentence} {explanation.lead}",
+        advice=tuple(advice.text for advice in explanation.advice),
         outcome=explanation.outcome_text,
         kept="" if explanation.interval is None else kept_text(explanation.interval_text),
         badge=badge_text(explanation.best_set, len(explanation.values)) if sets else NO_SET,
@@ -406,7 +415,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         if rule is None
         else picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower),
         best=picture_best_set(explanation) if rule is None else None,
-        notes=notes(explanation),
+        notes=(*explanation.notes, explanation.no_rule_note) if explanation.no_rule_note else explanation.notes,
         bound_note=explanation.bound_note,
         sets_title=sets_title,
         sets_note=sets_note,
@@ -419,28 +428,6 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         importance=importance_shares(explanation.ranked_importance()) if len(sets) > 1 else (),
         stability=explanation.stability_note,
     )
-
-
-def _title(explanation: Explanation, target: str) -> str:
-    named = explanation.label if explanation.is_named else "Outcome"
-    return named if target == "y" else f"{named}: {target}"
-
-
-def notes(explanation: Explanation) -> tuple[str, ...]:
-    """Return what stands below the figures of an explanation.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation.
-
-    Returns
-    -------
-    tuple of str
-        One sentence each.
-    """
-    lift = _as_sentence(explanation.lift_text)
-    return (lift, *explanation.notes) if lift else explanation.notes
 
 
 def _as_sentence(text: str) -> str:
@@ -570,16 +557,16 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
         The picture.
     """
     column_of = {column.name: column for column in explanation.columns}
+    shown = explanation.shown_set
     drawings = tuple(
         draw(name, None, column_of.get(name), value)
-        for variable in explanation.best_set.variables
+        for variable in shown.variables
         for name, value in explanation.shown_values(variable)
     )
     return SetPicture(
-        lead=explanation.verdict,
-        title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST,
+        title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST_SET,
         note="" if drawings else WHATEVER,
-        sdp=sdp_share(explanation.best_set.sdp, explanation.pi, explanation.best_set.lower),
+        sdp=sdp_share(shown.sdp, explanation.pi, shown.lower),
         drawings=drawings,
     )
 

@@ -146,8 +146,10 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
             f"{measure} on rows that its trees have not seen",
             fidelity if math.isfinite(fidelity) else None,
         ),
-        _tile("Forest disagrees", f"{summary.n_disagree:,}", f"{_rows(summary.n_disagree)} to read with care"),
     ]
+    if explanations.answers.source != "forest":  # a forest agrees with its own predictions
+        note = f"{_rows(summary.n_disagree)} to read with care"
+        tiles.append(_tile("Forest disagrees", f"{summary.n_disagree:,}", note))
     if summary.n_incomplete:
         note = f"{_rows(summary.n_incomplete)} that may have more sufficient sets"
         tiles.append(_tile("Search ended early", f"{summary.n_incomplete:,}", note))

@@ -17,6 +17,7 @@ from suffice._engine.outcomes import outcomes_of_classes
 from suffice._show.axis import Drawing, code_text, draw, drawn_range, end_texts, missing_text, share
 from suffice._show.picture import (
     MAX_IMPORTANCES,
+    NEAREST_SET,
     NO_SET,
     READ_WITH_CARE,
     SUFFICIENT_SET,
@@ -27,14 +28,13 @@ from suffice._show.picture import (
     importance_shares,
     kept_text,
     more_text,
-    notes,
     picture_line,
     set_text,
     sets_texts,
     write_sentence,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, NEAREST, Explanation
+from suffice.explanation import N_LISTED, Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
@@ -79,6 +79,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
     return {
         "target": about["target"],
         "names": _names(explanations),
+        "canDisagree": explanations.answers.source != "forest",
         "levels": _levels(explanations),
         "classes": classes,
         "words": {**_words(), "conclusion": writer.conclusion},
@@ -95,6 +96,8 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "checks": list(writer.checks.position_of),
         "leads": list(writer.leads.position_of),
         "notes": list(writer.notes.position_of),
+        "advice": list(writer.advice.position_of),
+        "supports": list(writer.supports.position_of),
         "conditions": boxes.conditions,
         "boxes": boxes.written,
         "keys": list(boxes.keys.position_of),
@@ -113,7 +116,8 @@ def _words() -> dict[str, Any]:
         "importance": IMPORTANCE_MEANINGS[SHOWN_INDEX],
         "noSet": NO_SET,
         "enough": SUFFICIENT_SET,
-        "nearest": NEAREST,
+        "nearest": NEAREST_SET,
+        "advice": "What you can do",
         "nothing": WHATEVER,
         "kept": kept_text(""),
         "bound": f" ({AT_LEAST} ",
@@ -214,13 +218,15 @@ class _Rows:
         self._is_checked = explanations.is_checked
         self.leads: _Distinct[str] = _Distinct()
         self.notes: _Distinct[str] = _Distinct()
+        self.advice: _Distinct[tuple[str, ...]] = _Distinct()
+        self.supports: _Distinct[str] = _Distinct()
         self.mores: _Distinct[str] = _Distinct()
         self.badges: dict[int, str] = {}
         self.sets_texts: dict[int, tuple[str, str, str]] = {}
         self.conclusion = ""  # of rules for numbers, without the interval
         self.outcome: Column | None = None
         names = ["outcome", "care", "sets", "nSets", "importance", "more", "box", "sdp", "drawn", "columns", "lead"]
-        names += ["lower", "note"]
+        names += ["lower", "note", "advice", "support"]
         if about["task"] == "regression":
             _, outcomes = explanations.training
             self.outcome = Column(about["target"], -1, extent=(float(outcomes.min()), float(outcomes.max())))
@@ -249,9 +255,12 @@ class _Rows:
             **self._importance(explanation),
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
             **self._checked(explanation),
-            "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
-            "lower": floor_percent(explanation.best_set.lower or 0.0),
-            "note": self.notes.place(" ".join(notes(explanation))),
+            "sdp": floor_percent(explanation.shown_set.sdp if rule is None else rule.sdp),
+            "lower": floor_percent(explanation.shown_set.lower or 0.0),
+            "note": self._place_notes(explanation),
+            "lead": self.leads.place(f"{explanation.outcome_sentence} {explanation.lead}"),
+            "advice": self.advice.place(tuple(advice.text for advice in explanation.advice)),
+            "support": self.supports.place("" if rule is None else rule.rows_text),
             **self._drawn(explanation, values),
             **self._outcome(explanation),
         }
@@ -262,6 +271,9 @@ class _Rows:
         reasons = cautions(explanation)
         return 1 + self.cautions.place((" ".join(reasons), int(not explanation.forest_agrees))) if reasons else 0
 
+    def _place_notes(self, explanation: Explanation) -> int:
+        return self.notes.place(" ".join(filter(None, (*explanation.notes, explanation.no_rule_note))))
+
     def _checked(self, explanation: Explanation) -> dict[str, int]:
         """Return the place of what the certificate says about the rule, if rules have certificates."""
         if not self._is_checked:
@@ -271,7 +283,7 @@ class _Rows:
     def _place_sets(self, explanation: Explanation) -> list[int]:
         """Return the positions of the sets that are listed, each with its SDP in per cent."""
         listed: list[int] = []
-        for chosen in explanation.sufficient_sets[:N_LISTED] or (explanation.best_set,):
+        for chosen in explanation.sufficient_sets[:N_LISTED] or (explanation.shown_set,):
             position = self._sets.place(chosen.variables)
             if position == len(self.sets):
                 self.sets.append([set_text(chosen), *(self._variable_of[name] for name in chosen.variables)])
@@ -293,16 +305,15 @@ class _Rows:
         if explanation.rule is not None:
             conditions = explanation.rule.conditions
             places = [boxes.draw_value(boxes.position_of[c.name], c, values[c.name]) for c in conditions]
-            return {"columns": 0, "drawn": places, "lead": 0}
+            return {"columns": 0, "drawn": places}
         shown = [
             (boxes.position_of[name], value)
-            for variable in explanation.best_set.variables
+            for variable in explanation.shown_set.variables
             for name, value in explanation.shown_values(variable)
         ]
         return {
             "columns": [c for c, _ in shown],
             "drawn": [boxes.draw_value(c, None, value) for c, value in shown],
-            "lead": self.leads.place(explanation.verdict),
         }
 
     def _outcome(self, explanation: Explanation) -> dict[str, Any]:

@@ -148,6 +148,12 @@
     return note ? make("div", "note under", note) : null;
   }
 
+  function advicePart(i) {
+    const advice = data.advice[rows.advice[i]];
+    if (!advice.length) return null;
+    return part(words.advice, "", make("ul", "advice", ...advice.map((sentence) => make("li", "", sentence))));
+  }
+
   function ruleParts(i) {
     const box = rows.box[i];
     const [, percentage] = rows.sets[i];
@@ -165,6 +171,7 @@
           figure("SDP", rows.sdp[i] / 100, withBound(i, rows.sdp[i]), "", level(i)),
           figure("coverage", coverage, coverageText, "plain"),
         ),
+        make("div", "note under", data.supports[rows.support[i]]),
         rows.checked && data.checks[rows.checked[i]] ? make("div", "part note", data.checks[rows.checked[i]]) : null,
         rowNote(i),
         drawn.length
@@ -175,7 +182,6 @@
     const isEnough = rows.nSets[i] > 0;
     const drawn = rows.columns[i].map((column, j) => drawing(i, column, rows.drawn[i][j]));
     return [
-      make("div", "sentence", data.leads[rows.lead[i]]),
       part(
         isEnough ? words.enough : words.nearest,
         drawn.length ? "" : words.nothing,
@@ -229,8 +235,10 @@
       "suffice card",
       make("div", "head", title, badge),
       careNote(i),
+      make("div", "part saying", data.leads[rows.lead[i]]),
       outcomeRange(i),
       ...ruleParts(i),
+      advicePart(i),
       setsParts(i),
       allValues(i),
     );
@@ -408,6 +416,8 @@
     covers: (a, b) => coverageOf(b) - coverageOf(a) || a - b,
   };
   const coverageOf = (i) => (rows.box[i] < 0 ? -1 : boxes[rows.box[i]][1]);
+
+  if (!data.canDisagree) byId("agrees").parentElement.style.display = "none"; // a forest agrees with itself
 
   function chooseRows() {
     const terms = termsOf(byId("row-search").value);

@@ -275,14 +275,16 @@ def _tiles(summary: Summary, explanations: Explanations) -> list[html.Div]:
     n_variables = sum(size * n_rows for size, n_rows in summary.sizes.items())
     agreement = format_percent(1 - summary.n_disagree / n)
     level = explanations.level_text.replace("probability ", "π = ")
-    return [
+    tiles = [
         pieces.tile("rows explained", str(n), level),
         pieces.tile("with a sufficient set", f"{format_percent(n_sufficient / n)} %", f"{n_sufficient} of {n}"),
         pieces.tile(
             "mean size of the best set", f"{n_variables / n_sufficient:.1f}" if n_sufficient else "-", "variables"
         ),
-        pieces.tile("the forest agrees", f"{agreement} %", "with the explained outcome"),
     ]
+    if explanations.answers.source == "forest":  # it agrees with its own predictions
+        return tiles
+    return [*tiles, pieces.tile("the forest agrees", f"{agreement} %", "with the explained outcome")]
 
 
 def _heatmap(explained: ExplainedRows, scheme: str) -> Any:

@@ -181,7 +181,7 @@ def figures(picture: RulePicture) -> html.Div:
         )
         for share in (picture.sdp, picture.coverage, picture.precision)
     ]
-    under = " ".join(filter(None, (picture.lift, picture.proof)))
+    under = " ".join(filter(None, (picture.rows, picture.lift, picture.proof)))
     notes = [html.Div(text, className="note under") for text in (under, picture.checked) if text]
     return html.Div([html.Div(drawn, className="figures"), *notes])
 

@@ -19,7 +19,7 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS, in_words
-from suffice.explanation import NEAREST, Explanation
+from suffice.explanation import Explanation
 from suffice.words import counted, format_number, format_probability, format_value
 
 T = TypeVar("T")
@@ -148,7 +148,7 @@ def explained(workspace: Workspace, view: View) -> Answer:
         body = [html.Div(explanation.verdict, className="sentence")]
     else:
         best = picture_best_set(explanation)
-        body = [html.Div(best.lead, className="sentence"), html.Div(f"{best.title}:", className="note"), drawn]
+        body = [html.Div(best.title, className="note"), drawn]
     return Answer(
         outcome=_outcome(workspace, view, explanation),
         care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
@@ -166,9 +166,10 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
     head: list[Any] = [html.Div(f"{target}, {kind} for {workspace.name_of(view.row)}{edited}", className="note")]
     head.append(html.Div(pieces.outcome_text(explanation), className="outcome"))
+    head.append(html.P(explanation.outcome_sentence, className="lead", id="outcome-sentence"))
     if explanation.is_sufficient:
         head.append(html.P(_lead(explanation), className="lead", id="lead"))
-    notes = [note for note in (*explanation.notes, explanation.bound_note) if note and note != explanation.offer]
+    notes = [note for note in (*explanation.notes, explanation.no_rule_note, explanation.bound_note) if note]
     head.append(html.Div(" ".join(notes), className="note", id="notes"))
     own = workspace.values(view.row)
     changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
@@ -200,16 +201,19 @@ def _lead(explanation: Explanation) -> list[Any]:
 
 
 def _not_sufficient(explanation: Explanation) -> html.Div:
-    """Write why no set is sufficient, and offer settings by which one would be."""
-    best, lift = explanation.best_set, f", {explanation.lift_text}" if explanation.lift_text else ""
-    parts: list[Any] = [html.B(f"{explanation.verdict} "), f"{NEAREST} {best}{lift}. "]
-    bound = best.sdp if explanation.confidence is None else best.lower or 0.0
-    reached = float(format_probability(bound))
-    if 0.01 <= reached < explanation.pi and explanation.levels == "same" and explanation.has_signal:
-        parts += [f"With π = {reached:g} it would be sufficient. ", _button(f"Use π = {reached:g}", "use-pi", reached)]
-    if explanation.offer:
-        parts += [f" {in_words(explanation.offer)} ", _button("Use a level for each class", "use-levels", 1)]
-    return pieces.message("care", *parts)
+    """Write why no set is sufficient, what comes nearest, and what to do."""
+    items: list[Any] = []
+    for advice in explanation.advice:
+        if advice.kind == "pi" and advice.value is not None:
+            button = _button(f"Use π = {advice.value:g}", "use-pi", advice.value)
+            items.append([f"With π = {advice.value:g} it would be sufficient. ", button])
+        elif advice.kind == "levels":
+            items.append([f"{in_words(advice.text)} ", _button("Use a level for each class", "use-levels", 1)])
+        else:
+            items.append(in_words(advice.text))
+    verdict, reach = explanation.verdict, explanation.lead.removeprefix(explanation.verdict)
+    listed = [html.Ul([html.Li(item) for item in items], className="advice")] if items else []
+    return pieces.message("care", html.B(verdict), reach, *listed)
 
 
 def _button(text: str, kind: str, pi: float) -> dmc.Button:

@@ -1,0 +1,188 @@
+"""What is said about one row: who predicts the outcome, what is enough, what all variables reach, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from suffice import Explanation, SufficientSet
+from suffice.conditions import Condition
+from suffice.rules import Rule
+from suffice.sentences import NO_RULE
+
+PAIR = SufficientSet(("age", "income"), 0.724, 0.661)
+VALUES = (("age", (("age", 33.0),)), ("income", (("income", 2000.0),)), ("city", (("city", "Oslo"),)))
+RULE = Rule(
+    (Condition("age", high=40.0),), "Yes", None, 0.92, 143, 0.024, 0.88, None, True, 143.0, False, "Churn", n_kept=131
+)
+
+
+def explanation(**changes):
+    best = changes.pop("best_set", SufficientSet(("age",), 0.92, 0.88))
+    plain = {
+        "outcome": "Yes",
+        "interval": None,
+        "pi": 0.9,
+        "sufficient_sets": (best,),
+        "best_set": best,
+        "values": VALUES,
+        "prediction": "Yes",
+        "target": "Churn",
+        "source": "forest",
+        "votes": 0.719,
+    }
+    return Explanation(**{**plain, **changes})
+
+
+def without_set(**changes):
+    best = SufficientSet(("age", "income", "city"), 0.74, 0.68)
+    return explanation(**{"sufficient_sets": (), "best_set": best, "sdp_of_all": 0.749, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, "Churn is predicted: Yes (0.71 of the votes)."),
+        ({"target": "y"}, "The outcome is predicted: Yes (0.71 of the votes)."),
+        ({"source": "given"}, "Churn is observed: Yes (0.71 of the forest's votes)."),
+        ({"source": "given", "target": "y", "votes": None}, "The outcome is observed: Yes."),
+        (
+            {"source": "model", "model": "LGBMClassifier", "target": "prediction"},
+            "LGBMClassifier predicts: Yes (0.71 of the forest's votes).",
+        ),
+        ({"source": "model", "model": "function", "target": "prediction", "votes": None}, "The model predicts: Yes."),
+        (
+            {"source": "forest", "model": "LGBMClassifier", "target": "prediction"},
+            "The output of LGBMClassifier is predicted: Yes (0.71 of the votes).",
+        ),
+        (
+            {"source": "given", "model": "LGBMClassifier", "target": "prediction", "votes": None},
+            "The outcome is given: Yes.",
+        ),
+        (
+            {"outcome": 212.0, "interval": (180.0, 260.0), "prediction": 212.0, "target": "cnt"},
+            "cnt is predicted: 212.",
+        ),
+        (
+            {"outcome": 220.0, "interval": (180.0, 260.0), "prediction": 212.0, "target": "cnt", "source": "given"},
+            "cnt is observed: 220 (the forest predicts 212).",
+        ),
+        (
+            {
+                "outcome": 0.82,
+                "interval": (0.6, 1.0),
+                "prediction": 0.8,
+                "target": "probability of Yes",
+                "source": "model",
+                "model": "SVC",
+            },
+            "SVC predicts the probability of Yes: 0.82 (the forest predicts 0.8).",
+        ),
+    ],
+)
+def test_the_outcome_is_named_with_its_source_and_the_votes(changes, sentence):
+    assert explanation(**changes).outcome_sentence == sentence
+    assert str(explanation(**changes)).startswith(sentence)
+
+
+def test_the_title_names_the_row_the_target_and_the_source():
+    assert explanation(row=3).title == "Row 3: Churn, predicted"
+    assert explanation(row=3, id="1677-AEVQX", source="given").title == "Row 1677-AEVQX: Churn, observed"
+    assert explanation(target="y").title == "Outcome, predicted"
+    assert (
+        explanation(source="model", model="SVC", target="prediction", row=0).title == "Row 0: outcome, predicted by SVC"
+    )
+
+
+def test_the_lead_names_the_values_and_the_probability():
+    assert explanation().lead == "age = 33 alone is enough to keep it with probability 0.92 (at least 0.88)."
+    pair = explanation(best_set=SufficientSet(("age", "city"), 0.93))
+    assert pair.lead == "age = 33 and city = Oslo are enough to keep it with probability 0.93."
+    number = explanation(outcome=212.0, interval=(180.0, 260.0), prediction=212.0)
+    assert number.lead == (
+        "age = 33 alone is enough to keep it between 180 and 260 with probability 0.92 (at least 0.88)."
+    )
+
+
+def test_the_rows_behind_a_rule_are_stated():
+    rows = "131 of the 143 training rows within these bounds (2.4 % of all) have it"
+    assert f"{rows}; expect a share of 0.88 among new rows." in str(explanation(rules=(RULE,)))
+
+
+def test_a_row_without_a_set_says_what_is_possible():
+    assert without_set(nearest_set=PAIR).lead == (
+        "No set of the candidates keeps it with probability 0.9. All variables together reach 0.74; age = 33 and "
+        "income = 2000 keep nearly all of it: 0.72 (at least 0.66)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("nearest", "sentence"),
+    [
+        (SufficientSet(("age",), 0.73), "All variables together reach 0.74; age = 33 keeps nearly all of it: 0.73."),
+        (SufficientSet(("age",), 0.6), "All variables together reach 0.74; age = 33 alone reaches 0.60."),
+        (
+            SufficientSet(("age", "city"), 0.8),
+            "All variables together reach 0.74; age = 33 and city = Oslo reach 0.80.",
+        ),
+        (SufficientSet((), 0.71), "All variables together reach 0.74; it has 0.71 among all rows."),
+        (
+            None,
+            "All variables together reach 0.74; age = 33, income = 2000 and city = Oslo keep nearly all of it: 0.74",
+        ),
+    ],
+)
+def test_nearly_all_is_said_only_where_it_is_true(nearest, sentence):
+    assert sentence in without_set(nearest_set=nearest).lead
+
+
+def test_what_to_do_is_listed_in_the_text():
+    text = str(without_set(nearest_set=PAIR, source="given", prediction="No", n_searched=2))
+    assert text.endswith(
+        "What you can do:\n"
+        "  Explain it with pi=0.72.\n"
+        "  Leave out `y` to explain what the forest predicts instead of the observed outcome.\n"
+        "  Search more variables with n_candidates=3: 2 of 3 were searched."
+    )
+    assert str(explanation()).count("What you can do") == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "kinds"),
+    [
+        ({}, ["pi"]),
+        ({"nearest_set": SufficientSet(("age",), 0.499)}, []),
+        ({"nearest_set": SufficientSet(("age",), 0.9, 0.6), "confidence": 0.95}, ["pi"]),
+        ({"levels": "odds"}, []),
+        ({"has_signal": False}, []),
+        ({"source": "given", "prediction": "No"}, ["pi", "prediction"]),
+        ({"source": "model", "prediction": "No"}, ["pi"]),
+        ({"n_searched": 3}, ["pi"]),
+        ({"n_searched": 2}, ["pi", "candidates"]),
+        ({"base_rate": 0.2}, ["pi", "levels"]),
+    ],
+)
+def test_only_what_would_help_is_advised(changes, kinds):
+    shown = without_set(**{"nearest_set": PAIR, **changes})
+    assert [advice.kind for advice in shown.advice] == kinds
+    assert explanation(**{**changes, "nearest_set": None}).advice == ()
+
+
+def test_the_offered_level_is_rounded_down():
+    assert without_set(nearest_set=PAIR).offered_pi == 0.72
+    assert without_set(nearest_set=PAIR, confidence=0.95).offered_pi == 0.66
+    assert without_set(nearest_set=PAIR, pi=0.72).offered_pi is None
+    assert explanation().offered_pi is None
+
+
+def test_sets_without_a_rule_of_enough_rows_say_so():
+    assert NO_RULE in str(explanation(rules_searched=True))
+    assert NO_RULE not in str(explanation())
+    assert NO_RULE not in str(explanation(rules_searched=True, rules=(RULE,)))
+    assert NO_RULE not in str(without_set(rules_searched=True))
+    assert NO_RULE not in str(explanation(rules_searched=True, best_set=SufficientSet((), 0.95)))
+
+
+def test_no_half_sentences_are_left():
+    for shown in (explanation(rules=(RULE,)), without_set(nearest_set=PAIR)):
+        for words in ("Nearest comes", "Share of these", "To keep it, this is enough"):
+            assert words not in str(shown)
