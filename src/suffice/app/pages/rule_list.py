@@ -312,7 +312,7 @@ def _results(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> tuple[Any, ...]
         figure = charts.coverage_precision(rules.rules_, {**marks, **chosen}, measure, scheme)
     if ctx.triggered_id in ("rule-grid", "scheme"):
         lines = no_update
-    return tiles, lines, _decision(rules, marks, view), figure
+    return tiles, lines, _decision(rules, marks, workspace, view), figure
 
 
 def _tiles(rules: Any, n_before: int) -> list[html.Div]:
@@ -349,8 +349,9 @@ def _line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
     }
 
 
-def _decision(rules: Any, marks: Mapping[int, str], view: View) -> Any:
-    row = f"Row {view.row}{' (edited)' if view.edits else ''}"
+def _decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: View) -> Any:
+    name = workspace.name_of(view.row)
+    row = f"{name[:1].upper()}{name[1:]}{' (edited)' if view.edits else ''}"
     if not marks:
         return html.Div(f"{row}: no rule covers it, so the list does not decide it.", id="decided")
     items = []
