@@ -437,7 +437,7 @@ class SufficientExplainer(CheckedForest):
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
         X, row_ids = read_ids(X, ids, state.encoding.names)
-        table = self._read_rows(X)
+        table = read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
         matrix = state.encode(table)
         predictions = state.predict(matrix)
         source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
@@ -453,7 +453,7 @@ class SufficientExplainer(CheckedForest):
             )
         rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
         if rules is not None:
-            rules_of = find_rules(state, matrix, outcomes, found_sets, options, progress)
+            rules_of = find_rules(state, matrix, outcomes, found_sets, options, progress, has_bar)
             if state.set_aside is not None:
                 rules_of = check_each(rules_of, state)
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)

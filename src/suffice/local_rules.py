@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice._engine.fitted import Fitted
 from suffice._engine.outcomes import Outcomes
-from suffice._engine.progress import progress_bar, wants_bar
+from suffice._engine.progress import progress_bar
 from suffice._engine.rule_search import ExplainOptions, FoundBox, find_boxes, find_supported_boxes
 from suffice._engine.search import FoundSets
 from suffice._table.variables import VariableSet
@@ -24,6 +24,7 @@ def find_rules(
     sets: FoundSets,
     options: ExplainOptions,
     progress: bool | None,
+    has_bar: bool,
 ) -> list[tuple[Rule, ...]]:
     """Find the rules of each row: of all its sufficient sets, or of the first with a rule that covers enough rows.
 
@@ -40,20 +41,23 @@ def find_rules(
     options : ExplainOptions
         Which rules are searched, what they must fulfil and what they maximise.
     progress : bool or None
-        Whether to show a progress bar.
+        Whether to show a progress bar: see `explain`.
+    has_bar : bool
+        Whether there may be one.
 
     Returns
     -------
     list of tuple of Rule
         The rules of each row.
     """
-    row_sets = sets.by_row(first_only=options.rules == "minimal")
-    has_bar = wants_bar(progress)
-    with progress_bar(len(row_sets), progress, "rules") if has_bar else nullcontext() as report:
-        if options.rules == "minimal":
-            row_sets, boxes = find_supported_boxes(state, matrix, outcomes, sets, options, report)
-        else:
+    of_all = options.rules == "all"
+    n_boxes = len(sets.masks) if of_all else len(matrix)
+    with progress_bar(n_boxes, progress, "rules") if has_bar else nullcontext() as report:
+        if of_all:
+            row_sets = sets.by_row()
             boxes = find_boxes(state, matrix, outcomes, row_sets, options, report)
+        else:
+            row_sets, boxes = find_supported_boxes(state, matrix, outcomes, sets, options, report)
     rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
     for (row, _), rule in zip(row_sets, make_rules(state, boxes, outcomes, row_sets), strict=True):
         if rule is not None:

@@ -22,7 +22,7 @@ def answers(fitted, matrix):
     """All answers that the engine computes from the fitted state alone, as plain values."""
     outcomes = fitted.outcomes(matrix, fitted.predict(matrix))
     sets = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=None)
-    boxes = find_boxes(fitted, matrix, outcomes, sets.by_row(first_only=False), ExplainOptions())
+    boxes = find_boxes(fitted, matrix, outcomes, sets.by_row(), ExplainOptions())
     arrays = [outcomes.values, outcomes.low, outcomes.high, sets.offset, sets.masks, sets.sdps, sets.best_sdps]
     return [array.tolist() for array in arrays], boxes, str(fitted.describe())
 

@@ -286,7 +286,7 @@ def test_the_boxes_of_many_rows_are_those_of_each_alone(explainer, first_only):
     fitted, matrix = explainer.fitted_, explainer.encode(ROWS)
     outcomes = explainer.outcomes(ROWS)
     sets = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=None)
-    row_sets = [*sets.by_row(first_only=first_only), (0, (3,))]  # the last is not sufficient
+    row_sets = [*(sets.nth_by_row(0) if first_only else sets.by_row()), (0, (3,))]  # the last is not sufficient
     n_done = []
     boxes = find_boxes(fitted, matrix, outcomes, row_sets, ExplainOptions(), n_done.append)
     alone = [find_boxes(fitted, matrix, outcomes, [pair], ExplainOptions())[0] for pair in row_sets]
@@ -308,7 +308,7 @@ def test_the_rule_of_a_row_is_that_of_its_first_set_that_covers_enough_rows(expl
     fitted, matrix, outcomes = explainer.fitted_, explainer.encode(ROWS), explainer.outcomes(ROWS)
     sets = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=None)
     of_row = {}
-    pairs = sets.by_row(first_only=False)
+    pairs = sets.by_row()
     for (row, S), box in zip(pairs, find_boxes(fitted, matrix, outcomes, pairs, ExplainOptions()), strict=True):
         of_row.setdefault(row, []).append((S, box))
     supports = sorted(box.support for boxes in of_row.values() for _, box in boxes)

@@ -345,10 +345,10 @@ def test_sets_are_counted_and_listed_by_row():
     sets = found_sets([ROWS_OF_SETS[0], ROWS_OF_SETS[1], ROWS_OF_SETS[2]], CANDIDATES)
     every = [(row, tuple(sorted(CANDIDATES[i] for i in S))) for row, S in [(0, (0,)), (0, (1, 2, 70)), (2, (63, 64))]]
     assert sets.n_by_row().tolist() == [2, 0, 1]
-    assert sets.by_row(first_only=False) == every
-    assert sets.by_row(first_only=True) == [every[0], every[2]]
+    assert sets.by_row() == every
+    assert sets.nth_by_row(0) == [every[0], every[2]]
     nothing = found_sets([[], []], CANDIDATES)
-    assert nothing.by_row(first_only=True) == nothing.by_row(first_only=False) == []
+    assert nothing.nth_by_row(0) == nothing.by_row() == []
     assert nothing.sizes().tolist() == []
 
 

@@ -138,7 +138,7 @@ class Fitted:
         """The variables that are searched, the most important first."""
         return self.projected.candidates
 
-    @property
+    @cached_property
     def n_searched(self) -> int:
         """How many of the candidates are searched at each row."""
         n = len(self.candidates)

@@ -136,18 +136,17 @@ def find_supported_boxes(
         Their boxes.
     """
     of_rows: dict[int, tuple[VariableSet, FoundBox]] = {}
-    rows, n_sets = np.flatnonzero(sets.n_by_row()), sets.n_by_row()
     for i in range(MAX_TRIED):
-        rows = rows[n_sets[rows] > i]
-        if not len(rows):
+        row_sets = [(row, S) for row, S in sets.nth_by_row(i) if row not in of_rows]
+        if not row_sets:
             break
-        row_sets = [(int(row), sets.members(sets.masks[sets.offset[row] + i])) for row in rows]
         # The first sets are nearly all of the work: the others are not counted.
         boxes = find_boxes(fitted, X, outcomes, row_sets, options, progress if i == 0 else None)
         for (row, S), box in zip(row_sets, boxes, strict=True):
             if box is not None and box.support >= fitted.settings.min_support:
                 of_rows[row] = S, box
-        rows = rows[[int(row) not in of_rows for row in rows]]
+        if len(of_rows) == len(X):
+            break
     ordered = sorted(of_rows.items())
     return [(row, S) for row, (S, _) in ordered], [box for _, (_, box) in ordered]
 

@@ -161,25 +161,32 @@ class FoundSets:
         by_row = {name: getattr(self, name)[order] for name in BY_ROW}
         return FoundSets(self.candidates, offset, self.masks[of_sets], self.sdps[of_sets], **by_row)
 
-    def by_row(self, first_only: bool) -> list[tuple[int, VariableSet]]:
+    def by_row(self) -> list[tuple[int, VariableSet]]:
         """List the sufficient sets with their rows.
-
-        Parameters
-        ----------
-        first_only : bool
-            Whether to list only the first set of each row.
 
         Returns
         -------
         list of (int, tuple of int)
             The row of each set, and the set.
         """
-        pairs: list[tuple[int, VariableSet]] = []
-        for row in range(len(self.offset) - 1):
-            begin, end = int(self.offset[row]), int(self.offset[row + 1])
-            masks = self.masks[begin : min(end, begin + 1) if first_only else end]
-            pairs += [(row, self.members(mask)) for mask in masks]
-        return pairs
+        rows = np.repeat(np.arange(len(self.offset) - 1), self.n_by_row()).tolist()
+        return [(row, self.members(mask)) for row, mask in zip(rows, self.masks, strict=True)]
+
+    def nth_by_row(self, i: int) -> list[tuple[int, VariableSet]]:
+        """List one sufficient set of each row.
+
+        Parameters
+        ----------
+        i : int
+            Which one of a row's sets: 0 for the first.
+
+        Returns
+        -------
+        list of (int, tuple of int)
+            The rows that have as many sets, each with its set.
+        """
+        rows = np.flatnonzero(self.n_by_row() > i).tolist()
+        return [(row, self.members(self.masks[self.offset[row] + i])) for row in rows]
 
 
 def find_sufficient_sets(
