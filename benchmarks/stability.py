@@ -69,7 +69,8 @@ class Split:
         """Fit the default forest, with another number of trees."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FidelityWarning)
-            explainer = SufficientExplainer(random_state=0).fit(self.X, self.y)
+            # The same candidates at all rows, so that forests can be compared.
+            explainer = SufficientExplainer(random_state=0, candidates="splits").fit(self.X, self.y)
             if n_trees is None or n_trees == len(explainer.forest_.estimators_):
                 return explainer
             forest = clone(explainer.forest_).set_params(n_estimators=n_trees)
