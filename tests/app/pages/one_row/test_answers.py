@@ -56,7 +56,7 @@ def test_both_reasons_for_care_are_given(answer_with):
     answer = answer_with(View(row=7), is_search_complete=False, prediction="neither")
     text = all_text(with_class(answer.outcome, "care"))
     assert "Read with care." in text
-    assert "The forest says neither here." in text
+    assert "The forest predicts neither here." in text
     assert NOT_COMPLETE in text
 
 
