@@ -517,25 +517,26 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
       notes: [...root.querySelectorAll('.badge, .note.under, .more')].map(e => e.textContent),
     })"""
     n_drawn = 0
-    page.select_option("#order", "unsure")  # rows without a sufficient set first
-    for i in rows_shown(page):
-        explanation = explanations[i]
-        card_page.set_content(explanation._repr_html_())
-        card = card_page.eval_on_selector(".card", read)
-        # The page says once, under "How to read it", what "at least" means.
-        notes = [note.removesuffix(explanation.bound_note).strip() for note in card["notes"]]
-        card["notes"] = [note for note in notes if note]
-        drawn = page.eval_on_selector(f"#row-{i}", read)
-        if kind == "numbers":  # the page also draws the outcome on the range of the training outcomes
-            for key in ("bands", "dots", "names"):
-                assert drawn[key].pop(0)
-        for key in ("names", "sentence", "saying", "advice", "care", "notes", "titles", "numbers"):
-            assert drawn[key] == card[key]
-        assert drawn["chips"] == card["chips"]
-        for key in ("bands", "dots"):
-            assert percents(drawn[key]) == pytest.approx(percents(card[key]), abs=0.01)
-        assert percents(drawn["fills"]) == pytest.approx(percents(card["fills"]), abs=1.0)  # whole per cents
-        n_drawn += len(card["bands"])
+    for order in ("unsure", "covers"):  # rows without a sufficient set first, then rows with a rule
+        page.select_option("#order", order)
+        for i in rows_shown(page):
+            explanation = explanations[i]
+            card_page.set_content(explanation._repr_html_())
+            card = card_page.eval_on_selector(".card", read)
+            # The page says once, under "How to read it", what "at least" means.
+            notes = [note.removesuffix(explanation.bound_note).strip() for note in card["notes"]]
+            card["notes"] = [note for note in notes if note]
+            drawn = page.eval_on_selector(f"#row-{i}", read)
+            if kind == "numbers":  # the page also draws the outcome on the range of the training outcomes
+                for key in ("bands", "dots", "names"):
+                    assert drawn[key].pop(0)
+            for key in ("names", "sentence", "saying", "advice", "care", "notes", "titles", "numbers"):
+                assert drawn[key] == card[key]
+            assert drawn["chips"] == card["chips"]
+            for key in ("bands", "dots"):
+                assert percents(drawn[key]) == pytest.approx(percents(card[key]), abs=0.01)
+            assert percents(drawn["fills"]) == pytest.approx(percents(card["fills"]), abs=1.0)  # whole per cents
+            n_drawn += len(card["bands"])
     card_page.close()
     assert n_drawn > 5
 
