@@ -180,12 +180,14 @@ def describe_fit(about: Mapping[str, Any]) -> dict[str, str]:
     """
     classes, variables, candidates = about["classes"], about["variables"], about["candidates"]
     outcomes = "numbers" if classes is None else f"{len(classes)} classes: {listed(classes)}"
-    searched = "all" if len(candidates) == len(variables) else f"{len(candidates)} of {len(variables)}"
+    n_searched = about.get("n_searched", len(candidates))
+    searched = "all" if n_searched == len(variables) else f"{n_searched} of {len(variables)}"
+    of_each_row = " for each row, chosen from" if n_searched < len(candidates) else ":"
     return {
         "Target": f"{about['target']}, {outcomes}",
         "Task": in_options(about["task_reason"]),
         "Fidelity": format_fidelity(about),
-        "Candidates": f"{searched} variables: {', '.join(candidates)}",
+        "Candidates": f"{searched} variables{of_each_row} {', '.join(candidates)}",
     }
 
 

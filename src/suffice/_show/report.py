@@ -20,6 +20,7 @@ from suffice._show.axis import rounded
 from suffice._show.cards import about_facts, fidelity_bars, importance_bars, size_bars
 from suffice._show.markup import Html, bar, element, facts, part, read_template
 from suffice._show.picture import importance_shares
+from suffice._show.quality_parts import quality_parts, report_quality
 from suffice._show.report_data import report_data
 from suffice._show.summary import Summary, summarize
 from suffice.explanation import NO_SIGNAL
@@ -158,7 +159,10 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
     if n_rows:
         sizes = size_bars(summary.sizes, n_rows)
         panels.append(part("Smallest sufficient set", "rows by its size", sizes))
-    if about["fidelity_by_class"]:
+    quality = report_quality(explanations)
+    if quality is not None:
+        panels += quality_parts(quality)
+    elif about["fidelity_by_class"]:
         panels.append(part("Fidelity by class", "out of bag", fidelity_bars(about)))
     drawn = [element("div", "panel", panel) for panel in panels]
     about_all = [] if summary.has_signal else [NO_SIGNAL]

@@ -97,10 +97,10 @@ def test_the_distribution_has_both_curves_and_the_interval(bike):
 
 
 def test_the_heatmap_has_one_column_for_each_row():
-    figure = charts.heatmap(np.array([[1, 0.5], [0, 1], [0, 0]]), ["a", "b"], [4, 9, 2], "dark")
+    figure = charts.heatmap(np.array([[1, 0.5], [0, 1], [0, 0]]), ["a", "b"], ["4", "9", "2"], "dark")
     [trace] = figure.data
     assert trace.z.shape == trace.customdata.shape == (2, 3)
-    assert trace.customdata[0].tolist() == [4, 9, 2]
+    assert trace.customdata[0].tolist() == ["4", "9", "2"]
     assert trace.y == ("a", "b")
 
 

@@ -36,7 +36,7 @@ def test_settings_of_a_view_do_not_touch_the_explainer(mixed):
     before = (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_)
     view = View(row=2, pi=0.6, n_candidates=2)
     copy = mixed.explainer_for(view)
-    assert copy.candidates_ == mixed.explainer.candidates_[:2]
+    assert copy.fitted_.n_searched == 2
     assert (mixed.explainer.pi, mixed.explainer.candidates_, mixed.explainer.fitted_) == before
     frame = mixed.frame
     again = SufficientExplainer(random_state=0, pi=0.6, n_candidates=2, dates="parts").fit(
@@ -136,6 +136,24 @@ def test_listed_candidates_are_searched_and_unknown_ones_dropped(mixed):
     assert mixed.explain(view).candidates == ("sky", "temp")
     assert view.has_own_search
     assert not view.as_fitted().has_own_search
+
+
+def test_rows_are_called_by_a_column_that_nobody_uses(mixed):
+    """The page said "row 3" although the table had a column of customers."""
+    frame = mixed.frame.with_columns(pl.Series("customer", [f"{i}-AEVQX" for i in range(400)]))
+    space = Workspace(mixed.explainer, frame, None, "customers")
+    assert space.name_of(3) == "row 3-AEVQX (number 3)"
+    assert space.explain(View(row=3))[0].label == "Row 3-AEVQX"
+    assert mixed.ids is None
+    assert mixed.name_of(3) == "row 3"
+    assert mixed.explain(View(row=3))[0].label == "Row 3"
+
+
+def test_rows_of_a_pandas_frame_are_called_by_its_index():
+    X = pd.DataFrame({"a": np.arange(60) / 7, "b": np.arange(60) % 7}, index=[f"r{i}" for i in range(60)])
+    explainer = SufficientExplainer(random_state=0).fit(X, X["a"] > 4)
+    assert Workspace.of(explainer, X).name_of(2) == "row r2 (number 2)"
+    assert Workspace.of(explainer, X.reset_index(drop=True)).ids is None
 
 
 def test_the_number_of_candidates_is_that_of_each_row(mixed):

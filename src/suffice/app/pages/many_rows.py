@@ -251,7 +251,7 @@ def _work(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> dict[str, Any]:
 
 def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> ExplainedRows:
     y = workspace.observed_at(rows) if view.outcome == "observed" else None
-    return ExplainedRows(explain_rows(workspace, view, workspace.frame[rows], y, job), rows)
+    return ExplainedRows(workspace.named(explain_rows(workspace, view, workspace.frame[rows], y, job), rows), rows)
 
 
 def _results(jobs: Jobs, is_hidden: bool, scheme: str | None, name: str | None) -> tuple[Any, ...]:
@@ -296,7 +296,7 @@ def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
     has_set, best_sets = explanations.has_set, explanations.best_sets
     order = sorted(np.flatnonzero(has_set).tolist(), key=lambda i: best_sets[i].variables)
     return charts.heatmap(
-        matrix[np.ix_(order, drawn)], [names[i] for i in drawn], [explained.rows[i] for i in order], scheme
+        matrix[np.ix_(order, drawn)], [names[i] for i in drawn], [explained.names[i] for i in order], scheme
     )
 
 

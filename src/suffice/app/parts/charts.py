@@ -305,7 +305,7 @@ def column_axis(column: Column) -> dict[str, Any]:
     return axis
 
 
-def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[int], scheme: str) -> go.Figure:
+def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[str], scheme: str) -> go.Figure:
     """Draw the importances of many rows.
 
     Parameters
@@ -314,8 +314,8 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
         The importances.
     names : sequence of str
         The variables.
-    rows : sequence of int
-        The positions of the rows.
+    rows : sequence of str
+        What the rows are called.
     scheme : {"light", "dark"}
         The colours.
 
@@ -331,7 +331,7 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
     figure.add_heatmap(
         z=importance.T,
         y=[plain(name) for name in names],
-        customdata=np.broadcast_to(np.asarray(rows), importance.T.shape),
+        customdata=np.broadcast_to(np.asarray([plain(row) for row in rows]), importance.T.shape),
         hovertemplate="row %{customdata}<br>%{y}<br>importance %{z:.2f}<extra></extra>",
         zmin=0,
         zmax=1,

@@ -35,6 +35,11 @@ class ExplainedRows:
     explanations: Explanations
     rows: list[int]
 
+    @property
+    def names(self) -> list[str]:
+        """What each row is called: its identifier, or its position."""
+        return list(self.explanations.ids or map(str, self.rows))
+
     def groups(self) -> list[dict[str, Any]]:
         """Group rows with the same best set.
 
@@ -60,7 +65,7 @@ class ExplainedRows:
                     "shown": f"{format_percent(share)} %",
                     "sdp": format_probability(sdp),
                     "outcomes": _outcomes_text([outcomes[i] for i in rows]),
-                    "rows": _rows_text([self.rows[i] for i in rows]),
+                    "rows": _rows_text([self.names[i] for i in rows]),
                 }
             )
         return lines
@@ -74,8 +79,8 @@ def _outcomes_text(outcomes: list[Any]) -> str:
     return ", ".join(f"{label} ({n})" for label, n in counts)
 
 
-def _rows_text(rows: list[int]) -> str:
-    return ", ".join(map(str, rows[:MAX_LISTED])) + (", …" if len(rows) > MAX_LISTED else "")
+def _rows_text(rows: list[str]) -> str:
+    return ", ".join(rows[:MAX_LISTED]) + (", …" if len(rows) > MAX_LISTED else "")
 
 
 def explain_rows(

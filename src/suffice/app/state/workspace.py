@@ -6,9 +6,8 @@ under a lock, because the model may not take calls from several threads.
 
 from __future__ import annotations
 
-import datetime
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,8 +24,10 @@ from suffice._show.curve_figure import CurveView, view_curve
 from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
 from suffice._table.matching import match_columns
+from suffice._table.row_ids import read_ids
 from suffice._table.table import Table
 from suffice.app.state.row_search import find_rows
+from suffice.app.state.user_tables import as_polars, find_ids, plain_value, read_date
 from suffice.app.state.view import View
 from suffice.explainer import SufficientExplainer
 from suffice.explanation import Explanation, SufficientSet
@@ -56,6 +57,8 @@ class Workspace:
         The name of the table.
     like : object, default=None
         A pandas frame of the kind that the explained model takes; None if polars or arrays will do.
+    ids : sequence of str or None, default=None
+        The identifiers of the rows. None takes a column that the explainer does not know and in which all rows differ.
     """
 
     explainer: SufficientExplainer
@@ -63,8 +66,14 @@ class Workspace:
     observed: list[Any] | None
     name: str
     like: Any = None
+    ids: Sequence[str] | None = None
     lock: Any = field(default_factory=threading.RLock, repr=False)
     _answers: LastUsed = field(default_factory=lambda: LastUsed(N_KEPT), repr=False)
+
+    def __post_init__(self) -> None:
+        """Look for a column with the identifiers of the rows, if they were not passed."""
+        if self.ids is None:
+            self.ids = find_ids(self.frame, {*self.explainer.fitted_.encoding.names, self.explainer.target_name_})
 
     @classmethod
     def of(cls, explainer: SufficientExplainer, X: Any = None, y: Any = None, name: str = "") -> Workspace:
@@ -95,13 +104,15 @@ class Workspace:
             frame = as_polars(X, names)
         match_columns(frame.columns, names, "ignore")
         target = explainer.target_name_
-        observed = None if y is None else [_plain(value) for value in np.asarray(y).tolist()]
+        observed = None if y is None else [plain_value(value) for value in np.asarray(y).tolist()]
         if y is None and target in frame.columns and target not in names:
-            observed = [_plain(value) for value in frame[target].to_list()]
+            observed = [plain_value(value) for value in frame[target].to_list()]
         if frame.height == 0:
             raise ValueError("The table has no rows.")
         is_pandas = type(X).__module__.partition(".")[0] == "pandas"
-        return cls(explainer, frame, observed, name or f"training rows of {target}", X[:0] if is_pandas else None)
+        ids = read_ids(X, None, names)[1] if is_pandas else None
+        title = name or f"training rows of {target}"
+        return cls(explainer, frame, observed, title, X[:0] if is_pandas else None, ids)
 
     @property
     def is_regression(self) -> bool:
@@ -235,7 +246,39 @@ class Workspace:
             By column; None for a missing value.
         """
         values = self.frame.row(row, named=True)
-        return {name: _plain(values[name]) for name in self.names}
+        return {name: plain_value(values[name]) for name in self.names}
+
+    def name_of(self, row: int) -> str:
+        """Return what a row is called.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        str
+            Such as "row 3", or "row 1677-AEVQX (number 3)" if it has an identifier.
+        """
+        return f"row {row}" if self.ids is None else f"row {self.ids[row]} (number {row})"
+
+    def named(self, explanations: Explanations, rows: Sequence[int]) -> Explanations:
+        """Give explanations the positions and the identifiers of their rows.
+
+        Parameters
+        ----------
+        explanations : Explanations
+            The explanations.
+        rows : sequence of int
+            The positions of the rows.
+
+        Returns
+        -------
+        Explanations
+            A copy.
+        """
+        return explanations.with_ids(None if self.ids is None else [self.ids[row] for row in rows], rows)
 
     def row_of(self, view: View) -> Any:
         """Return the row of a view, with its edits, in the form that the explainer takes.
@@ -274,7 +317,7 @@ class Workspace:
             elif dtype.is_numeric() and isinstance(value, int | float):
                 series = pl.Series(name, [float(value)])
             elif dtype.is_temporal():
-                series = pl.Series(name, [_read_date(name, str(value))])
+                series = pl.Series(name, [read_date(name, str(value))])
             else:
                 series = pl.Series(name, [value], strict=False)
             edited.append(series)
@@ -362,7 +405,8 @@ class Workspace:
 
     def _explain(self, view: View) -> Explanations:
         y = self.observed_at([view.row]) if view.is_of_observed else None
-        return self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
+        explained = self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
+        return self.named(explained, [view.row])
 
     def stability(self, view: View, step: Callable[[int], object]) -> SetStability:
         """Measure whether the best set of a view's row returns when the forest is grown again.
@@ -537,51 +581,3 @@ class Workspace:
             Whether each training row has it.
         """
         return explanation.keeps(self.training[1])
-
-
-def as_polars(X: Any, names: tuple[str, ...] | list[str]) -> pl.DataFrame:
-    """Convert a table in any form to polars.
-
-    Parameters
-    ----------
-    X : array-like or frame
-        The table.
-    names : sequence of str
-        The names of its columns, if it has none of its own.
-
-    Returns
-    -------
-    polars.DataFrame
-        The frame.
-    """
-    import narwhals.stable.v2 as nw
-
-    native = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        if all(isinstance(name, str) for name in native.columns):
-            return pl.DataFrame({name: _as_series(native[name]) for name in native.columns})
-        X = native.to_numpy()
-    array = np.asarray(X)
-    if array.ndim != 2 or array.shape[1] != len(names):
-        raise ValueError(f"The table must have {len(names)} columns, got shape {array.shape}.")
-    return pl.DataFrame({name: array[:, i].tolist() for i, name in enumerate(names)}, strict=False)
-
-
-def _as_series(column: Any) -> pl.Series:
-    values = [None if value is None or value != value else value for value in column.to_list()]  # noqa: PLR0124 (NaN)
-    if column.dtype.is_numeric():
-        return pl.Series(column.name, values, dtype=pl.Int64 if column.dtype.is_integer() else pl.Float64)
-    return pl.Series(column.name, values, strict=False)
-
-
-def _read_date(name: str, text: str) -> datetime.datetime:
-    try:
-        return datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(
-            f"{text!r} is not a date: write the value of {name!r} as 2024-01-31 or 2024-01-31 17:00."
-        ) from None
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and np.isnan(value) else value

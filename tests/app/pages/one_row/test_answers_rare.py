@@ -105,7 +105,7 @@ def test_global_rules_state_the_lift_of_a_rare_class(rare):
     assert _line(k, lines[k], "")["lift"].endswith("times as likely as on average")
     assert {_line(k, line, "")["lift"] for line in lines if line.output == "no"} == {""}
     assert "lift" in [column["field"] for column in _rule_columns(rare)]
-    decision = all_text(_decision(SimpleNamespace(rules_=lines), {k: "decides"}, View()))
+    decision = all_text(_decision(SimpleNamespace(rules_=lines), {k: "decides"}, rare, View()))
     assert decision.endswith("times as likely as on average)")
 
 

@@ -164,7 +164,7 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     target = workspace.explainer.target_name_
     kind = "observed" if view.is_of_observed else "predicted"
     edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
-    head: list[Any] = [html.Div(f"{target}, {kind} for row {view.row}{edited}", className="note")]
+    head: list[Any] = [html.Div(f"{target}, {kind} for {workspace.name_of(view.row)}{edited}", className="note")]
     head.append(html.Div(pieces.outcome_text(explanation), className="outcome"))
     head.append(html.P(explanation.outcome_sentence, className="lead", id="outcome-sentence"))
     if explanation.is_sufficient:
