@@ -148,7 +148,7 @@ def explained(workspace: Workspace, view: View) -> Answer:
         body = [html.Div(explanation.verdict, className="sentence")]
     else:
         best = picture_best_set(explanation)
-        body = [html.Div(best.title, className="note"), drawn]
+        body = [html.Div(explanation.verdict, className="sentence"), html.Div(best.title, className="note"), drawn]
     return Answer(
         outcome=_outcome(workspace, view, explanation),
         care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
