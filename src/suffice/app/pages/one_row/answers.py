@@ -166,7 +166,7 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
     head: list[Any] = [html.Div(f"{target}, {kind} for {workspace.name_of(view.row)}{edited}", className="note")]
     head.append(html.Div(pieces.outcome_text(explanation), className="outcome"))
-    head.append(html.P(explanation.outcome_sentence, className="lead", id="outcome-sentence"))
+    head.append(html.P(explanation.outcome_sentence, className="note", id="outcome-sentence"))
     if explanation.is_sufficient:
         head.append(html.P(_lead(explanation), className="lead", id="lead"))
     notes = [note for note in (*explanation.notes, explanation.no_rule_note, explanation.bound_note) if note]
