@@ -188,14 +188,12 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
 def _lead(explanation: Explanation) -> list[Any]:
     """Write the lead with the best set in bold, and how many sets are sufficient."""
     n = len(explanation.sufficient_sets)
-    if not explanation.best_set.variables:
-        others = "No variable is needed."
-    elif explanation.is_search_complete:
+    if explanation.is_search_complete:
         others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
     else:
         others = f"The search found {counted(n, 'sufficient set')}."
     if not explanation.best_set.variables:
-        return [f"{explanation.lead} {others}"]
+        return [explanation.lead]
     before, best, after = explanation.lead.partition(explanation.best_text)
     return [before, html.B(best), f"{after} {others}"]
 
