@@ -52,8 +52,9 @@ def test_a_strong_column_is_not_named():
 
 
 def test_a_rare_class_needs_more_than_a_high_accuracy():
-    is_rare = np.arange(N) % 40 == 0
-    often = X.assign(often=is_rare & (np.arange(N) % 80 == 0), sum=is_rare + RNG.normal(0, 0.4, N))
+    """With 2 rare rows in 400, a tree that never says so is right for 0.99 of the rows."""
+    is_rare = np.arange(N) % 300 == 0
+    often = X.assign(near=is_rare + RNG.normal(0, 0.5, N))
     explainer = SufficientExplainer(**SETTINGS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
