@@ -63,12 +63,12 @@ def test_an_explanation_shows_if_the_forest_disagrees(of_rentals):
         assert not explanation.forest_agrees
         assert explanation.outcome == label
         assert explanation.prediction == prediction
-        first = f"The outcome is {label}. Read with care. The forest says {prediction} here."
-        assert str(explanation).startswith(first)
+        assert str(explanation).startswith(f"The outcome is observed: {label} (")
+        assert f"Read with care. The forest predicts {prediction} here." in str(explanation).splitlines()[0]
         assert explanation.to_dict()["forest_agrees"] is False
     for explanation in of_rentals.explain(X):
         assert explanation.forest_agrees
-        assert "The forest says" not in str(explanation)
+        assert "The forest predicts" not in str(explanation)
     assert of_rentals.explain(X, contradicted).to_frame()["forest_agrees"].tolist().count(True) == 0
 
 
@@ -79,7 +79,7 @@ def test_an_explanation_of_a_number_shows_if_the_forest_disagrees():
     for explanation, prediction in zip(explainer.explain(X, predictions + 5.5), predictions, strict=True):
         assert not explanation.forest_agrees
         assert explanation.prediction == prediction
-        assert "Read with care. The forest says " in str(explanation).splitlines()[0]
+        assert "Read with care. The forest predicts " in str(explanation).splitlines()[0]
     assert all(explanation.forest_agrees for explanation in explainer.explain(X, predictions + 4.5))
     outside = explainer_for("regression").fit(as_pandas(), COUNT).explain(X, predictions + 1e6)
     assert not any(explanation.forest_agrees for explanation in outside)

@@ -328,6 +328,10 @@ def test_values_outside_the_training_rows_are_named():
     assert row.range_note == note
     assert note in row.notes
     assert note in str(row)
+    many = explanation(columns=[dataclasses.replace(columns[0], extent=(7.0, 8.0))] * 5)
+    assert many.range_note.endswith(
+        ": hour = 6 (from 7 to 8), hour = 6 (from 7 to 8), hour = 6 (from 7 to 8) and 2 more."
+    )
     within = explanation(columns=columns[1:2])
     assert (within.outside_range, within.range_note) == ((), "")
 

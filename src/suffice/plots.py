@@ -248,7 +248,7 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
     check_number("n_sets", n_sets, "a whole number >= 1", lambda v: v >= 1, Integral)
     if not isinstance(explanation, Explanation):
         raise TypeError(f"`sets` draws one row, such as explanations[0], got {type(explanation).__name__}.")
-    drawn: tuple[SufficientSet, ...] = explanation.sufficient_sets[:n_sets] or (explanation.best_set,)
+    drawn: tuple[SufficientSet, ...] = explanation.sufficient_sets[:n_sets] or (explanation.shown_set,)
     names = held_variables(explanation, drawn)
     ax = make_axes(ax, 3.6 + 0.55 * max(len(drawn), 3), 2.3 + 0.3 * max(len(names), 1))
     draw_sets(ax, explanation, drawn, names)

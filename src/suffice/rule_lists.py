@@ -64,7 +64,7 @@ class RuleList(ShortList):
     def fit(self, X: Any, y: Any, *, holdout: float | None = None) -> Any:
         """Fit the explainer, explain training rows with their outcomes, and collect the rules.
 
-        With ``max_rules=None`` every training row is explained, at the explainer's level `pi`. Otherwise up to 1000
+        With ``max_rules=None`` every training row is explained, at the explainer's level `pi`. Otherwise up to 500
         rows are, at several levels, and the best rules are chosen.
 
         Parameters
@@ -215,7 +215,10 @@ class RuleList(ShortList):
         """
         self._check_parameters()
         if isinstance(rules, Explanations) and rules.has_set.any() and not any(rules.rules):
-            raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
+            raise ValueError(
+                "These explanations hold no rules: explain(X, y, rules='minimal') finds them, if they cover the "
+                "explainer's `min_support` training rows."
+            )
         local_rules = rules.rules if isinstance(rules, Explanations) else rules
         if X is None:
             table, outcomes = self._take_training(rules)

@@ -19,7 +19,7 @@ from suffice.explainer import SufficientExplainer
 from suffice.rules import Rule
 
 # So many training rows are explained at most; classes with few of them get half of an equal part or more.
-N_EXPLAINED = 1000
+N_EXPLAINED = 500
 # Rows are explained in parts of this size: those of later parts that a rule covers by then are passed over.
 N_AT_ONCE = 100
 # A rule for a class must remove these shares of what is uncertain about it: with the shares 0.5 and 0.25 and a class

@@ -26,6 +26,8 @@ from suffice.words import (
 
 # How many sets and importances the text of an explanation lists before it says how many more there are.
 N_LISTED = 5
+# How many values outside the training rows a note lists.
+N_OUTSIDE = 3
 NO_SIGNAL = "The variables say nothing about the outcome, so no set that holds any of them is called sufficient."
 NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
 NO_RULE = "No rule of these sets covers enough training rows."
@@ -361,7 +363,9 @@ class RowSentences:
         outside = [column for column in self.columns if column.is_outside(values.get(column.name))]
         if not outside:
             return ""
-        listed = [f"{c.name} = {format_value(values[c.name])} ({c.extent_text})" for c in outside]
+        listed = [f"{c.name} = {format_value(values[c.name])} ({c.extent_text})" for c in outside[:N_OUTSIDE]]
+        if len(outside) > N_OUTSIDE:
+            listed.append(f"{len(outside) - N_OUTSIDE} more")
         return f"Outside the range of the training rows: {join(listed)}."
 
     @property

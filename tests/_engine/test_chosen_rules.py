@@ -133,8 +133,13 @@ def test_a_small_rule_for_numbers_refines_a_large_one():
     covers = np.zeros((2, 250), dtype=bool)
     covers[0, 100:] = covers[1, 200:] = True
     outputs = np.array([y[c].mean() for c in covers])
-    choice = choose_greedily(covers, NumberGains(y, outputs, covers.sum(axis=1), np.array([0.8, 0.99])))
+    support, expected = covers.sum(axis=1), np.array([0.8, 0.99])
+    choice = choose_greedily(covers, NumberGains(y, outputs, support, expected))
     assert choice.rules.tolist() == [0, 1]
+    # It gains only what it adds to the rows that the large one decides.
+    assert choice.gains.tolist() == pytest.approx(
+        choose_slowly(covers, gain_of_numbers(y, outputs, support), expected)[1]
+    )
     assert choice.in_order.tolist() == [1, 0]
 
 

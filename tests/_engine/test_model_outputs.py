@@ -195,7 +195,8 @@ def test_rows_where_forest_and_model_disagree_are_marked():
     others = np.where(predictions == "busy", "calm", "busy")
     for e, own, other in zip(explainer.explain(TABLE[:5], others), predictions, others, strict=True):
         assert (e.outcome, e.prediction, e.forest_agrees) == (other, own, False)
-        assert f"The outcome is {other}. Read with care. The forest says {own} here." in str(e)
+        assert f"The outcome is observed: {other} (" in str(e)
+        assert f"Read with care. The forest predicts {own} here." in str(e)
     assert all(e.forest_agrees for e in explainer.explain(TABLE[:5]))
     assert explainer.explain(TABLE[:5], others).to_frame()["forest_agrees"].unique().tolist() == [False]
 
@@ -204,7 +205,7 @@ def test_numbers_far_from_what_the_forest_says_are_marked():
     explainer = SufficientExplainer(RandomForestRegressor(**FOREST), radius=2.0).fit(TABLE, RIDES)
     e = explainer.explain(TABLE[:1], [1000.0])[0]
     assert not e.forest_agrees
-    assert "The forest says" in str(e)
+    assert "The forest predicts" in str(e)
 
 
 def test_an_explainer_of_a_model_comes_back_from_a_pickle():

@@ -120,7 +120,7 @@ def fitted_numbers():
 
 def test_a_card_shows_the_outcome_the_rule_and_its_figures():
     text = read(explanation(Condition("hour", 5.0, 9.0, True, True), Condition("temp", high=12.5))).text
-    assert "Outcome: traffic busy" in text
+    assert "Outcome, observed busy" in text
     assert "IF 5 <= hour <= 9 AND temp <= 12.5 THEN busy" in text
     assert "SDP 0.95 coverage 12 %" in text
     assert "1 of 3 variables is enough" in text
@@ -159,11 +159,14 @@ def test_a_number_shows_its_interval():
 @pytest.mark.parametrize(
     ("changes", "warning"),
     [
-        ({"prediction": "calm"}, "Read with care. The forest says calm here."),
-        ({"outcome": 5.0, "interval": (1.0, 6.0), "prediction": 7.25}, "Read with care. The forest says 7.25 here."),
+        ({"prediction": "calm"}, "Read with care. The forest predicts calm here."),
+        (
+            {"outcome": 5.0, "interval": (1.0, 6.0), "prediction": 7.25},
+            "Read with care. The forest predicts 7.25 here.",
+        ),
         ({"outcome": 9.0, "interval": (1.0, 6.0)}, "Read with care. The outcome lies outside the interval"),
         ({"is_search_complete": False}, f"Read with care. {NOT_COMPLETE}"),
-        ({"prediction": "calm", "is_search_complete": False}, f"The forest says calm here. {NOT_COMPLETE}"),
+        ({"prediction": "calm", "is_search_complete": False}, f"The forest predicts calm here. {NOT_COMPLETE}"),
     ],
 )
 def test_a_card_warns_where_the_forest_disagrees_and_where_the_search_ended_early(changes, warning):
@@ -174,8 +177,9 @@ def test_without_a_sufficient_set_the_nearest_is_shown():
     best = SufficientSet(("temp", "town"), 0.899)
     card = read(explanation(sufficient_sets=(), best_set=best))
     assert "no sufficient set" in card.text
-    assert "No set of the candidate variables keeps it with probability 0.9, so there is no rule." in card.text
-    assert "Nearest comes" in card.text
+    assert "No set of the candidates keeps it with probability 0.9." in card.text
+    assert "Nearest set" in card.text
+    assert "What you can do Explain it with pi=0.89." in card.text
     assert [text for _, text in card.all("name")] == ["temp", "town"]
     assert "SDP 0.89" in card.text
     assert "sufficient sets" not in card.text
@@ -184,7 +188,7 @@ def test_without_a_sufficient_set_the_nearest_is_shown():
 
 def test_without_a_rule_the_values_of_the_first_set_are_shown():
     card = read(explanation())
-    assert "To keep it, this is enough." in card.text
+    assert "hour = 6 alone is enough to keep it with probability 0.95." in card.text
     assert [text for _, text in card.all("name")] == ["hour"]
 
 
@@ -304,7 +308,8 @@ def test_the_card_of_a_rule():
     text = read(rule(Condition("hour", 5.5), Condition("town", labels=("x", "y")), everywhere=True)).text
     assert "IF hour > 5.5 AND town in {x, y} THEN busy" in text
     assert "SDP 0.95 coverage 12 %" in text
-    assert "12 training rows covered, which is few. No other such rule covers more." in text
+    assert "12 training rows (12 % of all) are within these bounds. These are few rows" in text
+    assert "No other such rule covers more." in text
     assert "proven for every point" in text
 
 
@@ -417,7 +422,7 @@ def test_a_card_needs_nothing_from_elsewhere(fitted, fitted_numbers):
     for shown in cards_of(fitted, fitted_numbers):
         html = shown._repr_html_()
         assert not re.search(r"https?:|url\(|@import|src=|<script|<link", html)
-        assert set(Read(html).tags) <= {"div", "span", "style", "b"}
+        assert set(Read(html).tags) <= {"div", "span", "style", "b", "ul", "li"}
         assert len(html) < 40_000
 
 
@@ -438,7 +443,7 @@ def test_nothing_of_a_table_becomes_markup(text):
     rule_list = GlobalRulesClassifier.from_explanations(explanations)
     for shown in (explainer, explanations, explanations[i], explanations[i].rule, rule_list):
         card = Read(shown._repr_html_())
-        assert set(card.tags) <= {"div", "span", "style", "b"}
+        assert set(card.tags) <= {"div", "span", "style", "b", "ul", "li"}
         assert card.tags.count("style") == 1
         assert all(not name.startswith("on") for _, named, _ in card.elements for name in named)
         assert re.sub(r"\s+", " ", text) in card.text

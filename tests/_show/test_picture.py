@@ -76,19 +76,25 @@ def test_a_rule_without_conditions_always_holds():
 @pytest.mark.parametrize(
     ("changes", "proof"),
     [
-        ({}, "12 training rows covered, which is few. No other such rule covers more."),
-        ({"optimal": False, "support": 1}, "1 training row covered, which is few. A rule that covers more may exist."),
+        ({}, "No other such rule covers more."),
+        ({"optimal": False, "support": 1}, "A rule that covers more may exist."),
         (
             {"everywhere": True},
-            (
-                "12 training rows covered, which is few. No other such rule covers more. "
-                "Its SDP is proven for every point, not only for training rows."
-            ),
+            "No other such rule covers more. Its SDP is proven for every point, not only for training rows.",
         ),
     ],
 )
 def test_a_rule_shows_what_is_proven(changes, proof):
     assert picture_rule(rule(Condition("hour", 6.0), **changes)).proof == proof
+
+
+def test_a_rule_shows_the_rows_behind_it_and_marks_few():
+    few = "12 training rows (12 % of all) are within these bounds. These are few rows, so the figures are rough."
+    assert picture_rule(rule(Condition("hour", 6.0))).rows == few
+    many = picture_rule(rule(Condition("hour", 6.0), support=143, n_kept=131, precision=0.88)).rows
+    assert many == (
+        "131 of the 143 training rows within these bounds (12 % of all) have it; expect a share of 0.88 among new rows."
+    )
 
 
 def test_a_rule_that_covers_no_row_has_no_precision():
@@ -119,7 +125,7 @@ def test_a_negative_precision_is_shown_as_such(precision, text):
 
 def test_an_explanation_shows_its_outcome_and_its_sets():
     picture = picture_explanation(explanation(rule(Condition("hour", 6.0))))
-    assert (picture.title, picture.outcome, picture.kept) == ("Outcome: traffic", "busy", "")
+    assert (picture.title, picture.outcome, picture.kept) == ("Outcome, observed", "busy", "")
     assert (picture.badge, picture.is_sufficient) == ("1 of 3 variables is enough", True)
     assert picture.sets == (Share("hour", 0.95, "0.95", 0.9), Share("temp and town", 0.919, "0.91", 0.9))
     assert (picture.sets_title, picture.sets_note, picture.more_sets) == (
@@ -133,7 +139,7 @@ def test_an_explanation_shows_its_outcome_and_its_sets():
 
 def test_a_number_shows_its_interval():
     picture = picture_explanation(explanation(outcome=20.123456, interval=(12.0, 31.00000001)))
-    assert (picture.title, picture.outcome, picture.kept) == ("Outcome", "20.123", "kept within [12, 31]")
+    assert (picture.title, picture.outcome, picture.kept) == ("Outcome, observed", "20.123", "kept within [12, 31]")
 
 
 def test_a_number_that_the_rule_keeps_reads_alike_in_text_and_picture():
@@ -145,10 +151,10 @@ def test_a_number_that_the_rule_keeps_reads_alike_in_text_and_picture():
     ("changes", "cautions"),
     [
         ({}, ()),
-        ({"prediction": "calm"}, ("The forest says calm here.",)),
+        ({"prediction": "calm"}, ("The forest predicts calm here.",)),
         ({"is_search_complete": False}, (NOT_COMPLETE,)),
-        ({"prediction": "calm", "is_search_complete": False}, ("The forest says calm here.", NOT_COMPLETE)),
-        ({"outcome": 5.0, "interval": (1.0, 6.0), "prediction": 7.251234}, ("The forest says 7.2512 here.",)),
+        ({"prediction": "calm", "is_search_complete": False}, ("The forest predicts calm here.", NOT_COMPLETE)),
+        ({"outcome": 5.0, "interval": (1.0, 6.0), "prediction": 7.251234}, ("The forest predicts 7.2512 here.",)),
         (
             {"outcome": 9.0, "interval": (1.0, 6.0), "prediction": 3.0},
             ("The outcome lies outside the interval: the explanation is of the interval.",),
@@ -165,8 +171,10 @@ def test_all_reasons_to_read_with_care_are_in_the_picture_and_the_text(changes, 
 
 
 def test_without_a_rule_the_values_of_the_best_set_are_shown():
-    best = picture_explanation(explanation()).best
-    assert (best.lead, best.title, best.note) == ("To keep it, this is enough.", "Sufficient set", "")
+    picture = picture_explanation(explanation())
+    best = picture.best
+    assert (best.title, best.note) == ("Sufficient set", "")
+    assert picture.sentence.endswith("hour = 6 alone is enough to keep it with probability 0.95.")
     assert [(drawing.name, drawing.value) for drawing in best.drawings] == [("hour", "6")]
 
 
@@ -174,9 +182,11 @@ def test_without_a_sufficient_set_the_nearest_is_shown():
     nearest = SufficientSet(("temp", "town"), 0.899)
     picture = picture_explanation(explanation(sufficient_sets=(), best_set=nearest))
     assert picture.badge == "no sufficient set"
-    assert picture.best.title == "Nearest comes"
-    assert "keeps it with probability 0.9, so there is no rule" in picture.best.lead
-    assert f"{picture.best.lead} {picture.best.title} " in str(explanation(sufficient_sets=(), best_set=nearest))
+    assert picture.best.title == "Nearest set"
+    assert "keeps it with probability 0.9." in picture.sentence
+    text = str(explanation(sufficient_sets=(), best_set=nearest))
+    assert all(sentence in text for sentence in (*picture.sentence.split(". ")[1:], *picture.advice))
+    assert picture.advice == ("Explain it with pi=0.89.",)
     assert picture.best.sdp == Share("SDP", 0.899, "0.89", 0.9)
     assert picture.importance == ()
 

@@ -165,10 +165,10 @@ def test_the_data_are_those_of_the_explanations(classes):
     for i, explanation in enumerate(classes):
         assert data["classes"][rows["outcome"][i]] == explanation.outcome
         assert rows["nSets"][i] == len(explanation.sufficient_sets)
-        listed = explanation.sufficient_sets[:5] or (explanation.best_set,)
+        listed = explanation.sufficient_sets[:5] or (explanation.shown_set,)
         sets = [data["sets"][s] for s in rows["sets"][i][::2]]
         assert [tuple(names[v] for v in held) for _, *held in sets] == [s.variables for s in listed]
-        assert [text for text, *_ in sets] == [join(s.variables) for s in listed]
+        assert [text for text, *_ in sets] == [join(s.variables) or "nothing at all" for s in listed]
         assert (rows["box"][i] < 0) == (explanation.rule is None)
         for column, value in ((c, c["values"][i]) for c in data["columns"]):
             own = next(v for _, held in explanation.values for n, v in held if n == column["name"])
@@ -233,12 +233,14 @@ def cut_short():
         return explainer.explain(X[:40], progress=False)
 
 
-def test_a_row_without_a_rule_has_the_verdict_of_its_explanation(classes, cut_short):
+def test_every_row_has_the_sentences_of_its_explanation(classes, cut_short):
     for explanations in (classes, cut_short):
         data = data_of(make_report(explanations))
-        written = zip(data["rows"]["lead"], data["rows"]["box"], strict=True)
-        leads = [data["leads"][lead] if box < 0 else None for lead, box in written]
-        assert leads == [None if e.rule is not None else e.verdict for e in explanations]
+        rows = data["rows"]
+        assert [data["leads"][i] for i in rows["lead"]] == [f"{e.outcome_sentence} {e.lead}" for e in explanations]
+        assert [data["advice"][i] for i in rows["advice"]] == [[a.text for a in e.advice] for e in explanations]
+        supports = ["" if e.rule is None else e.rule.rows_text for e in explanations]
+        assert [data["supports"][i] for i in rows["support"]] == supports
 
 
 def test_a_report_says_which_searches_ended_early(cut_short, classes):
@@ -260,7 +262,7 @@ def test_a_report_says_which_searches_ended_early(cut_short, classes):
 def test_a_row_takes_few_bytes(classes):
     page = make_report(classes)
     empty = re.sub(r'(id="data">).*?(</script>)', r"\1\2", page, flags=re.S)
-    assert len(page) - len(empty) < 300 * len(classes)  # 138 a row
+    assert len(page) - len(empty) < 400 * len(classes)  # the sentences take 160 bytes of a row
     assert len(empty) < 60_000
 
 
@@ -406,8 +408,8 @@ def test_rows_are_filtered(classes, show):
         ("sufficient", "found", lambda e: e.is_sufficient),
         ("sufficient", "none", lambda e: not e.is_sufficient),
         ("agrees", "disagrees", lambda e: not e.forest_agrees),
-        ("variable", "wind", lambda e: "wind" in e.best_set.variables),
-        ("variable", "hour", lambda e: "hour" in e.best_set.variables),
+        ("variable", "wind", lambda e: "wind" in e.shown_set.variables),
+        ("variable", "hour", lambda e: "hour" in e.shown_set.variables),
     ]:
         page.select_option(f"#{field}", label=option)
         wanted = [i for i, e in enumerate(explanations) if keeps(e)]
@@ -435,7 +437,7 @@ def test_rows_are_ordered(classes, show):
     coverage = [-1 if e.rule is None else e.rule.coverage for e in classes]
     assert rows_shown(page) == sorted(range(130), key=lambda i: (-coverage[i], i))[:20]
     page.select_option("#order", "unsure")
-    sdp = [math.floor(100 * e.best_set.sdp + 1e-7) for e in classes]
+    sdp = [math.floor(100 * e.shown_set.sdp + 1e-7) for e in classes]
     assert rows_shown(page) == sorted(range(130), key=lambda i: (sdp[i], i))[:20]
 
 
@@ -505,7 +507,9 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
       dots: [...root.querySelectorAll('.dot')].map(e => e.style.left),
       chips: [...root.querySelectorAll('.chip')].map(e => [e.className, e.textContent, e.title]),
       names: [...root.querySelectorAll('.bounds')].map(e => e.textContent),
-      sentence: root.querySelector('.sentence').textContent.trim(),
+      sentence: root.querySelector('.sentence')?.textContent.trim(),
+      saying: root.querySelector('.saying').textContent,
+      advice: [...root.querySelectorAll('.advice li')].map(e => e.textContent),
       fills: [...root.querySelectorAll('.figure .fill, .narrow .fill')].map(e => e.style.width),
       care: root.querySelector('.care')?.textContent,
       titles: [...root.querySelectorAll('.part > .title')].map(e => e.textContent.replace(/\\s/g, '')),
@@ -513,24 +517,26 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
       notes: [...root.querySelectorAll('.badge, .note.under, .more')].map(e => e.textContent),
     })"""
     n_drawn = 0
-    page.select_option("#order", "unsure")  # rows without a sufficient set first
-    for i in rows_shown(page):
-        explanation = explanations[i]
-        card_page.set_content(explanation._repr_html_())
-        card = card_page.eval_on_selector(".card", read)
-        # The page says once, under "How to read it", what "at least" means.
-        card["notes"] = [note.removesuffix(f" {explanation.bound_note}") for note in card["notes"]]
-        drawn = page.eval_on_selector(f"#row-{i}", read)
-        if kind == "numbers":  # the page also draws the outcome on the range of the training outcomes
-            for key in ("bands", "dots", "names"):
-                assert drawn[key].pop(0)
-        for key in ("names", "sentence", "care", "notes", "titles", "numbers"):
-            assert drawn[key] == card[key]
-        assert drawn["chips"] == card["chips"]
-        for key in ("bands", "dots"):
-            assert percents(drawn[key]) == pytest.approx(percents(card[key]), abs=0.01)
-        assert percents(drawn["fills"]) == pytest.approx(percents(card["fills"]), abs=1.0)  # whole per cents
-        n_drawn += len(card["bands"])
+    for order in ("unsure", "covers"):  # rows without a sufficient set first, then rows with a rule
+        page.select_option("#order", order)
+        for i in rows_shown(page):
+            explanation = explanations[i]
+            card_page.set_content(explanation._repr_html_())
+            card = card_page.eval_on_selector(".card", read)
+            # The page says once, under "How to read it", what "at least" means.
+            notes = [note.removesuffix(explanation.bound_note).strip() for note in card["notes"]]
+            card["notes"] = [note for note in notes if note]
+            drawn = page.eval_on_selector(f"#row-{i}", read)
+            if kind == "numbers":  # the page also draws the outcome on the range of the training outcomes
+                for key in ("bands", "dots", "names"):
+                    assert drawn[key].pop(0)
+            for key in ("names", "sentence", "saying", "advice", "care", "notes", "titles", "numbers"):
+                assert drawn[key] == card[key]
+            assert drawn["chips"] == card["chips"]
+            for key in ("bands", "dots"):
+                assert percents(drawn[key]) == pytest.approx(percents(card[key]), abs=0.01)
+            assert percents(drawn["fills"]) == pytest.approx(percents(card["fills"]), abs=1.0)  # whole per cents
+            n_drawn += len(card["bands"])
     card_page.close()
     assert n_drawn > 5
 
@@ -541,7 +547,7 @@ def test_the_page_shows_that_a_search_ended_early(cut_short, show):
         care = page.locator(f"#row-{i} .care")
         text = care.inner_text() if care.count() else ""
         assert (NOT_COMPLETE in text) == (not cut_short[i].is_search_complete)
-        assert ("The forest says" in text) == (not cut_short[i].forest_agrees)
+        assert ("The forest predicts" in text) == (not cut_short[i].forest_agrees)
 
 
 def test_all_values_of_a_row_unfold(classes, show):

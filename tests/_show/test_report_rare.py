@@ -26,8 +26,8 @@ def test_the_card_of_a_row_shows_bound_all_variables_and_lift():
     e = explanations[first(explanations, "yes", is_sufficient=True)]
     text = text_of(e._repr_html_())
     assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
-    lift = e.lift_text[0].upper() + e.lift_text[1:]
-    assert f"{lift}. {e.all_text} {e.level_note} {e.bound_note}" in text
+    assert e.lead in text
+    assert f"{e.all_text} {e.level_note} {e.bound_note}" in text
     assert text.count("All variables together") == text.count("times as likely as on average") == 1
 
 
@@ -36,7 +36,7 @@ def test_the_card_of_a_rare_class_without_a_set_offers_its_level():
     e = explanations[first(explanations, "yes", is_sufficient=False)]
     text = text_of(e._repr_html_())
     assert e.offer in text
-    assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
+    assert f"SDP {format_with_bound(e.shown_set.sdp, e.shown_set.lower)}" in text
 
 
 def test_the_card_of_the_empty_set_lists_no_sets():

@@ -106,6 +106,32 @@ def test_notes_on_a_file_are_lines(here, capsys):
     assert err.startswith(message)
 
 
+def test_columns_that_mislead_are_named(here, capsys):
+    n = 200
+    table = {
+        "fee": [" " if i % 40 == 0 else str(i % 31 / 2) for i in range(n)],
+        "since": [f"2024-03-{i % 28 + 1:02}" for i in range(n)],
+        "customer": [7 * i % n + 1 for i in range(n)],
+        "age": [i * i % 53 for i in range(n)],
+        "closed": [i * i % 53 > 25 for i in range(n)],
+        "left": ["yes" if i * i % 53 > 25 else "no" for i in range(n)],
+    }
+    pl.DataFrame(table).write_parquet("churn.parquet")
+    code, out, err = fit(capsys, "churn.parquet -t left -o m.suffice --no-signal")
+    assert code == 0
+    assert "Columns: 5: 3 numeric, 1 categorical, 1 boolean" in out
+    lines = err.splitlines()
+    assert lines[0].startswith(
+        "Warning: Text that holds numbers is read as numbers, and blanks as missing values: 'fee' (5"
+    )
+    assert lines[1].startswith(
+        "Warning: Dates that are written as text are read as categories: 'since' (such as '2024-03-"
+    )
+    assert "use their parts by --dates parts" in lines[1]
+    assert lines[2].startswith("Warning: The column 'customer' looks like an identifier")
+    assert lines[3].startswith("Warning: One column alone is enough to predict 'left' nearly without error: ")
+
+
 def test_dates(here, capsys):
     options = "shop.csv -t buys --drop id --drop spent -o m.suffice"
     code, _, err = fit(capsys, options)

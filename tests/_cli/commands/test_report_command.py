@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from shop import command
 
 
@@ -10,3 +12,15 @@ def test_a_report_is_a_page(here, capsys):
     assert "use one of .html" in capsys.readouterr().err
     assert command("report buys.suffice new.csv --ignore-extra -o out.html --rows 3 --target buys") == 0
     assert "3 rows explained, written to out.html." in capsys.readouterr().err
+
+
+def test_rows_of_a_page_are_called_by_a_column(here, capsys):
+    """`explain -o page.html` dropped the column, and `report` had no such option."""
+    for args in ("report buys.suffice new.csv --ignore-extra -o out.html", "explain buys.suffice new.csv -o out.html"):
+        assert command(f"{args} --ignore-extra --rows 3 --id id --target buys") == 0
+        assert '"names":["c' in Path("out.html").read_text()
+
+
+def test_the_text_of_a_row_has_its_name(here, capsys):
+    assert command("explain buys.suffice new.csv --ignore-extra --rows 2 --id id -f text") == 0
+    assert "\nRow c" in capsys.readouterr().out

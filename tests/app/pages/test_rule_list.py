@@ -9,7 +9,9 @@ def test_errors_and_precisions_of_numbers_are_written_as_elsewhere(open_app):
     diabetes = demo_workspace(1)
     page = open_app(diabetes).open("#rules-tiles .tile", tab="rules", row=3)
     page.wait_for_selector("#rule-grid .ag-row")
-    pictures = [picture_line(line) for line in find_rules(diabetes, View(), 500, Job("", 500)).simplify(0.01).rules_]
+    pictures = [
+        picture_line(line) for line in find_rules(diabetes, View(), 500, Job("", 500)).simplify(max_loss=0.01).rules_
+    ]
     for name in ("output", "precision", "mae"):
         cells = page.locator(f"#rule-grid .ag-center-cols-container .ag-row[row-index='0'] [col-id={name}]")
         expected = getattr(pictures[0], name)
@@ -20,7 +22,8 @@ def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer,
     app = open_app(cancer)
     page = app.open("#rules-tiles .tile", tab="rules", row=3)
     full = find_rules(cancer, View(), 500, Job("", 500))
-    rules = full.simplify(0.01)
+    rules = full.simplify(max_loss=0.01)
+    assert len(rules.rules_) > 2
     assert app.text("#rules-tiles .tile .large") == str(len(rules.rules_))
     page.wait_for_selector("#rule-grid .ag-row")
     row = cancer.row_of(View(row=3))
@@ -47,6 +50,8 @@ def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer,
             page.click(f"#rules-{kind}")
         caught.value.save_as(tmp_path / kind)
         assert (tmp_path / kind).read_text(encoding="utf-8") == expected + "\n"
+    page.fill("#rules-max", "2")
+    app.wait_for_text("#rules-tiles .tile .large", "2")
     page.locator("#tolerance [role=slider]").focus()
     page.keyboard.press("Home")
     app.wait_for_text("#rules-tiles .tile .large", str(len(full.rules_)))

@@ -22,9 +22,11 @@ def test_a_simplified_list_is_made_once(mixed, monkeypatch):
     lists = RuleLists(find_rules(mixed, View(), 100, Job("", 100)))
     assert lists.simplified(0) is lists.full
     shorter = lists.simplified(3)
-    assert shorter.rules_ == lists.full.simplify(0.01).rules_
+    assert shorter.rules_ == lists.full.simplify(max_loss=0.01).rules_
+    assert len(lists.simplified(3, 1).rules_) == 1 < len(shorter.rules_)
     monkeypatch.setattr(type(lists.full), "simplify", None)
     assert lists.simplified(3) is shorter
+    assert len(lists.simplified(3, 1).rules_) == 1
 
 
 def test_the_first_rule_that_covers_a_row_decides(mixed):

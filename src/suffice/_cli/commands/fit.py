@@ -241,9 +241,14 @@ def _kinds_text(frame: pl.DataFrame) -> str:
     from collections import Counter
 
     from suffice._table.table import read_columns
+    from suffice._table.text_columns import inspect_text
 
     table = read_columns(frame)
-    counts = Counter[str](table.kind(i) for i in range(len(table.names)))
+    kinds = {i: table.kind(i) for i in range(len(table.names))}
+    for i in [i for i, kind in kinds.items() if kind == "category" and table.is_text(i)]:
+        if inspect_text(table.names[i], *table.labels(i)).holds == "numbers":
+            kinds[i] = "number"
+    counts = Counter[str](kinds.values())
     if len(counts) == 1:
         return f"{frame.width}, all {_KINDS[next(iter(counts))]}"
     return f"{frame.width}: {', '.join(f'{counts[kind]} {_KINDS[kind]}' for kind in _KINDS if counts[kind])}"

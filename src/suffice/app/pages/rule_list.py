@@ -20,6 +20,7 @@ from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.rule_measures import GlobalRule
+from suffice.short_lists import N_RULES
 from suffice.words import format_percent, format_probability
 
 N_ROWS = 500  # training rows whose rules are collected by default
@@ -78,7 +79,18 @@ def _controls(workspace: Workspace) -> html.Div:
                 w=90,
                 **{"aria-label": "Training rows"},
             ),
-            html.Span(f"of {n} training rows", className="note"),
+            html.Span(f"of {n} training rows, at most", className="note"),
+            dmc.NumberInput(
+                id="rules-max",
+                value=N_RULES,
+                min=1,
+                max=1000,
+                allowDecimal=False,
+                size="xs",
+                w=70,
+                **{"aria-label": "Rules at most"},
+            ),
+            html.Span("rules", className="note"),
             dmc.Button("Find rules", id="rules-find", size="xs"),
             dmc.Button("Cancel", id="rules-cancel", size="xs", variant="default", disabled=True),
         ],
@@ -87,7 +99,7 @@ def _controls(workspace: Workspace) -> html.Div:
 
 
 def _tolerance_slider() -> html.Div:
-    label = html.Label("Simplify: leave out rules while coverage and precision lose at most")
+    label = html.Label("Simplify: leave out rules while the list loses at most")
     slider = dmc.Slider(
         id="tolerance",
         value=DEFAULT_TOLERANCE,
@@ -221,6 +233,7 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
             "form": {
                 "is_hidden": Input("rules-results", "hidden"),
                 "tolerance": Input("tolerance", "value"),
+                "max_rules": Input("rules-max", "value"),
                 "scheme": Input("scheme", "data"),
                 "view": Input("view", "data"),
                 "selected": Input("rule-grid", "selectedRows"),
@@ -234,10 +247,11 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
         inputs={
             "clicks": [Input(f"rules-{kind}", "n_clicks") for kind, _ in _EXPORTS],
             "tolerance": State("tolerance", "value"),
+            "max_rules": State("rules-max", "value"),
             "name": State("rules-job", "data"),
         },
         prevent_initial_call=True,
-    )(lambda clicks, tolerance, name: _download(jobs, tolerance, name))
+    )(lambda clicks, tolerance, max_rules, name: _download(jobs, tolerance, max_rules, name))
 
 
 def _update(job: Job | None, **changes: Any) -> dict[str, Any]:
@@ -286,7 +300,7 @@ def _results(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> tuple[Any, ...]
     if form["is_hidden"] or job is None or job.result is None or workspace is None or view.tab != "rules":
         return (no_update,) * 4
     lists: RuleLists = job.result
-    rules = lists.simplified(form["tolerance"])
+    rules = lists.simplified(form["tolerance"], _most(form["max_rules"]))
     marks = rules_of_row(workspace, view, rules)
     tiles = _tiles(rules, len(lists.full.rules_))
     lines: Any = [_line(i, rule, marks.get(i, "")) for i, rule in enumerate(rules.rules_)]
@@ -310,9 +324,9 @@ def _tiles(rules: Any, n_before: int) -> list[html.Div]:
     if not measured.total_coverage > 0:
         return [*tiles, pieces.tile("precision", "-")]
     if measured.mae is not None:
-        return [*tiles, pieces.tile("mean absolute error", rounded(measured.mae, 3), "on the covered rows")]
+        return [*tiles, pieces.tile("mean absolute error", rounded(measured.mae, 3), "on the covered training rows")]
     precision = format_probability(measured.total_precision)
-    return [*tiles, pieces.tile("precision", precision, "of the covered rows have the output")]
+    return [*tiles, pieces.tile("precision", precision, "of the covered training rows have the output")]
 
 
 def _line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
@@ -351,12 +365,17 @@ def _decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: 
     return [html.Div(f"{row}: rule {next(iter(marks)) + 1} decides; {also}.", id="decided"), html.Ul(items)]
 
 
-def _download(jobs: Jobs, tolerance: int, name: str | None) -> Any:
+def _most(value: Any) -> int | None:
+    """Read the number of rules; an empty field means any number."""
+    return max(int(value), 1) if isinstance(value, int | float) else None
+
+
+def _download(jobs: Jobs, tolerance: int, max_rules: Any, name: str | None) -> Any:
     job = jobs.get(name)
     if job is None or job.result is None:
         return no_update
     kind = str(ctx.triggered_id).removeprefix("rules-")
-    rules = job.result.simplified(tolerance)
+    rules = job.result.simplified(tolerance, _most(max_rules))
     text = {
         "sql": rules.to_sql,
         "txt": lambda: str(rules),

@@ -15,6 +15,7 @@ from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.short_lists import N_RULES
 
 TOLERANCES = (None, 0.0, 0.005, 0.01, 0.02, 0.05, 0.1)  # None keeps all rules
 MIN_SUPPORT = 10
@@ -31,25 +32,28 @@ class RuleLists:
 
     def __init__(self, rules: Any) -> None:
         self.full = rules
-        self._simplified = LastUsed(len(TOLERANCES))
+        self._simplified = LastUsed(2 * len(TOLERANCES))
 
-    def simplified(self, step: int) -> Any:
-        """Leave out rules while coverage and precision lose little.
+    def simplified(self, step: int, max_rules: int | None = N_RULES) -> Any:
+        """Choose few rules that lose little.
 
         Parameters
         ----------
         step : int
-            Which of `TOLERANCES` is allowed.
+            Which of `TOLERANCES` is allowed as the loss; the first keeps all rules.
+        max_rules : int or None, default=20
+            The number of rules at most.
 
         Returns
         -------
         GlobalRulesClassifier or GlobalRulesRegressor
             The rules that are left.
         """
-        tolerance = TOLERANCES[int(step)]
-        if tolerance is None or not self.full.rules_:
+        loss = TOLERANCES[int(step)]
+        if loss is None or not self.full.rules_:
             return self.full
-        return self._simplified.get(tolerance, lambda: self.full.simplify(tolerance))
+        make = lambda: self.full.simplify(max_rules=max_rules, max_loss=loss)  # noqa: E731
+        return self._simplified.get((loss, max_rules), make)
 
 
 def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:

@@ -475,7 +475,7 @@ class Workspace:
         """
         explanation = self.explain(view)[0]
         wanted = [s for s in explanation.sufficient_sets if set(s.variables) == set(view.chosen)]
-        return wanted[0] if wanted else explanation.best_set
+        return wanted[0] if wanted else explanation.shown_set
 
     def rule(self, view: View) -> Rule | None:
         """Compute the rule of the set that a view shows.

@@ -56,7 +56,7 @@ def test_both_reasons_for_care_are_given(answer_with):
     answer = answer_with(View(row=7), is_search_complete=False, prediction="neither")
     text = all_text(with_class(answer.outcome, "care"))
     assert "Read with care." in text
-    assert "The forest says neither here." in text
+    assert "The forest predicts neither here." in text
     assert NOT_COMPLETE in text
 
 
@@ -92,7 +92,9 @@ def test_the_effect_of_the_settings_names_the_empty_set(answer_with):
     nothing = SufficientSet((), 1.0)
     answer = answer_with(View(row=7, pi=0.6), sufficient_sets=(nothing,), best_set=nothing)
     assert "now: 1 sufficient set, best nothing at all (SDP 1.00)." in answer.effect
-    assert "It is kept for all values, with probability 1.00." in all_text(with_class(answer.outcome, "lead"))
+    assert "No variable is needed to keep it: it has probability 1.00 among all rows." in all_text(
+        with_class(answer.outcome, "lead")
+    )
 
 
 def test_the_chosen_set_is_selected(mixed):
@@ -158,7 +160,7 @@ def test_without_a_sufficient_set_there_is_no_rule(mixed):
     assert not explanation.is_sufficient
     answer = explained(mixed, view)
     assert explanation.verdict in all_text(answer.care)
-    assert f"Nearest comes {explanation.best_set}." in all_text(answer.care)
+    assert explanation.lead.removeprefix(explanation.verdict) in all_text(answer.care)
     assert explanation.verdict in all_text(answer.rule)
     assert covered(Desk(mixed), view.to_store())[:2] == ([], "There is no rule.")
     assert covered(Desk(mixed), view.to_store())[3]  # an empty table would only take room

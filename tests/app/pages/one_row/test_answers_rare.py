@@ -34,8 +34,7 @@ def test_the_empty_set_has_a_rule_and_a_name(rare):
     view = View(row=row_of("no", is_sufficient=True), outcome="observed")
     answer = explained(rare, view)
     text = all_text(answer.outcome)
-    assert "It is kept for all values, with probability" in text
-    assert "No variable is needed." in text
+    assert "No variable is needed to keep it: it has probability" in text
     assert "ALWAYS" in all_text(answer.rule)
     assert "(at least" in all_text(answer.rule)
     assert list_sets(rare, view)[0][0]["variables"] == ["(no variable)"]
@@ -50,7 +49,7 @@ def test_a_rare_class_without_a_set_is_offered_its_level(rare):
     assert "a level for each class (under Settings of One row): this class would need probability" in text
     assert "Use a level for each class" in text
     assert "levels=" not in text
-    assert "All variables together" in all_text(answer.outcome)
+    assert "All variables together" in text
     assert "this class would need" not in all_text(answer.outcome)
 
 
@@ -115,7 +114,7 @@ def test_a_level_for_each_class_is_chosen_by_a_click(open_app, rare):
     page = app.open(row=row, outcome="observed")
     page.click("text=Use a level for each class")
     app.wait_for_link("levels=odds")
-    app.wait_for_text("#notes", "for this class: 9 times its odds.")
+    app.wait_for_text("#notes", "9 times its odds.")
     assert page.locator("#levels input[value=odds]").is_checked()
     page.click("#confidence >> text=99 %")
     app.wait_for_link("confidence=0.99")

@@ -98,9 +98,9 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
 
     # Nothing is sufficient at this pi: the page names a pi that would do, and offers it as a button.
     app.open("#row-message .message", row=5, pi=1.0, n_candidates=2)
-    best = cancer.explain(View(row=5, pi=1.0, n_candidates=2))[0].best_set
+    best = cancer.explain(View(row=5, pi=1.0, n_candidates=2))[0].shown_set
     message = app.text("#row-message")
-    assert "No set of the candidate variables keeps it with probability 1," in message
+    assert "No set of the candidates keeps it with probability 1." in message
     assert f"With π = {float(format_probability(best.sdp)):g} it would be sufficient." in message
     page.click("#row-message button")
     page.wait_for_function("() => !document.querySelector('#row-message .message')")

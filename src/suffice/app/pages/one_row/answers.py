@@ -148,7 +148,7 @@ def explained(workspace: Workspace, view: View) -> Answer:
         body = [html.Div(explanation.verdict, className="sentence")]
     else:
         best = picture_best_set(explanation)
-        body = [html.Div(best.title, className="note"), drawn]
+        body = [html.Div(explanation.verdict, className="sentence"), html.Div(best.title, className="note"), drawn]
     return Answer(
         outcome=_outcome(workspace, view, explanation),
         care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
@@ -166,7 +166,7 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
     head: list[Any] = [html.Div(f"{target}, {kind} for {workspace.name_of(view.row)}{edited}", className="note")]
     head.append(html.Div(pieces.outcome_text(explanation), className="outcome"))
-    head.append(html.P(explanation.outcome_sentence, className="lead", id="outcome-sentence"))
+    head.append(html.P(explanation.outcome_sentence, className="note", id="outcome-sentence"))
     if explanation.is_sufficient:
         head.append(html.P(_lead(explanation), className="lead", id="lead"))
     notes = [note for note in (*explanation.notes, explanation.no_rule_note, explanation.bound_note) if note]
@@ -188,14 +188,12 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
 def _lead(explanation: Explanation) -> list[Any]:
     """Write the lead with the best set in bold, and how many sets are sufficient."""
     n = len(explanation.sufficient_sets)
-    if not explanation.best_set.variables:
-        others = "No variable is needed."
-    elif explanation.is_search_complete:
+    if explanation.is_search_complete:
         others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
     else:
         others = f"The search found {counted(n, 'sufficient set')}."
     if not explanation.best_set.variables:
-        return [f"{explanation.lead} {others}"]
+        return [explanation.lead]
     before, best, after = explanation.lead.partition(explanation.best_text)
     return [before, html.B(best), f"{after} {others}"]
 
