@@ -27,7 +27,7 @@ def test_the_figures_of_a_rule(mixed):
     names = [all_text(one) for one in with_class(drawn, "key")]
     assert names == ["SDP", "coverage", "precision"]
     assert [one.style["left"] for one in with_class(drawn, "tick")] == ["90%"]
-    assert f"{rule.support} training rows covered." in all_text(drawn)
+    assert f"{rule.support} training rows within these bounds" in all_text(drawn)
 
 
 def test_importances_are_drawn_in_order_and_cut():
