@@ -96,7 +96,7 @@ def test_explain_gives_the_rule_of_the_surest_minimal_set(numbers):
         if e.rule:
             assert explainer.rule(X[i : i + 1], list(e.best_set.variables)) == [e.rule]
             assert e.rule.covers(X).sum() == e.rule.support  # float64 values, rounded ends
-            assert f"Rule: {e.rule}" in str(e)
+            assert f"Rule: {e.rule.sentence}\n" in str(e)
             assert Rule.from_dict(e.to_dict()["rules"][0]) == e.rule
     assert explanations.rules == tuple(e.rule for e in explanations)
     assert any(explanations.rules)

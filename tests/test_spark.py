@@ -157,8 +157,8 @@ def test_wrong_columns_are_refused_before_anything_runs(session, table, labels):
 
 def test_names_may_hold_anything_and_options_reach_the_explainer(session):
     """Spark itself takes a column "a.b" for a part of a column "a"."""
-    X = pd.DataFrame({"a.b `c`": np.arange(40.0), "d e": np.arange(40.0) % 7})
-    explainer = SufficientExplainer(random_state=0, min_size=0).fit(X, X["a.b `c`"] > 20)
+    X = pd.DataFrame({"a.b `c`": np.arange(40.0) / 2, "d e": np.arange(40.0) % 7})
+    explainer = SufficientExplainer(random_state=0, min_size=0).fit(X, X["a.b `c`"] > 10)
     rows = session.createDataFrame(as_arrow(X.assign(**{"the.id": range(40)})))
     lines = suffice_spark.explain(explainer, rows, keep="the.id", sets="all", rules=None).collect()
     expected = explainer.explain(X, sets="all", rules=None)

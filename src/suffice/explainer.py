@@ -321,8 +321,8 @@ class SufficientExplainer(CheckedForest):
         >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(200, 3))
         >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
-        >>> explainer.with_settings(pi=0.95, n_candidates=2).candidates_
-        ('x1', 'x2')
+        >>> explainer.with_settings(pi=0.95, candidates=["x0", "x1"]).candidates_
+        ('x0', 'x1')
         """
         state = self._state()
         _check_changes("with_settings", changes, ValueError)
