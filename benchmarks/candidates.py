@@ -18,7 +18,8 @@ from suffice import SufficientExplainer
 N_TRAIN = 3000
 N_EXPLAINED = 60
 N_ROWS_OF_LOSS = 200
-SEEDS = (0, 1)
+# Splits 0 and 1 served to choose the defaults; the figures are those of other splits.
+SEEDS = (2, 3)
 MOST_FOR_ALL = 20
 MEASURES = ("found", "size", "cover", "of all", "claimed", "held-out", "ms")
 SUPPORTS = (0, 5, 10, 20, 50, 100)

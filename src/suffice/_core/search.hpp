@@ -45,7 +45,7 @@ struct SearchResult {
     // The smallest set that keeps nearly all of the SDP of `best`; `best` itself if that is sufficient and small.
     ScoredSet nearly{0, 0.0};
     double nearly_squares = 1.0;
-    bool is_complete = true;            // whether all sets were searched; false if there are more than `max_sets`
+    bool is_complete = true;  // whether all sets were searched; false if there are more than `max_sets`
 };
 
 // All sets of `size` of the variables (ascending numbers), in ascending order of their masks.
