@@ -62,16 +62,16 @@ def test_one_row_goes_through_checks_and_lists_of_rules(explainer, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_model_gets_one_row_as_a_frame(form):
-    asked = []
+    tables_of_model = []
 
     def model(X):
-        asked.append(X)
+        tables_of_model.append(X)
         return np.where(X["hour"] > 12, "late", "early")
 
     explainer = SufficientExplainer.for_model(model, FRAME, random_state=0)
     assert list(explainer.explain(FORMS[form](5))) == list(explainer.explain(FRAME[5:6]))
-    assert isinstance(asked[1], pd.DataFrame)
-    assert asked[1].shape == (1, 4)
+    assert isinstance(tables_of_model[1], pd.DataFrame)
+    assert tables_of_model[1].shape == (1, 4)
 
 
 def test_a_row_with_other_names_or_without_names_is_refused(explainer):

@@ -182,6 +182,26 @@ def test_sets_without_a_rule_of_enough_rows_say_so():
     assert NO_RULE not in str(explanation(rules_searched=True, best_set=SufficientSet((), 0.95)))
 
 
+def test_a_rule_of_another_set_than_the_best_says_so():
+    best, other = SufficientSet(("city",), 0.97, 0.9), SufficientSet(("age", "income"), 0.92)
+    shown = explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True)
+    note = "The rule is that of age and income: that of the best set covers too few training rows."
+    assert shown.rule_note == note
+    assert note in str(shown).splitlines()
+    assert explanation(rules=(RULE,), rules_searched=True).rule_note == ""
+
+
+def test_a_best_set_of_many_variables_names_few_that_come_near():
+    best = SufficientSet(("age", "income", "city"), 0.92)
+    note = "Fewer variables nearly do: age and income reach 0.88 (at least 0.80)."
+    shown = explanation(best_set=best, nearest_set=SufficientSet(("age", "income"), 0.88, 0.801))
+    assert shown.short_note == note
+    assert note in str(shown)
+    alone = explanation(best_set=best, nearest_set=SufficientSet(("age",), 0.88))
+    assert alone.short_note == "Fewer variables nearly do: age reaches 0.88."
+    assert explanation(best_set=best).short_note == without_set(nearest_set=PAIR).short_note == ""
+
+
 def test_no_half_sentences_are_left():
     for shown in (explanation(rules=(RULE,)), without_set(nearest_set=PAIR)):
         for words in ("Nearest comes", "Share of these", "To keep it, this is enough"):

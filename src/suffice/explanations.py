@@ -384,7 +384,7 @@ class Explanations(Sequence[Explanation]):
             columns=self.columns,
             row=int(self.positions[i]),
             id=None if self.ids is None else self.ids[i],
-            nearest_set=None if self.has_set[i] else self._nearest_set(i),
+            nearest_set=self._nearest_set(i),
             target=self.fitted.target,
             source=self.answers.source,
             model=self.fitted.model_name,
@@ -393,9 +393,11 @@ class Explanations(Sequence[Explanation]):
             rules_searched=self.answers.rules_searched,
         )
 
-    def _nearest_set(self, i: int) -> SufficientSet:
-        """Return the smallest set that keeps nearly all of the highest SDP of a row."""
+    def _nearest_set(self, i: int) -> SufficientSet | None:
+        """Return the smallest set that keeps nearly all of the highest SDP of a row; None if that is the best set."""
         sets = self.answers.sets
+        if self.has_set[i] and np.array_equal(sets.nearly_masks[i], sets.best_masks[i]):
+            return None
         confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
         sdps = sets.nearly_sdps[i : i + 1]
         [lower] = lower_bounds(sdps, sets.nearly_squares[i : i + 1], confidence)

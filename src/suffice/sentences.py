@@ -344,11 +344,11 @@ class RowSentences:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What stands beside the best set, one sentence each: what all variables reach, the level, missing signal."""
+        """What stands beside the best set, one sentence each: what all or fewer variables reach, the level, signal."""
         if not self.is_sufficient:
             return tuple(filter(None, (self.level_note, self.range_note)))
         signal = "" if self.has_signal else NO_SIGNAL
-        return tuple(filter(None, (self.all_text, self.level_note, signal, self.range_note)))
+        return tuple(filter(None, (self.all_text, self.short_note, self.level_note, signal, self.range_note)))
 
     @property
     def outside_range(self) -> tuple[str, ...]:
@@ -376,10 +376,27 @@ class RowSentences:
         return f'"At least" holds with {format_confidence(self.confidence or SHOWN_CONFIDENCE)} confidence.'
 
     @property
-    def no_rule_note(self) -> str:
-        """That no rule of the sufficient sets covers enough rows, in one sentence; nothing for other rows."""
-        is_missing = self.rules_searched and self.rule is None and self.is_sufficient and self.best_set.variables
-        return NO_RULE if is_missing else ""
+    def rule_note(self) -> str:
+        """That the rule is not that of the best set, or that there is none, in one sentence; else nothing."""
+        if not self.rules_searched or not self.is_sufficient or not self.best_set.variables:
+            return ""
+        if self.rule is None:
+            return NO_RULE
+        sdp = self.rule.sdp
+        chosen = min(self.sufficient_sets, key=lambda s: abs(s.sdp - sdp))
+        if chosen.variables == self.best_set.variables:
+            return ""
+        return f"The rule is that of {join(chosen.variables)}: that of the best set covers too few training rows."
+
+    @property
+    def short_note(self) -> str:
+        """Which few variables come near a best set of many, in one sentence; nothing if the best set is small."""
+        if not self.is_sufficient or self.nearest_set is None:
+            return ""
+        nearest = self.nearest_set
+        reached = format_with_bound(nearest.sdp, nearest.lower)
+        verb = "reaches" if len(nearest.variables) == 1 else "reach"
+        return f"Fewer variables nearly do: {join(nearest.variables)} {verb} {reached}."
 
     # --- what to do -------------------------------------------------------------------------------------------------
 
@@ -438,7 +455,7 @@ class RowSentences:
         rule = self.rule
         if rule is not None:
             lines += [f"Rule: {rule.sentence}", rule.rows_text, rule.checked_text]
-        lines.append(self.no_rule_note)
+        lines.append(self.rule_note)
         others = self.sufficient_sets[1:]
         if others:
             lines.append(f"These sets are enough, too (probability {self.level_text} or more):")

@@ -38,7 +38,7 @@ class Choice:
     gains : ndarray of shape (n_chosen,)
         What each added to the value of the list, all positive.
     ranks : ndarray of shape (n_chosen,)
-        Of two rules that cover a row, the one with the greater rank decides it; of equal ones, the first choice.
+        If two rules cover a row, the one with the greater rank decides it; if their ranks are equal, the first choice.
     """
 
     rules: Positions

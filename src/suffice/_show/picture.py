@@ -415,7 +415,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         if rule is None
         else picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower),
         best=picture_best_set(explanation) if rule is None else None,
-        notes=(*explanation.notes, explanation.no_rule_note) if explanation.no_rule_note else explanation.notes,
+        notes=(*explanation.notes, explanation.rule_note) if explanation.rule_note else explanation.notes,
         bound_note=explanation.bound_note,
         sets_title=sets_title,
         sets_note=sets_note,

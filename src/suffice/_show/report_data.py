@@ -272,7 +272,7 @@ class _Rows:
         return 1 + self.cautions.place((" ".join(reasons), int(not explanation.forest_agrees))) if reasons else 0
 
     def _place_notes(self, explanation: Explanation) -> int:
-        return self.notes.place(" ".join(filter(None, (*explanation.notes, explanation.no_rule_note))))
+        return self.notes.place(" ".join(filter(None, (*explanation.notes, explanation.rule_note))))
 
     def _checked(self, explanation: Explanation) -> dict[str, int]:
         """Return the place of what the certificate says about the rule, if rules have certificates."""

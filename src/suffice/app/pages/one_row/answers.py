@@ -169,7 +169,7 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     head.append(html.P(explanation.outcome_sentence, className="note", id="outcome-sentence"))
     if explanation.is_sufficient:
         head.append(html.P(_lead(explanation), className="lead", id="lead"))
-    notes = [note for note in (*explanation.notes, explanation.no_rule_note, explanation.bound_note) if note]
+    notes = [note for note in (*explanation.notes, explanation.rule_note, explanation.bound_note) if note]
     head.append(html.Div(" ".join(notes), className="note", id="notes"))
     own = workspace.values(view.row)
     changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
