@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 from small_explainers import CLASSES, FRAME, N_ROWS, NUMBERS, X, classifier, regressor
 
@@ -121,3 +123,17 @@ def test_the_candidates_of_rows_are_among_the_64_most_important_variables():
     assert len(explainer.candidates_) == 64
     assert set(explainer.candidates_[:2]) == {"x80", "x85"}
     assert len(explainer.with_settings(n_candidates=80).fit(wide, y).candidates_) == 80
+
+
+@pytest.mark.parametrize("candidates", ["row", "impurity"])
+def test_splits_that_gain_nothing_are_no_reason_for_a_warning(candidates):
+    table = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0]])
+    y = np.array([0.0, 1.0, 0.0, 1.0])
+    forest = RandomForestRegressor(1, max_depth=1, max_features=1, bootstrap=False, random_state=0).fit(table, y)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(forest.feature_importances_).all()
+    explainer = SufficientExplainer(forest, counts="bootstrap", candidates=candidates)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", FidelityWarning)
+        assert len(explainer.fit(table, y).candidates_) == 1

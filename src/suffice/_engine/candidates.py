@@ -69,7 +69,7 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
     if candidates == "splits" or (by_row and isinstance(estimator, PlainForest)):
         importance = n_splits
     elif candidates == "impurity" or by_row:
-        importance = _by_variable(estimator.feature_importances_, variables)
+        importance = _by_variable(_impurity_importance(estimator), variables)
     elif candidates == "permutation":
         importance = _permutation_importance(forest, variables, settings)
     else:
@@ -92,6 +92,13 @@ def _check_list(candidates: Any) -> list[Any]:
 
 def _by_variable(of_columns: NDArray[Any], variables: Variables) -> NDArray[np.float64]:
     return np.array([of_columns[list(columns)].sum() for columns in variables.columns], dtype=np.float64)
+
+
+def _impurity_importance(estimator: Any) -> NDArray[np.float64]:
+    """Return scikit-learn's importances; zeros if no split of the forest gains anything, where it would give NaN."""
+    with np.errstate(invalid="ignore"):
+        importance: NDArray[np.float64] = np.nan_to_num(estimator.feature_importances_)
+    return importance
 
 
 def _permutation_importance(forest: FittedForest, variables: Variables, settings: Settings) -> NDArray[np.float64]:
