@@ -18,9 +18,9 @@ nb::ndarray<nb::numpy, double> sdp(const PyProjection& projection, const PyRows&
         const nb::gil_scoped_release release;
         StopFlag stop{false};
         const auto make_worker = [&] {
-            return [&, view = RowView<std::uint64_t>(p)](std::size_t i) mutable {
+            return [&, view = RowView<std::uint64_t>(p, min_node_size)](std::size_t i) mutable {
                 view.set_row(r.row(i), r.outcome(i));
-                out[i] = view.sdp(sets.data()[i], min_node_size);
+                out[i] = view.sdp(sets.data()[i]);
             };
         };
         for_each_row(r.size(), n_threads, stop, make_worker, watcher(&progress));
@@ -41,9 +41,9 @@ nb::ndarray<nb::numpy, double> squared_weights(const PyProjection& projection, c
         const nb::gil_scoped_release release;
         StopFlag stop{false};
         const auto make_worker = [&] {
-            return [&, view = RowView<std::uint64_t>(p)](std::size_t i) mutable {
+            return [&, view = RowView<std::uint64_t>(p, min_node_size)](std::size_t i) mutable {
                 view.set_row(rows.row(i), {});
-                out[i] = view.squared_weights(sets.data()[i], min_node_size);
+                out[i] = view.squared_weights(sets.data()[i]);
             };
         };
         for_each_row(rows.n_rows, n_threads, stop, make_worker, watcher());

@@ -6,13 +6,13 @@
 namespace suffice {
 namespace {
 
-template <class Mask>
+template <class Set>
 std::vector<SearchResult> search_rows(const Projection& projection, const Rows& rows, const SearchOptions& options,
                                       std::size_t n_threads, const std::function<void(std::size_t)>& watch) {
     std::vector<SearchResult> results(rows.size());
     StopFlag stop{false};
     const auto make_worker = [&] {
-        return [&, search = std::make_shared<Search<Mask>>(projection, options, stop)](std::size_t i) {
+        return [&, search = std::make_shared<Search<Set>>(projection, options, stop)](std::size_t i) {
             results[i] = search->run(rows.row(i), rows.outcome(i));
         };
     };
@@ -58,9 +58,7 @@ nb::dict search(const PyProjection& projection, const PyRows& rows, const Search
     check_columns(r.X, p.n_columns);
     auto arrays = [&] {
         const nb::gil_scoped_release release;
-        const auto run = p.n_variables <= 16               ? search_rows<std::uint16_t>
-                         : p.n_variables <= kWordVariables ? search_rows<std::uint64_t>
-                                                           : search_rows<WideSet>;
+        const auto run = p.n_variables <= kWordVariables ? search_rows<std::uint64_t> : search_rows<WideSet>;
         return SearchArrays(run(p, r, options, n_threads, watcher(&progress)));
     }();
     const std::size_t n_rows = r.size(), n_sets = arrays.sdps.size();

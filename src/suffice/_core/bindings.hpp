@@ -119,7 +119,7 @@ class PyProjection {
         projection_.forest = &f;
         const nb::gil_scoped_release release;
         for (const Tree& tree : f.trees)
-            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), few_rows));
+            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), n_variables, few_rows));
     }
     const Projection& get() const { return projection_; }
 

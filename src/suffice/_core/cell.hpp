@@ -1,22 +1,22 @@
 // The projected cell of x for a set S in one tree (Algorithm 1 of the paper, as docs/method.md states it).
 //
 // 1. One pass over the tree gives every split its departure mask: the variables at which the path from the root to the
-//    split leaves the path of x. The split is visited for S exactly if mask & S == 0, so no set needs a walk of its
-//    own. A split whose mask has its own variable is visited by no set that splits on this variable, and is left out
-//    (7 of 10 splits on the switch model).
-// 2. Only those visited splits that tighten the box are kept, in breadth-first order (about 9). A variable of S has no
-//    effect if no split on it is visited. The other variables of S are the effective set; S and its effective set
-//    have the same cell, which is computed once (on the switch model for one set in six).
-// 3. Each step can only remove rows from the cell, so the rows after t steps can be counted without the steps before.
-//    An estimate from the counts of each column gives a t at which enough rows are left. The rows of that box are
-//    found block by block; the remaining steps are then tried one by one on these few rows, until one leaves too few.
+//    split leaves the path of x. Turned around, every variable has a set of departed splits. The splits visited for S
+//    are those on S that have departed on no variable of S, so no set needs a walk of its own: a few words per variable
+//    give them all.
+// 2. A variable of S has no effect if no split on it is visited. The other variables of S are the effective set; S and
+//    its effective set have the same cell, which is computed once (on the switch model for one set in six).
+// 3. In a tree of few rows the visited splits are applied one by one, to one bit per row. In a larger tree, only those
+//    that tighten the box are kept (about 9 of 20). Each of them can only remove rows from the cell, so the rows after
+//    t steps can be counted without the steps before. An estimate from the counts of each column gives a t at which
+//    enough rows are left. The rows of that box are found block by block; the remaining steps are then tried one by one
+//    on these few rows, until one leaves too few.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,116 +26,89 @@
 
 namespace suffice {
 
-// The splits of one tree that some set visits at x, breadth-first.
-template <class Mask>
-struct Splits {
-    std::vector<Mask> departure;
-    std::vector<Mask> own;                     // the split's variable, as a mask
-    std::vector<std::uint32_t> node_and_side;  // 2 node + (x goes left)
-    std::size_t size = 0;                      // padded to a multiple of 16 by splits that no set visits
-    // Wide masks only: of[begin[v], begin[v + 1]) are the positions of the splits on variable v, ascending.
-    std::vector<std::uint32_t> of, begin;
-
+// The splits of one tree as seen from one row x: at which x goes left, and which have departed from x on a variable.
+class Departures {
+  public:
     // Memory for `find` that all trees share.
     struct Scratch {
-        std::vector<Mask> masks;  // departure masks by CodedNode::slot
+        std::vector<WideSet> wide_masks;  // departure masks by CodedNode::slot
+        std::vector<std::uint64_t> masks;
+        std::vector<std::uint8_t> planes;  // by byte of a mask and split; the last plane says whether x goes left
         std::vector<float> values;
     };
 
-    void find(const CodedTree& tree, const float* x, Scratch& scratch) {
-        const std::size_t n = tree.nodes.size();
-        std::vector<Mask>& masks = scratch.masks;
-        std::vector<float>& values = scratch.values;
-        if (masks.size() < 2 * n + 1) masks.resize(2 * n + 1);
-        values.resize(tree.columns.size());
-        for (std::size_t c = 0; c < values.size(); ++c) values[c] = x[tree.columns[c].column];
-        departure.resize(n + 16);
-        own.resize(n + 16);
-        node_and_side.resize(n + 16);
-        masks[0] = 0;
-        std::size_t n_out = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const CodedNode& node = tree.nodes[i];
-            const float value = values[node.column];
-            // Without branches, since the side that x takes is hard to predict.
-            const bool left = (value <= node.threshold) | (node.missing_left & (value != value));
-            const Mask mask = masks[node.slot];
-            const Mask bit = static_cast<Mask>(Mask{1} << node.variable);
-            const Mask departed = static_cast<Mask>(mask | bit);
-            masks[2 - left + 2 * i] = mask;
-            masks[1 + left + 2 * i] = departed;
-            departure[n_out] = mask;
-            own[n_out] = bit;
-            node_and_side[n_out] = static_cast<std::uint32_t>(2 * i + (left ? 1 : 0));
-            n_out += (mask & bit) == 0;
-        }
-        if constexpr (std::is_same_v<Mask, WideSet>) sort_by_variable(tree, n_out);
-        for (size = n_out; size % 16 != 0; ++size) {
-            departure[size] = static_cast<Mask>(~Mask{0});
-            own[size] = 0;
-        }
+    void find(const CodedTree& tree, std::size_t n_variables, const float* x, Scratch& scratch) {
+        if (n_variables <= kWordVariables)
+            find_as<std::uint64_t>(tree, n_variables, x, scratch.masks, scratch);
+        else
+            find_as<WideSet>(tree, n_variables, x, scratch.wide_masks, scratch);
+        const std::size_t n = tree.n_words, n_bytes = 64 * n;
+        departed_.resize(n * n_variables);
+        goes_left_.resize(n);
+        for (std::size_t v = 0; v < n_variables; ++v)
+            kernels().bit_plane(scratch.planes.data() + n_bytes * (v / 8), n, static_cast<int>(v % 8),
+                                departed_.data() + n * v);
+        kernels().bit_plane(scratch.planes.data() + n_bytes * n_mask_bytes(n_variables), n, 0, goes_left_.data());
     }
+
+    SplitSets sets(const CodedTree& tree) const { return {departed_.data(), tree.own.data(), tree.n_words}; }
+    const std::uint64_t* goes_left() const { return goes_left_.data(); }
 
   private:
-    void sort_by_variable(const CodedTree& tree, std::size_t n) {
-        const auto variable_of = [&](std::size_t i) { return tree.nodes[node_and_side[i] >> 1].variable; };
-        begin.assign(kMaxVariables + 1, 0);
-        for (std::size_t i = 0; i < n; ++i) ++begin[variable_of(i) + 1u];
-        std::partial_sum(begin.begin(), begin.end(), begin.begin());
-        of.resize(n);
-        for (std::size_t i = n; i-- > 0;) of[--begin[variable_of(i) + 1u]] = static_cast<std::uint32_t>(i);
-        // Now begin[v + 1] is where v begins.
-        begin.erase(begin.begin());
-        begin.push_back(static_cast<std::uint32_t>(n));
+    static std::size_t n_mask_bytes(std::size_t n_variables) { return (n_variables + 7) / 8; }
+
+    template <class Mask>
+    static void find_as(const CodedTree& tree, std::size_t n_variables, const float* x, std::vector<Mask>& masks,
+                        Scratch& scratch) {
+        const std::size_t n = tree.nodes.size(), n_bytes = 64 * tree.n_words, n_planes = n_mask_bytes(n_variables);
+        if (masks.size() < 2 * n + 1) masks.resize(2 * n + 1);
+        scratch.values.resize(tree.columns.size());
+        for (std::size_t c = 0; c < tree.columns.size(); ++c) scratch.values[c] = x[tree.columns[c].column];
+        scratch.planes.resize(n_bytes * (n_planes + 1));
+        std::uint8_t* const planes = scratch.planes.data();
+        std::uint8_t* const goes_left = planes + n_bytes * n_planes;
+        const float* const values = scratch.values.data();
+        masks[0] = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const CodedNode& node = tree.nodes[i];
+            const bool left = node.goes_left(values[node.column]);
+            const Mask mask = masks[node.slot];
+            masks[2 - left + 2 * i] = mask;
+            masks[1 + left + 2 * i] = mask | Mask{1} << node.variable;
+            for (std::size_t b = 0; b < n_planes; ++b)
+                planes[n_bytes * b + i] = static_cast<std::uint8_t>(mask >> (8 * b));
+            goes_left[i] = left;
+        }
     }
+
+    std::vector<std::uint64_t> departed_;  // by variable: a set of splits
+    std::vector<std::uint64_t> goes_left_;
 };
 
-inline std::size_t visited(const Splits<std::uint16_t>& splits, std::uint64_t S, std::uint32_t* out) {
-    return kernels().visited16(splits.departure.data(), splits.own.data(), splits.size, static_cast<std::uint16_t>(S),
-                               out);
-}
-inline std::size_t visited(const Splits<std::uint64_t>& splits, std::uint64_t S, std::uint32_t* out) {
-    return kernels().visited64(splits.departure.data(), splits.own.data(), splits.size, S, out);
-}
-
-// The variables of S on which a split is visited for S: they alone decide the cell.
-inline std::uint64_t effective_set(const Splits<std::uint16_t>& splits, std::uint64_t S) {
-    return kernels().effective16(splits.departure.data(), splits.own.data(), splits.size,
-                                 static_cast<std::uint16_t>(S));
-}
-inline std::uint64_t effective_set(const Splits<std::uint64_t>& splits, std::uint64_t S) {
-    return kernels().effective64(splits.departure.data(), splits.own.data(), splits.size, S);
-}
-
-// A wide set has few of its many possible variables, so only the splits on these are checked.
-template <class Visit>
-void for_each_variable(WideSet S, const Visit& visit) {
-    for (std::size_t word = 0; word < 2; ++word)
-        for (auto bits = static_cast<std::uint64_t>(S >> (64 * word)); bits; bits &= bits - 1)
-            visit(64 * word + static_cast<std::size_t>(std::countr_zero(bits)));
-}
-inline std::size_t visited(const Splits<WideSet>& splits, WideSet S, std::uint32_t* out) {
-    std::size_t n_out = 0;
-    for_each_variable(S, [&](std::size_t v) {
-        const std::size_t n_before = n_out;
-        for (std::size_t i = splits.begin[v]; i < splits.begin[v + 1]; ++i) {
-            out[n_out] = splits.of[i];
-            n_out += (splits.departure[splits.of[i]] & S) == 0;
+// The variables of a set, ascending.
+template <class Set>
+class Members {
+  public:
+    explicit Members(Set S) {
+        if constexpr (sizeof(Set) <= 8) {
+            append(S, 0);
+        } else {
+            append(static_cast<std::uint64_t>(S), 0);
+            append(static_cast<std::uint64_t>(S >> 64), 64);
         }
-        std::inplace_merge(out, out + n_before, out + n_out);
-    });
-    return n_out;
-}
-inline WideSet effective_set(const Splits<WideSet>& splits, WideSet S) {
-    WideSet all = 0;
-    for_each_variable(S, [&](std::size_t v) {
-        bool is_visited = false;
-        for (std::size_t i = splits.begin[v]; i < splits.begin[v + 1] && !is_visited; ++i)
-            is_visited = (splits.departure[splits.of[i]] & S) == 0;
-        if (is_visited) all |= WideSet{1} << v;
-    });
-    return all;
-}
+    }
+    const std::uint8_t* data() const { return variable_; }
+    std::size_t size() const { return n_; }
+    std::uint8_t operator[](std::size_t j) const { return variable_[j]; }
+
+  private:
+    void append(std::uint64_t bits, int first) {
+        for (; bits; bits &= bits - 1) variable_[n_++] = static_cast<std::uint8_t>(first + std::countr_zero(bits));
+    }
+
+    std::size_t n_ = 0;
+    std::uint8_t variable_[8 * sizeof(Set)];
+};
 
 // Calls visit(position) for each row of a set, in the order of the tree's rows.
 template <class Visit>
@@ -169,12 +142,17 @@ class CellFinder {
         bool is_whole;  // all rows of the tree; `rows` is empty then
     };
 
-    template <class Mask, class Set>
-    Cell find(const CodedTree& tree, const Splits<Mask>& splits, Set S, std::size_t min_node_size) {
-        if (visited_.size() < splits.size) visited_.resize(splits.size);
-        n_visited_ = visited(splits, S, visited_.data());
-        if (tree.has_bits()) return apply_bits(tree, splits.node_and_side.data(), min_node_size);
-        tighten(tree, splits.node_and_side.data());
+    // Finds the splits that are visited for the variables, and writes in is_effective[j] whether one is on members[j].
+    void visit(const CodedTree& tree, const Departures& departures, const std::uint8_t* members, std::size_t n_members,
+               std::uint8_t* is_effective) {
+        if (visited_.size() < tree.n_words) visited_.resize(tree.n_words);
+        kernels().visit(departures.sets(tree), members, n_members, visited_.data(), is_effective);
+    }
+
+    // The cell of the set that was visited last.
+    Cell find(const CodedTree& tree, const Departures& departures, std::size_t min_node_size) {
+        if (tree.has_bits()) return walk(tree, departures, min_node_size);
+        tighten(tree, departures.goes_left());
         const std::size_t t = count_from(tree, min_node_size);
         return refine(tree, t, min_node_size);
     }
@@ -192,27 +170,28 @@ class CellFinder {
     static constexpr double kSafety = 2.0;
 
     // For a tree of few rows: applies the visited splits one by one, as in the definition.
-    Cell apply_bits(const CodedTree& tree, const std::uint32_t* node_and_side, std::size_t min_node_size) {
-        const std::size_t blocks = n_blocks(tree.n_rows);
-        next_.reserve(blocks);
-        cell_.reserve(blocks);
+    Cell walk(const CodedTree& tree, const Departures& departures, std::size_t min_node_size) {
+        const std::size_t blocks = n_blocks(tree.n_rows), n_words = padded(blocks);
+        next_.reserve(n_words);
+        cell_.reserve(n_words);
         for (std::size_t b = 0; b < blocks; ++b) cell_.rows.block[b] = static_cast<std::uint32_t>(b);
-        std::fill_n(cell_.rows.mask, blocks, ~std::uint64_t{0});
+        std::fill_n(cell_.rows.mask, tree.n_rows / kBlock, ~std::uint64_t{0});
+        std::fill_n(cell_.rows.mask + tree.n_rows / kBlock, n_words - tree.n_rows / kBlock, std::uint64_t{0});
         if (tree.n_rows % kBlock) cell_.rows.mask[blocks - 1] = (std::uint64_t{1} << (tree.n_rows % kBlock)) - 1;
-        cell_.rows.size = blocks;
-        n_rows_ = tree.n_rows;
-        for (std::size_t i = 0; i < n_visited_; ++i) {
-            const std::uint32_t ref = node_and_side[visited_[i]];
-            const std::uint64_t* left_rows = tree.left_rows.data() + blocks * (ref >> 1);
-            const std::size_t n = kernels().keep(cell_.rows.mask, left_rows, !(ref & 1), blocks, next_.rows.mask);
-            if (n < min_node_size) break;
-            std::swap(cell_.rows.mask, next_.rows.mask);
-            n_rows_ = n;
-        }
-        return {cell_.rows, n_rows_, n_rows_ == tree.n_rows};
+        const Kept kept = kernels().walk({tree.left_rows.data(), n_words, visited_.data(), departures.goes_left(),
+                                          tree.n_words, tree.n_rows, min_node_size},
+                                         cell_.rows.mask, next_.rows.mask);
+        return {{cell_.rows.block, kept.rows, blocks}, kept.n_rows, kept.n_rows == tree.n_rows};
     }
 
-    void tighten(const CodedTree& tree, const std::uint32_t* node_and_side) {
+    template <class Visit>
+    void for_each_visited(std::size_t n_words, const Visit& visit) const {
+        for (std::size_t w = 0; w < n_words; ++w)
+            for (std::uint64_t bits = visited_[w]; bits; bits &= bits - 1)
+                visit(64 * w + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+
+    void tighten(const CodedTree& tree, const std::uint64_t* goes_left) {
         if (box_.size() < tree.columns.size()) {
             box_.resize(tree.columns.size());
             n_left_.resize(tree.columns.size());
@@ -220,11 +199,10 @@ class CellFinder {
         }
         steps_.clear();
         columns_.clear();
-        for (std::size_t i = 0; i < n_visited_; ++i) {
-            const std::uint32_t ref = node_and_side[visited_[i]];
-            const CodedNode& node = tree.nodes[ref >> 1];
+        for_each_visited(tree.n_words, [&](std::size_t i) {
+            const CodedNode& node = tree.nodes[i];
             const TreeColumn& column = tree.columns[node.column];
-            const bool left = ref & 1;
+            const bool left = goes_left[i / 64] >> (i % 64) & 1;
             if (!touched_[node.column]) {
                 touched_[node.column] = 1;
                 box_[node.column] = column.everything();
@@ -237,13 +215,13 @@ class CellFinder {
             const CodeInterval next{std::max(interval.lo, (node.code + 1) & right),
                                     std::min(interval.hi, node.code | right),
                                     static_cast<bool>(interval.missing & (left == node.missing_left))};
-            if (!((next.lo ^ interval.lo) | (next.hi ^ interval.hi) | (next.missing ^ interval.missing))) continue;
+            if (!((next.lo ^ interval.lo) | (next.hi ^ interval.hi) | (next.missing ^ interval.missing))) return;
             interval = next;
             const std::uint32_t n_left = column.count(next);
-            if (n_left == n_left_[node.column]) continue;
+            if (n_left == n_left_[node.column]) return;
             n_left_[node.column] = n_left;
             steps_.push_back({node.column, n_left, next});
-        }
+        });
         for (const std::uint32_t c : columns_) touched_[c] = 0;
     }
 
@@ -336,8 +314,7 @@ class CellFinder {
         return {cell_.rows, n_rows_, false};
     }
 
-    std::vector<std::uint32_t> visited_;  // positions in Splits
-    std::size_t n_visited_ = 0;
+    std::vector<std::uint64_t> visited_;  // a set of splits
     std::vector<CodeInterval> box_;       // by column of the tree
     std::vector<std::uint32_t> n_left_;   // by column of the tree: rows in its interval
     std::vector<std::uint8_t> touched_;   // by column of the tree

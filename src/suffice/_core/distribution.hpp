@@ -45,8 +45,11 @@ class CellRanks {
     std::size_t n_trees() const { return projection_.trees.size(); }
     std::span<const std::uint32_t> ranks(std::size_t t) {
         const CodedTree& tree = projection_.trees[t];
-        splits_.find(tree, x_, scratch_);
-        const auto cell = finder_.find(tree, splits_, S_, min_node_size_);
+        departures_.find(tree, projection_.n_variables, x_, scratch_);
+        const Members members(S_);
+        std::uint8_t is_effective[kWordVariables];
+        finder_.visit(tree, departures_, members.data(), members.size(), is_effective);
+        const auto cell = finder_.find(tree, departures_, min_node_size_);
         if (cell.is_whole) return {tree.rank, tree.n_rows};
         ranks_.clear();
         for_each_position(cell.rows, [&](std::size_t position) { ranks_.push_back(tree.rank[position]); });
@@ -58,8 +61,8 @@ class CellRanks {
     std::size_t min_node_size_;
     const float* x_ = nullptr;
     std::uint64_t S_ = 0;
-    Splits<std::uint64_t> splits_;
-    Splits<std::uint64_t>::Scratch scratch_;
+    Departures departures_;
+    Departures::Scratch scratch_;
     CellFinder finder_;
     std::vector<std::uint32_t> ranks_;
 };

@@ -34,25 +34,46 @@ struct RowSet {
     std::size_t size;
 };
 
+// A set of splits of one tree has one bit for each, in breadth-first order. It takes a multiple of this many words.
+inline constexpr std::size_t kWordsTogether = 4;
+
+// Sets of splits at one row x, `n_words` words for each variable.
+struct SplitSets {
+    const std::uint64_t* departed;  // the splits whose path from the root leaves that of x at a split on the variable
+    const std::uint64_t* own;       // the splits on the variable
+    std::size_t n_words;
+};
+
+// A tree of few rows, and the splits that remove rows from it.
+struct Walk {
+    const std::uint64_t* left_rows;  // by split: the blocks of rows that go left
+    std::size_t n_blocks;            // a multiple of kWordsTogether
+    const std::uint64_t* visited;    // the splits
+    const std::uint64_t* goes_left;  // those at which x goes left
+    std::size_t n_words;
+    std::size_t n_rows;  // of the cell
+    std::size_t min_rows;
+};
+
+struct Kept {
+    std::uint64_t* rows;  // one of the two buffers
+    std::size_t n_rows;
+};
+
 struct Kernels {
     const char* name;
-    // Positions i < n with (departure[i] & S) == 0 and (own[i] & S) != 0, ascending; n is a multiple of 16.
-    std::size_t (*visited16)(const std::uint16_t* departure, const std::uint16_t* own, std::size_t n, std::uint16_t S,
-                             std::uint32_t* out);
-    std::size_t (*visited64)(const std::uint64_t* departure, const std::uint64_t* own, std::size_t n, std::uint64_t S,
-                             std::uint32_t* out);
-    // The union of own[i] over these positions.
-    std::uint16_t (*effective16)(const std::uint16_t* departure, const std::uint16_t* own, std::size_t n,
-                                 std::uint16_t S);
-    std::uint64_t (*effective64)(const std::uint64_t* departure, const std::uint64_t* own, std::size_t n,
-                                 std::uint64_t S);
+    // out[w]: bit `bit` of the bytes 64 w ... 64 w + 63, one after the other.
+    void (*bit_plane)(const std::uint8_t* bytes, std::size_t n_words, int bit, std::uint64_t* out);
+    // Fills `visited` with the splits that are visited for a set of variables, and says in is_effective[j] whether one
+    // of them is on members[j].
+    void (*visit)(const SplitSets& splits, const std::uint8_t* members, std::size_t n_members, std::uint64_t* visited,
+                  std::uint8_t* is_effective);
+    // Keeps the rows of `cell` that go the way of x, split by split, until a split would leave fewer than min_rows.
+    Kept (*walk)(const Walk& walk, std::uint64_t* cell, std::uint64_t* scratch);
     // alive[w] &= blocks 64 w ... 64 w + 63 that may have a row inside the interval.
     void (*overlap)(const CodeView& column, const CodeInterval& interval, std::size_t n_words, std::uint64_t* alive);
     // Rows of `in` inside the interval, without empty blocks; returns their number. `out` may be `in`.
     std::size_t (*refine)(const CodeView& column, const CodeInterval& interval, const RowSet& in, RowSet& out);
-    // out[b] = in[b] & bits[b], or in[b] & ~bits[b]; returns the number of rows.
-    std::size_t (*keep)(const std::uint64_t* in, const std::uint64_t* bits, bool inverted, std::size_t n_blocks,
-                        std::uint64_t* out);
     // The number of rows in `rows` whose bit is on in `bits` (one word per block).
     std::size_t (*count)(const RowSet& rows, const std::uint64_t* bits);
     // bits[b] = rows of block b with lo <= rank <= hi; returns their number. `rank` is padded to full blocks.

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,90 +19,169 @@
 
 namespace suffice {
 
-// The type of sets if the departure masks of splits have type Mask.
-template <class Mask>
-using SetOf = std::conditional_t<std::is_same_v<Mask, WideSet>, WideSet, std::uint64_t>;
-
-// Keeps the shares of one row for some sets. A new set overwrites the old one in its slot, whose share is computed
-// again if it is needed again.
+// Keeps the shares of one row and tree for some sets.
 template <class Set>
 class ShareMemo {
   public:
-    explicit ShareMemo(std::size_t n_variables)
-        : bits_(static_cast<int>(std::min<std::size_t>(n_variables, 11))), entries_(std::size_t{1} << bits_) {}
-    // The slot for the share of a set, and whether the share of this row is in it already. Rows are numbered from 1.
-    std::pair<double*, bool> find(Set set, std::uint64_t row) {
-        Entry& entry = entries_[set < entries_.size() ? static_cast<std::size_t>(set) : hash(set)];
-        const bool known = entry.set == set && entry.row == row;
-        entry.set = set;
-        entry.row = row;  // cheaper than clearing all slots for every row
-        return {&entry.share, known};
+    // Where the share of a set is kept, and whether it is there already. `epoch` is a number that changes with the row
+    // and with the numbering of variables: cheaper than clearing all slots. Sets of the first variables have a slot
+    // each. Other sets share some slots: the new one overwrites the old one, whose share is computed again if needed.
+    std::pair<double*, bool> find(Set set, std::uint64_t epoch) {
+        if (set < kSlots) {
+            const auto slot = static_cast<std::size_t>(set);
+            if (slot >= entries_.size()) [[unlikely]]
+                entries_.resize(std::bit_ceil(slot + 1));
+            return look(entries_[slot], epoch);
+        }
+        if (others_.empty()) [[unlikely]] {
+            others_.resize(kSlots);
+            sets_.resize(kSlots);
+        }
+        const std::size_t slot = hash(set);
+        auto found = look(others_[slot], epoch);
+        found.second = found.second && sets_[slot] == set;
+        sets_[slot] = set;
+        return found;
     }
 
   private:
+    static constexpr int kBits = 11;
+    static constexpr std::size_t kSlots = std::size_t{1} << kBits;
+
     struct Entry {
-        Set set = 0;
-        std::uint64_t row = 0;
         double share = 0.0;
+        std::uint64_t epoch = 0;
     };
 
-    std::size_t hash(Set set) const {
-        auto word = static_cast<std::uint64_t>(set);
-        if constexpr (sizeof(Set) > sizeof(word)) word ^= static_cast<std::uint64_t>(set >> 64) * 0xC2B2AE3D27D4EB4Full;
-        return static_cast<std::size_t>((word * 0x9E3779B97F4A7C15ull) >> (64 - bits_));
+    static std::pair<double*, bool> look(Entry& entry, std::uint64_t epoch) {
+        const bool is_known = entry.epoch == epoch;
+        entry.epoch = epoch;
+        return {&entry.share, is_known};
     }
 
-    int bits_;
-    std::vector<Entry> entries_;
+    static std::size_t hash(Set set) {
+        auto word = static_cast<std::uint64_t>(set);
+        if constexpr (sizeof(Set) > sizeof(word)) word ^= static_cast<std::uint64_t>(set >> 64) * 0xC2B2AE3D27D4EB4Full;
+        return static_cast<std::size_t>((word * 0x9E3779B97F4A7C15ull) >> (64 - kBits));
+    }
+
+    std::vector<Entry> entries_, others_;
+    std::vector<Set> sets_;  // by slot of `others_`
+};
+
+// The shares of a small tree for all sets of its variables. They depend on the row only by its outcome and by the side
+// that it takes at each split, so that many rows have the same.
+class SmallTreeShares {
+  public:
+    // A tree is small if it splits on at most this many variables, and if its splits fit into one word.
+    static constexpr std::size_t kMaxVariables = 10;
+    static constexpr std::size_t kMaxSplits = 64;
+
+    // Looks the row up: its shares are found, or are unknown from here on.
+    void set_row(std::uint64_t goes_left, const RankRange& outcome, std::size_t n_variables) {
+        const std::size_t n_sets = std::size_t{1} << n_variables;
+        if (shares_.size() + n_sets > kMaxShares) {
+            shares_.clear();
+            begin_.clear();
+        }
+        const auto [found, is_new] = begin_.try_emplace({goes_left, outcome.lo, outcome.hi}, shares_.size());
+        if (is_new) shares_.resize(shares_.size() + n_sets, std::numeric_limits<double>::quiet_NaN());
+        at_row_ = shares_.data() + found->second;
+    }
+    double& share(std::size_t set) { return at_row_[set]; }
+
+  private:
+    // How many shares of a tree are kept: 64 KiB.
+    static constexpr std::size_t kMaxShares = 8192;
+
+    struct Key {
+        std::uint64_t goes_left;
+        std::uint32_t lo, hi;
+        bool operator==(const Key&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Key& key) const {
+            const std::uint64_t outcome = std::uint64_t{key.lo} << 32 | key.hi;
+            return static_cast<std::size_t>((key.goes_left ^ outcome * 0xC2B2AE3D27D4EB4Full) * 0x9E3779B97F4A7C15ull >>
+                                            16);
+        }
+    };
+
+    std::unordered_map<Key, std::size_t, Hash> begin_;
+    std::vector<double> shares_;
+    double* at_row_ = nullptr;
 };
 
 // One row x with its outcome: the SDP of any set of variables.
-template <class Mask>
+//
+// Bit i of a set stands for the variable that `set_variables` names at i. Sets of the first 11 of them are fastest.
+template <class Set>
 class RowView {
   public:
-    using Set = SetOf<Mask>;
-    explicit RowView(const Projection& projection)
+    RowView(const Projection& projection, std::size_t min_node_size)
         : projection_(projection),
-          splits_(projection.trees.size()),
-          bits_(projection.trees.size()),
-          n_marginal_(projection.trees.size()),
-          is_ready_(projection.trees.size()),
-          memo_(projection.trees.size(), ShareMemo<Set>(projection.n_variables)) {}
+          min_node_size_(min_node_size),
+          variable_of_(projection.n_variables),
+          has_few_outcomes_(projection.forest->y_values.size() <= kFewOutcomes),
+          trees_(projection.trees.size()) {
+        std::iota(variable_of_.begin(), variable_of_.end(), std::uint8_t{0});
+    }
 
     void set_row(const float* x, const RankRange& outcome) {
         x_ = x;
         outcome_ = outcome;
         ++row_;
-        std::fill(is_ready_.begin(), is_ready_.end(), 0);
+        ++epoch_;
     }
 
-    std::size_t n_trees() const { return projection_.trees.size(); }
+    // Numbers the variables anew: `variables` are all of them, in any order.
+    void set_variables(std::span<const std::uint8_t> variables) {
+        std::copy(variables.begin(), variables.end(), variable_of_.begin());
+        ++epoch_;
+    }
+
+    std::size_t n_trees() const { return trees_.size(); }
+
+    // The variables that a tree splits on.
+    Set variables(std::size_t t) {
+        TreeView& view = trees_[t];
+        if (view.epoch != epoch_) prepare(t, view);
+        return view.variables;
+    }
 
     // The share of the rows with the outcome in the cell of x for S, in one tree.
-    double share(std::size_t tree, Set S, std::size_t min_node_size) {
-        prepare(tree);
-        const Set effective = effective_set(splits_[tree], S);
-        const auto [share, known] = memo_[tree].find(effective, row_);
-        if (known) return *share;
-        const auto cell = finder_.find(projection_.trees[tree], splits_[tree], effective, min_node_size);
-        const std::size_t hits = cell.is_whole ? n_marginal_[tree] : kernels().count(cell.rows, bits_[tree].data());
-        return *share = static_cast<double>(hits) / static_cast<double>(cell.n_rows);
+    double share(std::size_t t, Set S) {
+        TreeView& view = trees_[t];
+        if (view.epoch != epoch_) prepare(t, view);
+        if (view.is_small) {
+            double& share = view.small.share(small_set(view, S));
+            return share == share ? share : share = share_in_small(t, view, S & view.variables);
+        }
+        // Variables on which the tree does not split have no effect.
+        const auto [share, is_known] = view.memo.find(S & view.variables, epoch_);
+        return is_known ? *share : *share = share_by_effective_set(t, view, S & view.variables);
     }
 
-    double sdp(Set S, std::size_t min_node_size) {
+    // The SDP of one set. Its shares are not kept.
+    double sdp(Set S) {
         double sum = 0.0;
-        for (std::size_t tree = 0; tree < n_trees(); ++tree) sum += share(tree, S, min_node_size);
+        for (std::size_t t = 0; t < n_trees(); ++t) {
+            TreeView& view = trees_[t];
+            visit(t, view, Members<Set>(S));
+            sum += share_of_cell(t, view);
+        }
         return sum / static_cast<double>(n_trees());
     }
 
     // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S.
-    double squared_weights(Set S, std::size_t min_node_size) {
+    double squared_weights(Set S) {
         weight_.resize(projection_.forest->X.n_rows, 0.0);
         weighted_.clear();
+        const Members<Set> members(S);
         for (std::size_t t = 0; t < n_trees(); ++t) {
-            prepare(t);
-            const auto cell =
-                finder_.find(projection_.trees[t], splits_[t], effective_set(splits_[t], S), min_node_size);
+            TreeView& view = trees_[t];
+            visit(t, view, members);
+            const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_);
             const std::vector<std::uint32_t>& rows = projection_.forest->trees[t].rows;
             const double weight = 1.0 / static_cast<double>(cell.n_rows);
             const auto add = [&](std::size_t position) {
@@ -119,27 +202,120 @@ class RowView {
     }
 
   private:
-    [[gnu::noinline]] void prepare(std::size_t t) {
-        if (is_ready_[t]) return;
-        is_ready_[t] = 1;
+    // Rows with few distinct outcomes have the same shares in small trees.
+    static constexpr std::size_t kFewOutcomes = 64;
+
+    // What is known about one tree, at the row that was set last when it was needed.
+    struct TreeView {
+        std::uint64_t epoch = 0;
+        Set variables = 0;        // those that the tree splits on
+        std::uint64_t n_row = 0;  // the row of `departures` and `has_outcome`
+        Departures departures;
+        RankRange outcome;
+        std::vector<std::uint64_t> has_outcome;  // one bit for each row of the tree
+        std::size_t n_with_outcome = 0;
+        ShareMemo<Set> memo;
+        // Small trees.
+        bool is_small = false;
+        std::uint64_t n_row_of_small = 0;
+        std::uint8_t n_bits = 0;
+        std::uint8_t bit[SmallTreeShares::kMaxVariables];  // of its variables in a set
+        SmallTreeShares small;
+    };
+
+    [[gnu::noinline]] void prepare(std::size_t t, TreeView& view) {
+        view.epoch = epoch_;
         const CodedTree& tree = projection_.trees[t];
-        splits_[t].find(tree, x_, scratch_);
-        bits_[t].resize(n_blocks(tree.n_rows));
-        n_marginal_[t] = kernels().outcome(tree.rank, tree.n_rows, outcome_.lo, outcome_.hi, bits_[t].data());
+        view.variables = 0;
+        for (std::size_t i = 0; i < variable_of_.size(); ++i)
+            view.variables |= static_cast<Set>(tree.variables >> variable_of_[i] & 1) << i;
+        const Members<Set> members(view.variables);
+        view.is_small = has_few_outcomes_ && members.size() <= SmallTreeShares::kMaxVariables &&
+                        tree.nodes.size() <= SmallTreeShares::kMaxSplits;
+        if (!view.is_small) return;
+        // The shares are ordered by the numbers of the variables in the projection, which are the same for all rows.
+        view.n_bits = static_cast<std::uint8_t>(members.size());
+        std::copy(members.data(), members.data() + members.size(), view.bit);
+        std::sort(view.bit, view.bit + view.n_bits,
+                  [&](std::uint8_t a, std::uint8_t b) { return variable_of_[a] < variable_of_[b]; });
+        if (view.n_row_of_small == row_) return;
+        view.n_row_of_small = row_;
+        std::uint64_t goes_left = 0;
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+            const CodedNode& node = tree.nodes[i];
+            goes_left |= std::uint64_t{node.goes_left(x_[tree.columns[node.column].column])} << i;
+        }
+        view.small.set_row(goes_left, outcome_, view.n_bits);
+    }
+
+    // The position of a set among all sets of the variables of a small tree.
+    static std::size_t small_set(const TreeView& view, Set S) {
+        std::size_t set = 0;
+        for (std::size_t j = 0; j < view.n_bits; ++j) set |= static_cast<std::size_t>(S >> view.bit[j] & 1) << j;
+        return set;
+    }
+
+    [[gnu::noinline]] double share_in_small(std::size_t t, TreeView& view, Set S) {
+        const Set effective = effective_set(t, view, S);
+        if (effective == S) return share_of_cell(t, view);
+        double& share = view.small.share(small_set(view, effective));
+        return share == share ? share : share = share_of_cell(t, view);
+    }
+
+    [[gnu::noinline]] double share_by_effective_set(std::size_t t, TreeView& view, Set S) {
+        const Set effective = effective_set(t, view, S);
+        if (effective == S) return share_of_cell(t, view);
+        const auto [share, is_known] = view.memo.find(effective, epoch_);
+        return is_known ? *share : *share = share_of_cell(t, view);
+    }
+
+    Set effective_set(std::size_t t, TreeView& view, Set S) {
+        const Members<Set> members(S);
+        visit(t, view, members);
+        Set effective = 0;
+        for (std::size_t j = 0; j < members.size(); ++j) effective |= Set{is_effective_[j]} << members[j];
+        return effective;
+    }
+
+    void visit(std::size_t t, TreeView& view, const Members<Set>& members) {
+        if (view.n_row != row_) look_at_row(t, view);
+        for (std::size_t j = 0; j < members.size(); ++j) visited_variable_[j] = variable_of_[members[j]];
+        finder_.visit(projection_.trees[t], view.departures, visited_variable_, members.size(), is_effective_);
+    }
+
+    [[gnu::noinline]] void look_at_row(std::size_t t, TreeView& view) {
+        view.n_row = row_;
+        const CodedTree& tree = projection_.trees[t];
+        view.departures.find(tree, projection_.n_variables, x_, scratch_);
+        if (view.outcome == outcome_ && !view.has_outcome.empty()) return;  // many rows have the same outcome
+        view.outcome = outcome_;
+        view.has_outcome.resize(n_blocks(tree.n_rows));
+        view.n_with_outcome =
+            kernels().outcome(tree.rank, tree.n_rows, outcome_.lo, outcome_.hi, view.has_outcome.data());
+    }
+
+    // The share of the set that was visited last.
+    double share_of_cell(std::size_t t, const TreeView& view) {
+        const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_);
+        const std::size_t n_hits =
+            cell.is_whole ? view.n_with_outcome : kernels().count(cell.rows, view.has_outcome.data());
+        return static_cast<double>(n_hits) / static_cast<double>(cell.n_rows);
     }
 
     const Projection& projection_;
+    std::size_t min_node_size_;
     const float* x_ = nullptr;
-    std::uint64_t row_ = 0;  // how many rows have been set
+    std::uint64_t row_ = 0;    // how many rows have been set
+    std::uint64_t epoch_ = 0;  // how many rows and numberings have been set
     RankRange outcome_;
-    std::vector<Splits<Mask>> splits_;
-    std::vector<std::vector<std::uint64_t>> bits_;  // by tree: its rows with the outcome
-    std::vector<std::size_t> n_marginal_;           // their number
-    std::vector<std::uint8_t> is_ready_;
-    std::vector<ShareMemo<Set>> memo_;
-    std::vector<double> weight_;           // by training row: k times its weight
-    std::vector<std::uint32_t> weighted_;  // the rows that have some
-    typename Splits<Mask>::Scratch scratch_;
+    std::vector<std::uint8_t> variable_of_;  // by bit of a set
+    bool has_few_outcomes_;
+    std::vector<TreeView> trees_;
+    std::uint8_t visited_variable_[8 * sizeof(Set)];  // by member of the set that was visited last
+    std::uint8_t is_effective_[8 * sizeof(Set)];      // whether it has an effect
+    std::vector<double> weight_;                      // by training row: k times its weight
+    std::vector<std::uint32_t> weighted_;             // the rows that have some
+    Departures::Scratch scratch_;
     CellFinder finder_;
 };
 

@@ -83,13 +83,15 @@ class SetsOfSize {
     Set set_ = 0;
 };
 
-template <class Mask>
+template <class Set>
 class Search {
   public:
-    using Set = SetOf<Mask>;
-
     Search(const Projection& projection, const SearchOptions& options, const StopFlag& stop)
-        : options_(options), stop_(stop), row_(projection), every_(projection.n_variables) {
+        : options_(options),
+          stop_(stop),
+          row_(projection, options.min_node_size),
+          every_(projection.n_variables),
+          order_(projection.trees.size()) {
         std::iota(every_.begin(), every_.end(), std::uint8_t{0});
     }
 
@@ -97,6 +99,11 @@ class Search {
         row_.set_row(x, outcome);
         dropped_.clear();
         variables_ = every_;
+        if (names_ != every_) {
+            names_ = every_;
+            row_.set_variables(names_);
+        }
+        std::iota(order_.begin(), order_.end(), 0u);
         SearchResult result;
         find_sufficient(result);
         if (result.sufficient.empty()) {
@@ -109,11 +116,14 @@ class Search {
         result.best_squares = squares(result.best);
         result.nearly_squares =
             result.nearly.variables == result.best.variables ? result.best_squares : squares(result.nearly);
+        for (ScoredSet& set : result.sufficient) set.variables = named(static_cast<Set>(set.variables));
+        result.best.variables = named(static_cast<Set>(result.best.variables));
+        result.nearly.variables = named(static_cast<Set>(result.nearly.variables));
         return result;
     }
 
   private:
-    // A set and the sum of its shares over the first trees.
+    // A set and the sum of its shares over the first trees, in the order in which its trees are taken.
     struct Partial {
         Set variables;
         double sum;
@@ -122,8 +132,12 @@ class Search {
 
     // The sum of squared weights is rounded: six equal weights must not count as fewer than six rows.
     static constexpr double kSlightlyMore = 1.0 + 1e-9;
+    // More than two sums of the same shares in different orders differ, by tree.
+    static constexpr double kOrderRounding = 1e-12;
     // How many sets go through the trees together, so that the rows of a tree stay in the cache for all of them.
     static constexpr std::size_t kBatch = 4096;
+    // How many trees are added before the variables to choose from are compared again.
+    static constexpr std::size_t kTreesBetweenChecks = 8;
     // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
     static constexpr std::size_t kMaxDropped = 1 << 16;
     // The share of the highest SDP that a set must keep to come near it.
@@ -137,7 +151,8 @@ class Search {
         bool is_chosen = false;
         for (std::size_t size = options_.min_size; size <= last_size() && !stop_; ++size) {
             if (size > 1 && !is_chosen) {  // where one variable is sufficient, the choice may not be needed
-                choose_variables();
+                sort_trees();
+                choose_variables(sufficient);
                 is_chosen = true;
                 if (size > last_size()) return;
             }
@@ -153,29 +168,124 @@ class Search {
         }
     }
 
+    // Sets of two and more take the trees first whose share is lowest when all variables are known: there most sets
+    // lose most, and are dropped after fewer trees.
+    void sort_trees() {
+        Set all = 0;
+        for (const std::uint8_t v : variables_) all |= Set{1} << v;
+        share_of_all_.resize(order_.size());
+        for (std::size_t t = 0; t < order_.size() && !stop_; ++t) share_of_all_[t] = row_.share(t, all);
+        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return share_of_all_[a] != share_of_all_[b] ? share_of_all_[a] < share_of_all_[b] : a < b;
+        });
+    }
+
     // Keeps the variables that matter most at the row, chosen one after the other: the next is the one with which those
     // before have the highest SDP. Among equals, the first in the projection is chosen.
-    void choose_variables() {
+    void choose_variables(std::vector<ScoredSet>& sufficient) {
         if (options_.n_by_row == 0 || options_.n_by_row >= variables_.size()) return;
-        const double tie = kRounding * static_cast<double>(row_.n_trees());
-        std::vector<std::uint8_t> left = std::move(variables_);
-        variables_.clear();
+        std::vector<std::uint8_t> left = variables_, chosen_variables;
         Set chosen = 0;
-        while (variables_.size() < options_.n_by_row && !stop_) {
-            double best_sum = -1.0;
-            std::size_t best = 0;
-            for (std::size_t i = 0; i < left.size() && !stop_; ++i) {
-                Partial set{chosen | Set{1} << left[i], 0.0, 0};
-                while (set.n_trees < row_.n_trees() && bound(set) > best_sum + tie) advance(set);
-                if (set.n_trees < row_.n_trees() || set.sum <= best_sum + tie) continue;
-                best_sum = set.sum;
-                best = i;
-            }
-            chosen |= Set{1} << left[best];
-            variables_.push_back(left[best]);
-            left.erase(left.begin() + static_cast<std::ptrdiff_t>(best));
+        share_of_chosen_.resize(row_.n_trees());
+        for (std::size_t t = 0; t < row_.n_trees() && !stop_; ++t) share_of_chosen_[t] = row_.share(t, chosen);
+        std::uint8_t likely = surest_alone(left);  // from the second round on: the second of the round before
+        while (chosen_variables.size() < options_.n_by_row && !stop_) {
+            const auto [best, second] = choose_next(chosen, left, likely);
+            likely = second;
+            chosen |= Set{1} << best;
+            for (std::size_t t = 0; t < row_.n_trees(); ++t)
+                if (row_.variables(t) >> best & 1) share_of_chosen_[t] = row_.share(t, chosen);
+            chosen_variables.push_back(best);
+            std::erase(left, best);
         }
-        std::sort(variables_.begin(), variables_.end());
+        std::sort(chosen_variables.begin(), chosen_variables.end());
+        number_first(chosen_variables, sufficient);
+    }
+
+    // Numbers the variables anew, these first: sets of the first ones are the fastest. The sets so far follow.
+    void number_first(const std::vector<std::uint8_t>& variables, std::vector<ScoredSet>& sufficient) {
+        names_ = variables;
+        for (const std::uint8_t v : every_)
+            if (std::find(variables.begin(), variables.end(), v) == variables.end()) names_.push_back(v);
+        std::vector<std::uint8_t> number(names_.size());
+        for (std::size_t i = 0; i < names_.size(); ++i) number[names_[i]] = static_cast<std::uint8_t>(i);
+        const auto renumbered = [&](Set set) {
+            Set out = 0;
+            const Members<Set> members(set);
+            for (std::size_t j = 0; j < members.size(); ++j) out |= Set{1} << number[members[j]];
+            return out;
+        };
+        for (Partial& set : dropped_) set.variables = renumbered(set.variables);
+        for (ScoredSet& set : sufficient) set.variables = renumbered(static_cast<Set>(set.variables));
+        variables_.resize(variables.size());
+        std::iota(variables_.begin(), variables_.end(), std::uint8_t{0});
+        row_.set_variables(names_);
+    }
+
+    // A set in the numbers of the projection.
+    WideSet named(Set set) const {
+        WideSet out = 0;
+        const Members<Set> members(set);
+        for (std::size_t j = 0; j < members.size(); ++j) out |= WideSet{1} << names_[members[j]];
+        return out;
+    }
+
+    // The variable that stayed surest when each was searched alone; any one if they were not.
+    std::uint8_t surest_alone(const std::vector<std::uint8_t>& variables) const {
+        double highest = -1.0;
+        std::uint8_t surest = variables.front();
+        for (const Partial& set : dropped_)
+            for (const std::uint8_t v : variables)
+                if (set.variables == Set{1} << v && bound(set) > highest) {
+                    highest = bound(set);
+                    surest = v;
+                }
+        return surest;
+    }
+
+    // The variable that has the highest SDP together with those chosen before, and the next best of those known. A tree
+    // that does not split on a variable has the same share with it as without it.
+    std::pair<std::uint8_t, std::uint8_t> choose_next(Set chosen, const std::vector<std::uint8_t>& left,
+                                                      std::uint8_t likely) {
+        const std::size_t k = row_.n_trees();
+        const double tie = kRounding * static_cast<double>(k);
+        // The likely one is computed first: the others are dropped when they can no longer reach it.
+        double enough = -2 * tie;
+        for (std::size_t t = 0; t < k && !stop_; ++t) enough += row_.share(t, chosen | Set{1} << likely);
+        Set rivals = 0;
+        for (const std::uint8_t v : left) rivals |= Set{1} << v;
+        gain_.assign(every_.size(), 0.0);
+        double sum = 0.0;  // of the variables chosen before, over the first trees
+        for (std::size_t l = 0; l < k && !stop_; ++l) {
+            const std::size_t t = order_[l];
+            sum += share_of_chosen_[t];
+            const Members<Set> affected(rivals & row_.variables(t));
+            for (std::size_t j = 0; j < affected.size(); ++j)
+                gain_[affected[j]] += row_.share(t, chosen | Set{1} << affected[j]) - share_of_chosen_[t];
+            if (l % kTreesBetweenChecks != 0) continue;
+            const Members<Set> alive(rivals);
+            for (std::size_t j = 0; j < alive.size(); ++j)
+                if (alive[j] != likely && sum + gain_[alive[j]] + static_cast<double>(k - 1 - l) < enough)
+                    rivals &= ~(Set{1} << alive[j]);
+        }
+        double best_gain = -2.0 * static_cast<double>(k), second_gain = best_gain;
+        std::uint8_t best = likely, second = likely;
+        for (const std::uint8_t v : left) {
+            if (!(rivals >> v & 1)) continue;
+            if (gain_[v] > best_gain + tie) {
+                second = best;
+                second_gain = best_gain;
+                best_gain = gain_[v];
+                best = v;
+            } else if (gain_[v] > second_gain) {
+                second_gain = gain_[v];
+                second = v;
+            }
+        }
+        if (second == best)  // the others were dropped: any of them will do
+            for (const std::uint8_t v : left)
+                if (v != best) second = v;
+        return {best, second};
     }
 
     // Appends the sufficient sets of one size, and returns whether there was a set without a sufficient subset.
@@ -202,17 +312,32 @@ class Search {
     // Removes the sets with SDP < pi from `living_`. After l of k trees, the SDP is at most (sum + k - l) / k.
     void drop_insufficient() {
         const double needed = sum_to_reach(options_.pi, row_.n_trees());
-        for (std::size_t tree = 0; tree < row_.n_trees() && !living_.empty() && !stop_; ++tree) {
+        const double surely_needed = needed - kOrderRounding * static_cast<double>(row_.n_trees());
+        for (std::size_t l = 0; l < row_.n_trees() && !living_.empty() && !stop_; ++l) {
             std::size_t n_living = 0;
             for (Partial& set : living_) {
                 advance(set);
-                if (bound(set) >= needed)
+                if (bound(set) >= surely_needed)
                     living_[n_living++] = set;
-                else if (dropped_.size() <= kMaxDropped)
-                    dropped_.push_back(set);
+                else
+                    drop(set);
             }
             living_.resize(n_living);
         }
+        if (stop_) return;
+        std::size_t n_living = 0;
+        for (Partial& set : living_) {
+            set.sum = sum_in_order(set.variables);
+            if (set.sum >= needed)
+                living_[n_living++] = set;
+            else
+                drop(set);
+        }
+        living_.resize(n_living);
+    }
+
+    void drop(const Partial& set) {
+        if (dropped_.size() <= kMaxDropped) dropped_.push_back(set);
     }
 
     // Removes the sets whose lower bound does not reach pi from `living_`, whose SDPs are complete.
@@ -220,13 +345,13 @@ class Search {
         std::size_t n_living = 0;
         for (const Partial& set : living_) {
             if (stop_) break;
-            const double n_rows = kSlightlyMore / row_.squared_weights(set.variables, options_.min_node_size);
+            const double n_rows = kSlightlyMore / row_.squared_weights(set.variables);
             const std::size_t last = options_.least_sdp.size() - 1;
             const std::size_t n = n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last;
             if (set.sum >= sum_to_reach(options_.least_sdp[n], row_.n_trees()))
                 living_[n_living++] = set;
-            else if (dropped_.size() <= kMaxDropped)
-                dropped_.push_back(set);
+            else
+                drop(set);
         }
         living_.resize(n_living);
     }
@@ -234,11 +359,12 @@ class Search {
     // The set of highest SDP. Among equals, the smallest set wins, then the first.
     ScoredSet nearest() {
         if (dropped_.empty()) return {0, 0.0};
-        // The last set that was dropped is a good first guess: it stayed longest, or it is the largest.
-        Partial best = dropped_.back();
+        // The set with the highest bound is a good first guess.
+        Partial best = *std::max_element(dropped_.begin(), dropped_.end(),
+                                         [&](const Partial& a, const Partial& b) { return bound(a) < bound(b); });
         while (best.n_trees < row_.n_trees() && !stop_) advance(best);
         for_each_dropped([&](Partial& set) { challenge(best, set); });
-        return {best.variables, sdp_of(best)};
+        return scored(best);
     }
 
     // The smallest set that keeps nearly all of the highest SDP; among sets of one size, that of the highest SDP.
@@ -253,7 +379,7 @@ class Search {
             while (bound(set) >= needed && set.n_trees < row_.n_trees() && !stop_) advance(set);
             if (set.n_trees == row_.n_trees() && set.sum >= needed) best = set;
         });
-        return {best.variables, sdp_of(best)};
+        return scored(best);
     }
 
     // Calls `visit` with each set that was searched and dropped.
@@ -274,9 +400,7 @@ class Search {
             }
     }
 
-    double squares(const ScoredSet& set) {
-        return stop_ ? 1.0 : row_.squared_weights(static_cast<Set>(set.variables), options_.min_node_size);
-    }
+    double squares(const ScoredSet& set) { return stop_ ? 1.0 : row_.squared_weights(static_cast<Set>(set.variables)); }
 
     // Replaces `best` by `set` if that is better; stops as soon as it cannot be.
     void challenge(Partial& best, Partial& set) {
@@ -291,9 +415,9 @@ class Search {
         }
     }
 
-    static bool comes_before(const Partial& a, const Partial& b) {
+    bool comes_before(const Partial& a, const Partial& b) const {
         const int n_a = count(a.variables), n_b = count(b.variables);
-        return n_a != n_b ? n_a < n_b : a.variables < b.variables;
+        return n_a != n_b ? n_a < n_b : named(a.variables) < named(b.variables);
     }
 
     static int count(Set set) {
@@ -302,9 +426,22 @@ class Search {
         return n;
     }
 
-    void advance(Partial& set) { set.sum += row_.share(set.n_trees++, set.variables, options_.min_node_size); }
+    void advance(Partial& set) { set.sum += row_.share(tree_of(set), set.variables), ++set.n_trees; }
+    // The tree that comes next. Sets of up to one variable were searched before the trees were sorted.
+    std::size_t tree_of(const Partial& set) const {
+        return (set.variables & (set.variables - 1)) == 0 ? set.n_trees : order_[set.n_trees];
+    }
     double bound(const Partial& set) const { return set.sum + static_cast<double>(row_.n_trees() - set.n_trees); }
     double sdp_of(const Partial& set) const { return set.sum / static_cast<double>(row_.n_trees()); }
+    // The sum over all trees, in their own order: the last bit of a sum depends on its order.
+    double sum_in_order(Set set) {
+        double sum = 0.0;
+        for (std::size_t t = 0; t < row_.n_trees(); ++t) sum += row_.share(t, set);
+        return sum;
+    }
+    ScoredSet scored(const Partial& set) {
+        return {set.variables, stop_ ? 0.0 : sum_in_order(set.variables) / static_cast<double>(row_.n_trees())};
+    }
     std::size_t last_size() const { return std::min(options_.max_size, variables_.size()); }
 
     // Whether `set` contains one of the first n sufficient sets.
@@ -316,10 +453,15 @@ class Search {
 
     SearchOptions options_;
     const StopFlag& stop_;
-    RowView<Mask> row_;
+    RowView<Set> row_;
     std::vector<std::uint8_t> every_;      // all variables
-    std::vector<std::uint8_t> variables_;  // the variables that sets are made of
+    std::vector<std::uint8_t> names_;      // by bit of a set: its variable in the projection
+    std::vector<std::uint8_t> variables_;  // the bits that sets are made of
     std::uint64_t n_seen_ = 0;             // how many sets have been searched
+    std::vector<std::uint32_t> order_;     // the trees, in the order in which sets of two and more take them
+    std::vector<double> share_of_all_;     // by tree, if all variables are known
+    std::vector<double> share_of_chosen_;  // by tree, if the variables chosen so far are known
+    std::vector<double> gain_;             // by variable: what the sum of the shares gains with it
     std::vector<Partial> living_, dropped_;
 };
 
