@@ -30,7 +30,10 @@ def test_a_rule_list_reads_as_numbered_sentences():
         "1. IF 2.5 < x0 <= 6.5 THEN y = 5  (support 4, few rows, coverage 40 %, MSE 1, MAE 1)",
         "ELSE LinearRegression",
     ]
-    assert str(classifier([box()]).rules_[0]) == "ALWAYS b  (support 10, few rows, coverage 100 %, precision 0.60, 0.40 expected)"
+    assert (
+        str(classifier([box()]).rules_[0])
+        == "ALWAYS b  (support 10, few rows, coverage 100 %, precision 0.60, 0.40 expected)"
+    )
     assert str(GlobalRulesClassifier()) == "GlobalRulesClassifier()"
 
 
@@ -40,7 +43,17 @@ def test_the_frame_has_a_line_for_each_rule():
     expected = classifier([LEFT, RIGHT]).rules_[1].expected
     assert frame.iloc[1].tolist() == ["x0 > 4.5", "b", 5, 0.5, 0.8, {"a": 0.2, "b": 0.8}, expected]
     frame = regressor([MIDDLE]).to_frame()
-    assert frame.columns.tolist() == ["rule", "output", "support", "coverage", "precision", "std", "mse", "mae", "expected"]
+    assert frame.columns.tolist() == [
+        "rule",
+        "output",
+        "support",
+        "coverage",
+        "precision",
+        "std",
+        "mse",
+        "mae",
+        "expected",
+    ]
     assert frame[["output", "std", "mse", "mae"]].to_numpy().tolist() == [[5.0, 1.0, 1.0, 1.0]]
     assert len(regressor([]).to_frame()) == 0
 

@@ -184,7 +184,8 @@ def _about_rules(n_lines: int) -> str:
         return "There are no rules: they were not searched for, or no row has a sufficient set."
     return (
         "The distinct rules of the explained rows, as a global list of rules collects them, with the share of the "
-        "training rows that they cover and the precision expected for new rows. The rule with the lowest number that covers a row decides. Choose a rule's rows to see them below."
+        "training rows that they cover and the precision expected for new rows. The rule with the lowest number that "
+        "covers a row decides. Choose a rule's rows to see them below."
     )
 
 
