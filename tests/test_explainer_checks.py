@@ -75,7 +75,8 @@ def test_the_empty_set_is_no_claim_about_variables():
     explanations = SufficientExplainer(random_state=0).fit(X, y).explain(X[rows], sets="minimal", rules=None)
     is_empty = np.array([not best.variables for best in explanations.best_sets])
     assert (explanations.has_set & is_empty).mean() > 0.8
-    assert share_with_sets(state, rows) == (explanations.has_set & ~is_empty).mean()
+    has_set = explanations.has_set
+    assert share_with_sets(state, rows) == ((has_set & ~is_empty).mean(), (has_set & is_empty).mean())
 
 
 @pytest.mark.parametrize("n_rows", [0, -1, 2.5, "many"])

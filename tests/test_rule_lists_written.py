@@ -21,25 +21,39 @@ ABOUT_NUMBERS = "Figures are those of the training rows."
 def test_a_rule_list_reads_as_numbered_sentences():
     assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
         "2 rules, coverage 80 % of 10 training rows; the first that covers a row decides. " + ABOUT_LABELS,
-        "1. IF x0 <= 2.5 THEN a  (support 3, coverage 30 %, precision 1.00, 0.66 expected)",
-        "2. IF x0 > 4.5 THEN b  (support 5, coverage 50 %, precision 0.80, 0.51 expected)",
+        "1. IF x0 <= 2.5 THEN a  (support 3, few rows, coverage 30 %, precision 1.00, 0.66 expected)",
+        "2. IF x0 > 4.5 THEN b  (support 5, few rows, coverage 50 %, precision 0.80, 0.51 expected)",
         "ELSE majority",
     ]
     assert str(regressor([MIDDLE], fallback=LinearRegression())).splitlines() == [
         "1 rule, coverage 40 % of 10 training rows; the first that covers a row decides. " + ABOUT_NUMBERS,
-        "1. IF 2.5 < x0 <= 6.5 THEN y = 5  (support 4, coverage 40 %, MSE 1, MAE 1)",
+        "1. IF 2.5 < x0 <= 6.5 THEN y = 5  (support 4, few rows, coverage 40 %, MSE 1, MAE 1)",
         "ELSE LinearRegression",
     ]
-    assert str(classifier([box()]).rules_[0]) == "ALWAYS b  (support 10, coverage 100 %, precision 0.60, 0.40 expected)"
+    assert (
+        str(classifier([box()]).rules_[0])
+        == "ALWAYS b  (support 10, few rows, coverage 100 %, precision 0.60, 0.40 expected)"
+    )
     assert str(GlobalRulesClassifier()) == "GlobalRulesClassifier()"
 
 
 def test_the_frame_has_a_line_for_each_rule():
     frame = classifier([LEFT, RIGHT]).to_frame()
-    assert frame.columns.tolist() == ["rule", "output", "support", "coverage", "precision", "frequencies"]
-    assert frame.iloc[1].tolist() == ["x0 > 4.5", "b", 5, 0.5, 0.8, {"a": 0.2, "b": 0.8}]
+    assert frame.columns.tolist() == ["rule", "output", "support", "coverage", "precision", "frequencies", "expected"]
+    expected = classifier([LEFT, RIGHT]).rules_[1].expected
+    assert frame.iloc[1].tolist() == ["x0 > 4.5", "b", 5, 0.5, 0.8, {"a": 0.2, "b": 0.8}, expected]
     frame = regressor([MIDDLE]).to_frame()
-    assert frame.columns.tolist() == ["rule", "output", "support", "coverage", "precision", "std", "mse", "mae"]
+    assert frame.columns.tolist() == [
+        "rule",
+        "output",
+        "support",
+        "coverage",
+        "precision",
+        "std",
+        "mse",
+        "mae",
+        "expected",
+    ]
     assert frame[["output", "std", "mse", "mae"]].to_numpy().tolist() == [[5.0, 1.0, 1.0, 1.0]]
     assert len(regressor([]).to_frame()) == 0
 

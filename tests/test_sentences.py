@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from suffice import Explanation, SufficientSet
+from suffice import Explanation, SufficientExplainer, SufficientSet
+from suffice.certificates import make_certificates
 from suffice.conditions import Condition
 from suffice.rules import Rule
 from suffice.sentences import NO_RULE
@@ -206,3 +210,22 @@ def test_no_half_sentences_are_left():
     for shown in (explanation(rules=(RULE,)), without_set(nearest_set=PAIR)):
         for words in ("Nearest comes", "Share of these", "To keep it, this is enough"):
             assert words not in str(shown)
+
+
+@pytest.mark.parametrize(("n_checked", "is_expected"), [(0, True), (49, True), (50, False)])
+def test_what_to_expect_of_new_rows_is_said_until_enough_fresh_rows_say_it(n_checked, is_expected):
+    """The share of the rows that made a rule flatters it; a certificate of ten rows does not correct that."""
+    certificate = make_certificates(
+        [n_checked], [n_checked], level=0.9, confidence=0.95, adjustment=None, is_set_aside=True
+    )[0]
+    checked = replace(RULE, certificate=certificate)
+    assert ("expect a share of 0.88 among new rows" in checked.rows_text) is is_expected
+
+
+def test_the_share_of_the_rows_that_made_a_rule_is_not_expected_of_new_rows():
+    """With `counts="bootstrap"` the precision is that share, as in the paper."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    explainer = SufficientExplainer(random_state=0, n_jobs=1, counts="bootstrap").fit(X, X[:, 1] > 0)
+    rule = explainer.explain(np.array([[0.0, 1.0, 0.0]]))[0].rule
+    assert rule.precision == rule.n_kept / rule.support
+    assert "expect" not in rule.rows_text

@@ -14,6 +14,22 @@ def test_both_shares_stand_in_one_sentence():
     assert str(SignalCheck(200, 0.76, 0.02)) == text
 
 
+def test_rows_that_need_no_variable_are_told_apart():
+    """A table with 95 % of one class was said to have no sufficient sets, though the empty set is one in all rows."""
+    text = "3 % of rows get a sufficient set of variables; 0 % would if the outcomes were shuffled (200 rows)."
+    assert str(SignalCheck(200, 0.03, 0.0, 0.95)) == f"{text} 95 % need no variable."
+
+
+@pytest.mark.parametrize(
+    ("counts", "end"),
+    [("out-of-bag", "a higher `pi`."), ("bootstrap", "a higher `pi`, or `counts='out-of-bag'`.")],
+)
+def test_the_warning_names_what_may_help(counts, end):
+    with pytest.warns(FidelityWarning) as caught:
+        SignalCheck(200, 0.52, 0.54, counts=counts).warn_if_near()
+    assert str(caught[0].message).endswith(f"try more rows, other variables, {end}")
+
+
 @pytest.mark.parametrize(
     ("share", "shuffled_share", "is_near"),
     [(0.76, 0.02, False), (0.4, 0.2, False), (0.4, 0.21, True), (0.0, 0.0, False), (0.0, 0.1, True)],

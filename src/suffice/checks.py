@@ -73,7 +73,8 @@ class CheckedForest(ConditionalForest):
         n_training = len(state.forest.X)
         rows = np.sort(rng.choice(n_training, min(n_rows, n_training), replace=False))
         shuffled = shuffle_outcomes(state, rng)
-        check = SignalCheck(len(rows), share_with_sets(state, rows), share_with_sets(shuffled, rows))
+        share, empty_share = share_with_sets(state, rows)
+        check = SignalCheck(len(rows), share, share_with_sets(shuffled, rows)[0], empty_share, state.counts)
         check.warn_if_near()
         return check
 

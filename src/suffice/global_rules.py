@@ -81,8 +81,8 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     >>> print(rule_list)
     2 rules, coverage 75 % of 4 training rows; the first that covers a row decides. Figures are those of the training
     rows; expected is the precision estimated for new rows.
-    1. IF x0 <= 2.5 THEN calm  (support 2, coverage 50 %, precision 1.00, 0.55 expected)
-    2. IF x0 > 3.5 THEN busy  (support 1, coverage 25 %, precision 1.00, 0.35 expected)
+    1. IF x0 <= 2.5 THEN calm  (support 2, few rows, coverage 50 %, precision 1.00, 0.55 expected)
+    2. IF x0 > 3.5 THEN busy  (support 1, few rows, coverage 25 %, precision 1.00, 0.35 expected)
     >>> rule_list.predict(X).tolist()
     ['calm', 'calm', None, 'busy']
     """
@@ -245,7 +245,7 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     >>> print(rule_list)
     1 rule, coverage 67 % of 3 training rows; the first that covers a row decides. Figures are those of the training
     rows.
-    1. IF x0 <= 2.5 THEN y = 1.5  (support 2, coverage 67 %, MSE 0.25, MAE 0.5)
+    1. IF x0 <= 2.5 THEN y = 1.5  (support 2, few rows, coverage 67 %, MSE 0.25, MAE 0.5)
     >>> rule_list.predict([[0.0], [3.0]])
     array([1.5, nan])
     """

@@ -391,7 +391,7 @@ class RuleList(ShortList):
         check_is_fitted(self, "rules_")
         pd = load_pandas()
         measures = ["frequencies"] if self._task == "classification" else ["std", "mse", "mae"]
-        columns = ["text", "output", "support", "coverage", "precision", *measures]
+        columns = ["text", "output", "support", "coverage", "precision", *measures, "expected"]
         checked = ["n_rows", "share", "lower", "is_certified"] if any(line.certificate for line in self.rules_) else []
         lines = [
             [getattr(line, name) for name in columns] + [getattr(line.certificate, name, None) for name in checked]

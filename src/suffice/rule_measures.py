@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice._engine.rule_list import Bools, Floats
 from suffice.certificates import Certificate
-from suffice.rules import Promise, Rule
+from suffice.rules import FEW_ROWS, Promise, Rule
 from suffice.words import format_number, format_percent, format_probability
 
 
@@ -50,7 +50,7 @@ class GlobalRule:
     >>> from suffice.rules import Condition, Rule
     >>> box = Rule((Condition("hour", 5.5, 9.0),), "busy", None, 0.95, 8, 0.4, 1.0, None, True, 8.0, False)
     >>> print(GlobalRule(box, "busy", 8, 0.4, 0.75, {"busy": 0.75, "calm": 0.25}))
-    IF 5.5 < hour <= 9 THEN busy  (support 8, coverage 40 %, precision 0.75)
+    IF 5.5 < hour <= 9 THEN busy  (support 8, few rows, coverage 40 %, precision 0.75)
     """
 
     rule: Rule
@@ -76,14 +76,20 @@ class GlobalRule:
         return None if self.mse is None else math.sqrt(self.mse)
 
     @property
+    def has_few_rows(self) -> bool:
+        """Whether fewer than 50 training rows stand behind the line: its figures are then rough."""
+        return self.support < FEW_ROWS
+
+    @property
     def text(self) -> str:
         """What the rule asks, such as "hour > 5.5 AND temp <= 7"; nothing if it covers everything."""
         return " AND ".join(str(condition) for condition in self.rule.conditions)
 
     @property
     def lift_texts(self) -> list[str]:
-        """How many times as likely as on average a rare class is in the rows covered; empty for other outcomes."""
-        return self.rule.lift_texts(self.precision) if self.output == self.rule.outcome else []
+        """How many times as likely as on average a rare class is in new rows; empty for other outcomes."""
+        share = self.precision if self.expected is None else self.expected
+        return self.rule.lift_texts(share) if self.output == self.rule.outcome else []
 
     def __str__(self) -> str:
         """Return the line as a sentence with its figures."""
@@ -95,7 +101,8 @@ class GlobalRule:
             quality = f"MSE {format_number(self.mse)}, MAE {format_number(self.mae)}"
         sentence = f"IF {self.text} THEN {output}" if self.text else f"ALWAYS {output}"
         checked = "" if self.certificate is None else f"; {self.checked_text}"
-        figures = f"support {self.support}, coverage {format_percent(self.coverage)} %, {quality}{checked}"
+        few = ", few rows" if self.has_few_rows else ""
+        figures = f"support {self.support}{few}, coverage {format_percent(self.coverage)} %, {quality}{checked}"
         return f"{sentence}  ({figures})"
 
     @property

@@ -348,9 +348,21 @@ class Rule:
         are_all = self.n_kept == self.support > 1
         counts = f"All {rows}{where}" if are_all else f"{self.n_kept:,} of the {rows}{where}"
         kept = f"{counts} {one if self.n_kept == 1 else many} {what}"
-        if self.precision is None or self.certificate is not None:
+        if self.precision is None or not self.states_expectation:
             return f"{kept}.{few}"
         return f"{kept}; expect a share of {format_probability(self.precision)} among new rows.{few}"
+
+    @property
+    def states_expectation(self) -> bool:
+        """Whether `rows_text` says what to expect of new rows.
+
+        It does not if enough fresh rows have settled the question, nor if the precision is that of the very rows that
+        made the rule (``counts="bootstrap"``): new rows would not have it.
+        """
+        if self.precision is None or not self.support or self.n_kept is None:
+            return False
+        is_settled = self.certificate is not None and self.certificate.n_rows >= FEW_ROWS
+        return not is_settled and self.precision < self.n_kept / self.support
 
     @property
     def has_few_rows(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from suffice.errors import FidelityWarning, warn
 from suffice.words import counted, format_percent
@@ -15,7 +16,7 @@ NEAR = 0.5
 class SignalCheck:
     """The share of rows with a sufficient set, beside the share that they would have without any signal.
 
-    The empty set does not count: it says nothing about the variables.
+    The empty set does not count: it says nothing about the variables. The share of rows that have it stands apart.
 
     Parameters
     ----------
@@ -25,6 +26,10 @@ class SignalCheck:
         The share of them that get a sufficient set of at least one variable.
     shuffled_share : float
         The same share for a forest that was fitted to the same table with shuffled outcomes.
+    empty_share : float, default=0.0
+        The share of them of which the empty set is sufficient: their outcome is kept whatever is known.
+    counts : {"out-of-bag", "bootstrap"}, default="out-of-bag"
+        Which rows the trees count.
 
     Examples
     --------
@@ -35,6 +40,8 @@ class SignalCheck:
     n_rows: int
     share: float
     shuffled_share: float
+    empty_share: float = 0.0
+    counts: Literal["out-of-bag", "bootstrap"] = "out-of-bag"
 
     @property
     def is_near(self) -> bool:
@@ -42,17 +49,21 @@ class SignalCheck:
         return self.shuffled_share > NEAR * self.share
 
     def __str__(self) -> str:
-        """Return both shares in one sentence."""
+        """Return both shares in one sentence, and which share of the rows needs no variable in another."""
+        needed = " of variables" if self.empty_share else ""
+        empty = f" {format_percent(self.empty_share)} % need no variable." if self.empty_share else ""
         return (
-            f"{format_percent(self.share)} % of rows get a sufficient set; {format_percent(self.shuffled_share)} % "
-            f"would if the outcomes were shuffled ({counted(self.n_rows, 'row')})."
+            f"{format_percent(self.share)} % of rows get a sufficient set{needed}; "
+            f"{format_percent(self.shuffled_share)} % would if the outcomes were shuffled "
+            f"({counted(self.n_rows, 'row')}).{empty}"
         )
 
     def warn_if_near(self) -> None:
         """Warn if shuffled outcomes give nearly as many sets."""
         if self.is_near:
+            honest = ", or `counts='out-of-bag'`" if self.counts == "bootstrap" else ""
             warn(
                 f"{self} Such sets come about without any signal, so the explanations say little about these data: "
-                "try more rows, other variables, a higher `pi` or `levels='odds'`.",
+                f"try more rows, other variables, a higher `pi`{honest}.",
                 FidelityWarning,
             )

@@ -112,6 +112,19 @@ def test_a_global_rule_ends_with_its_class_or_its_number():
     assert words(number.sentence) == f"IF {number.premise} THEN {number.conclusion}"
 
 
+def test_a_global_rule_shows_the_precision_expected_for_new_rows():
+    """Cards, the report and the app showed the precision of the rows that made the rule."""
+    line = GlobalRule(rule(), "busy", 49, 0.4, 0.98, {"busy": 1.0}, expected=0.871)
+    assert (picture_line(line).precision.value, picture_line(line).precision.text) == (0.871, "0.87")
+
+
+@pytest.mark.parametrize(("support", "few"), [(49, "few training rows"), (50, "")])
+def test_a_global_rule_of_fewer_than_50_rows_is_marked(support, few):
+    line = GlobalRule(rule(), "busy", support, 0.4, 0.98, {"busy": 1.0}, expected=0.871)
+    assert picture_line(line).note == few
+    assert ("few rows" in str(line)) is bool(few)
+
+
 @pytest.mark.parametrize(
     ("precision", "text"), [(0.899, "0.89"), (0.0, "0.00"), (-0.001, "-0.01"), (-0.35, "-0.35"), (-1.234, "-1.24")]
 )

@@ -203,8 +203,8 @@ def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
     return replace(state, has_signal=has_signal, interval_scores=scores)
 
 
-def share_with_sets(fitted: Fitted, rows: NDArray[np.intp]) -> float:
-    """Compute the share of training rows whose prediction has a sufficient set of at least one variable.
+def share_with_sets(fitted: Fitted, rows: NDArray[np.intp]) -> tuple[float, float]:
+    """Compute the share of training rows whose prediction has a sufficient set.
 
     Parameters
     ----------
@@ -215,13 +215,13 @@ def share_with_sets(fitted: Fitted, rows: NDArray[np.intp]) -> float:
 
     Returns
     -------
-    float
-        The share.
+    with_variables, with_empty_set : float
+        The share of rows with a sufficient set of at least one variable, and of those whose set is the empty one.
     """
     X = fitted.forest.X[rows]
     sets = best_sets(fitted, X, fitted.outcomes(X, fitted.predict(X)))
-    is_empty = (sets.best_masks == 0).all(axis=1)
-    return float(np.mean((sets.n_by_row() > 0) & ~is_empty))
+    has_set, is_empty = sets.n_by_row() > 0, (sets.best_masks == 0).all(axis=1)
+    return float(np.mean(has_set & ~is_empty)), float(np.mean(has_set & is_empty))
 
 
 def _unfitted(forest: Any) -> Any:

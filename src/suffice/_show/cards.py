@@ -171,14 +171,14 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     for i, line in enumerate(lines[:MAX_LINES], start=1):
         picture = picture_line(line)
         coverage, precision = picture.coverage, picture.precision
-        lift = [element("div", "note", picture.lift)] if picture.lift else []
+        note = [element("div", "note", picture.note)] if picture.note else []
         cells += [
             element("span", "note", str(i)),
             element(
                 "span",
                 "sentence-cell",
                 element("span", "sentence", _words(picture.sentence)),
-                *lift,
+                *note,
                 *_line_check(picture),
             ),
             element("span", "figure first", bar(coverage.value, "plain"), coverage.text),
@@ -187,11 +187,12 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     table = element("div", "lines", *cells) if lines else element("div", "", "There is no rule.")
     more = f"And {len(lines) - MAX_LINES} more." if len(lines) > MAX_LINES else ""
     fallback = rule_list.fallback_name_
+    about = "Coverage is that of the training rows, precision is expected for new rows." if lines else ""
     otherwise = "No other row is decided." if fallback is None else f"All other rows: {fallback}."
     return _card(
         _head(type(rule_list).__name__, [counted(len(lines), "rule")], element("div", "badge", covered)),
         element("div", "part", table),
-        element("div", "note under", f"{more} The first rule that covers a row decides. {otherwise}"),
+        element("div", "note under", f"{more} The first rule that covers a row decides. {otherwise} {about}"),
     )
 
 

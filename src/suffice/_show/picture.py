@@ -123,12 +123,15 @@ class LinePicture:
         The class, or the number with the name of the outcome and the mean absolute error.
     lift : str
         How many times as likely as on average a rare class is; nothing for other outcomes.
+    few : str
+        That few training rows stand behind it; nothing if there are enough.
     mae : str
         The mean absolute error of a number; nothing for a class.
     checked : str
         What its certificate says; nothing without one.
     coverage, precision : Share
-        Its figures. The precision of a regression may be negative.
+        Its figures. The precision is that expected for new rows, if it is known, and else that of the training rows;
+        that of a regression may be negative.
     """
 
     sentence: tuple[Word, ...]
@@ -136,10 +139,16 @@ class LinePicture:
     output: str
     conclusion: str
     lift: str
+    few: str
     mae: str
     checked: str
     coverage: Share
     precision: Share
+
+    @property
+    def note(self) -> str:
+        """What stands below its sentence: the lift of a rare class, and that its rows are few."""
+        return ", ".join(filter(None, (self.lift, self.few)))
 
 
 @dataclass(frozen=True)
@@ -278,16 +287,18 @@ def picture_line(line: GlobalRule) -> LinePicture:
         output, mae = rounded(line.output, 4), rounded(line.mae, 3)
         conclusion = f"{line.rule.target} = {output} (MAE {mae})"
     conditions = line.rule.conditions
+    precision = line.precision if line.expected is None else line.expected
     return LinePicture(
         sentence=write_sentence(conditions, conclusion),
         premise=" AND ".join(map(condition_text, conditions)) or "always",
         output=output,
         conclusion=conclusion,
         lift=", ".join(line.lift_texts),
+        few="few training rows" if line.has_few_rows else "",
         mae=mae,
         checked=line.checked_text,
         coverage=coverage_share(line.coverage),
-        precision=Share("precision", line.precision, _precision_text(line.precision)),
+        precision=Share("precision", precision, _precision_text(precision)),
     )
 
 

@@ -183,15 +183,16 @@ def _about_rules(n_lines: int) -> str:
     if not n_lines:
         return "There are no rules: they were not searched for, or no row has a sufficient set."
     return (
-        "The distinct rules of the explained rows, as a global list of rules collects them, measured on the training "
-        "table. The rule with the lowest number that covers a row decides. Choose a rule's rows to see them below."
+        "The distinct rules of the explained rows, as a global list of rules collects them, with the share of the "
+        "training rows that they cover and the precision expected for new rows. The rule with the lowest number that "
+        "covers a row decides. Choose a rule's rows to see them below."
     )
 
 
 def _about_precision(about: Mapping[str, Any]) -> str:
     if about["task"] == "classification":
-        return "share of the training rows covered that have the outcome"
-    return "1 - MSE / variance of all outcomes, on the training rows covered"
+        return "expected share of new rows in it that have the outcome; more of the training rows have it"
+    return "1 - MSE / variance of all outcomes, as expected for new rows"
 
 
 def _about_level(explanations: Explanations) -> str:

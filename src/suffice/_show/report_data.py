@@ -349,9 +349,9 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
             {
                 "box": boxes.place(line.rule.conditions, line.coverage),
                 "conclusion": picture.conclusion,
-                "lift": picture.lift,
+                "note": picture.note,
                 "coverage": line.coverage,
-                "precision": line.precision,
+                "precision": picture.precision.value,
                 "precisionText": picture.precision.text,
                 "rows": int(np.count_nonzero(covered)),
                 "gaps": gaps(covered),

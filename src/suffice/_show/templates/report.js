@@ -322,7 +322,7 @@
       "tr",
       "",
       make("td", "place", String(line.place + 1)),
-      make("td", "text", sentence(line.box, line.conclusion), line.lift ? make("div", "note", line.lift) : null),
+      make("td", "text", sentence(line.box, line.conclusion), line.note ? make("div", "note", line.note) : null),
       share(line.coverage, boxes[line.box][2], "plain"),
       share(line.precision, line.precisionText, ""),
       make("td", "rows", count),

@@ -167,11 +167,18 @@ def _rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
         {
             "field": "precision",
             "headerName": "precision",
+            "headerTooltip": "expected for new rows; that of the training rows, which made the rule, is higher",
             "cellRenderer": "Share",
             "cellRendererParams": {"text": "precision_text"},
             "width": 140,
         },
-        {"field": "support", "headerName": "support", "width": 96, "type": "rightAligned"},
+        {
+            "field": "support",
+            "headerName": "support",
+            "width": 110,
+            "type": "rightAligned",
+            "valueFormatter": {"function": "params.data.support_text"},
+        },
         {"field": "holds", "headerName": "this row", "width": 100},
     ]
     if workspace.is_regression:
@@ -308,7 +315,7 @@ def _results(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> tuple[Any, ...]
     figure = charts.nothing(scheme, "No rules.")
     if lines:
         chosen = {int(line["key"]): "chosen" for line in form["selected"] or [] if int(line["key"]) < len(lines)}
-        measure = "precision" if not workspace.is_regression else "1 - MSE / variance"
+        measure = f"{'1 - MSE / variance' if workspace.is_regression else 'precision'} on training rows"
         figure = charts.coverage_precision(rules.rules_, {**marks, **chosen}, measure, scheme)
     if ctx.triggered_id in ("rule-grid", "scheme"):
         lines = no_update
@@ -338,9 +345,10 @@ def _line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
         "exact": rule.text,
         "output": picture.output,
         "support": rule.support,
+        "support_text": f"{rule.support}, few" if rule.has_few_rows else str(rule.support),
         "coverage": rule.coverage,
         "shown": picture.coverage.text,
-        "precision": rule.precision,
+        "precision": picture.precision.value,
         "precision_text": picture.precision.text,
         "lift": picture.lift,
         "mae": rule.mae,
