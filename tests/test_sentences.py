@@ -199,6 +199,11 @@ def test_a_rule_of_another_set_than_the_best_says_so():
     assert shown.rule_note == note
     assert note in str(shown).splitlines()
     assert explanation(rules=(RULE,), rules_searched=True).rule_note == ""
+    # The set was found by its SDP alone: with the same SDP as the best set, it was taken for the best.
+    best = SufficientSet(("city",), 0.92, 0.9)
+    assert (
+        explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True).rule_note == note
+    )
 
 
 def test_a_best_set_of_many_variables_names_few_that_come_near():

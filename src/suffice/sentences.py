@@ -384,8 +384,14 @@ class RowSentences:
             return ""
         if self.rule is None:
             return NO_RULE
-        sdp = self.rule.sdp
-        chosen = min(self.sufficient_sets, key=lambda s: abs(s.sdp - sdp))
+        sdp, tested = self.rule.sdp, {condition.name for condition in self.rule.conditions}
+        columns_of = {name: {column for column, _ in columns} for name, columns in self.values}
+
+        def distance(s: SufficientSet) -> tuple[float, bool]:
+            # Sets may have the same SDP; the rule tests columns of its own only.
+            return abs(s.sdp - sdp), not tested <= set().union(*(columns_of[name] for name in s.variables))
+
+        chosen = min(self.sufficient_sets, key=distance)
         if chosen.variables == self.best_set.variables:
             return ""
         return f"The rule is that of {join(chosen.variables)}: that of the best set covers too few training rows."
