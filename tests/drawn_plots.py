@@ -95,7 +95,7 @@ def points(ax):
 
 
 def ring(ax):
-    [line] = [line for line in ax.lines if line.get_marker() == "o" and line.get_label() == "the row"]
+    [line] = [line for line in ax.lines if line.get_marker() == "o" and line.get_label().startswith("Row ")]
     return [float(v[0]) for v in line.get_data()]
 
 

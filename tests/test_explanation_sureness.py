@@ -107,7 +107,9 @@ def test_the_empty_set_reads_as_a_sentence():
     sentence = "No variable is needed to keep it: it has probability 0.95 (at least 0.93) among all rows."
     assert explanation(NOTHING).lead == sentence
     none = explanation(SufficientSet((), 0.2, 0.15), base_rate=0.2, is_sufficient=False)
-    assert none.lead.endswith("All variables together reach 0.97; it has 0.20 (at least 0.15) among all rows.")
+    assert none.lead.endswith(
+        "All variables together reach 0.97; without any variable the probability is 0.20 (at least 0.15)."
+    )
 
 
 def test_variables_that_say_nothing_are_named():

@@ -184,6 +184,15 @@ def test_mean_importance_is_zero_if_no_row_has_a_set():
     assert (hopeless.to_frame("importance") == 0).all(axis=None)
 
 
+def test_the_summary_says_how_many_variables_were_searched_at_each_row():
+    """With candidates of each row it counted all variables, and one row was "1 rows"."""
+    X, y = data()
+    explainer = SufficientExplainer(RandomForestClassifier(n_estimators=5, random_state=0), n_candidates=2).fit(X, y)
+    one = str(explainer.explain(X[:1]))
+    assert one.startswith("1 row explained; ")
+    assert "(probability 0.9) among 4 variables, 2 of them at each row." in one
+
+
 def test_mean_importance_of_unknown_sets_is_refused(explanations):
     with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'."):
         explanations.mean_importance("most")

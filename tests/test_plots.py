@@ -169,7 +169,7 @@ def test_the_importance_of_a_row_is_drawn_with_its_values():
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3, 1 / 3, 1 / 3, 0])
     assert [text.get_text() for text in ax.texts] == ["0.67", "0.33", "0.33", "0.33", "0"]
     assert ax.get_xlabel() == "importance (LXI): share of the sufficient sets with the variable"
-    assert ax.get_title(loc="left") == "Outcome: busy\n3 sufficient sets"
+    assert ax.get_title(loc="left") == "Outcome: busy (observed)\n3 sufficient sets"
     assert ax.yaxis_inverted()
 
 
@@ -184,7 +184,7 @@ def test_the_variable_that_is_enough_alone_is_drawn_first():
 def test_the_importance_in_minimal_sets_is_drawn_on_request():
     ax = plots.importance(explanation(), sets="minimal")
     assert ticks(ax) == ["a = 1", "4 others"]
-    assert ax.get_title(loc="left") == "Outcome: busy\n1 minimal sufficient set"
+    assert ax.get_title(loc="left") == "Outcome: busy (observed)\n1 minimal sufficient set"
 
 
 def test_variables_beyond_the_number_asked_for_share_a_bar_of_the_largest():
@@ -197,6 +197,22 @@ def test_variables_beyond_the_number_asked_for_share_a_bar_of_the_largest():
 def test_the_title_shows_the_interval_of_a_number():
     ax = plots.importance(explanation(outcome=20.0, interval=(12.0, 31.5)))
     assert ax.get_title(loc="left").replace("\u00a0", " ").startswith("Outcome: 20, kept within [12, 31.5]")
+
+
+def test_the_title_names_the_target_and_its_source():
+    """Titles said "outcome" for every target, and not whether it was predicted."""
+    ax = plots.importance(explanation(target="Churn", source="forest", id="1677-D"))
+    assert ax.get_title(loc="left") == "Row 1677-D, Churn: busy (predicted)\n3 sufficient sets"
+
+
+def test_a_label_longer_than_the_axes_is_broken():
+    """Beside long names of variables the meaning of importance ran out of the figure."""
+    sets = (SufficientSet(("monthly charges in all",), 0.97),)
+    values = (("monthly charges in all", (("monthly charges in all", "before tax"),)),)
+    ax = plots.importance(explanation(sufficient_sets=sets, best_set=sets[0], values=values))
+    ax.figure.canvas.draw()
+    assert ax.xaxis.label.get_window_extent().x1 < ax.figure.bbox.x1
+    assert " ".join(ax.get_xlabel().split()).endswith("set with the variable")
 
 
 def test_mean_importance_leaves_rows_without_a_set_out():
@@ -219,7 +235,7 @@ def test_without_a_sufficient_set_the_axes_say_so():
     ax = plots.importance(insufficient())
     [text] = texts(ax)
     assert " ".join(text.split()) == (
-        "Outcome: busy No set of the candidates keeps it with probability 0.9. "
+        "Outcome: busy (observed) No set of the candidates keeps it with probability 0.9. "
         f"{insufficient().lead.partition('0.9. ')[2]}"
     )
     assert texts(plots.importance([insufficient()])) == ["No row has a sufficient set."]
@@ -257,7 +273,9 @@ def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
         assert line.tolist() == pytest.approx([rows[row].importance_by()[name] for name in names])
     assert drawn.mask[-1].all()
     assert image.get_clim() == (0, 1)
-    assert ax.get_title(loc="left") == "Grey: 1 row without a sufficient set"
+    title = ax.get_title(loc="left").split("\n")
+    assert " ".join(title[:-1]) == "Importance: 1 / size of the smallest sufficient set with the variable"
+    assert title[-1] == "Grey: 1 row without a sufficient set"
     assert any(other.get_ylabel() == "importance" for other in ax.figure.axes)
 
 
@@ -293,14 +311,14 @@ def test_the_sets_of_a_row_are_columns_of_dots_under_bars():
     bars = [patch for patch in ax.patches if patch.get_width() == pytest.approx(0.6)]
     assert [-bar.get_height() / 3 for bar in bars] == pytest.approx([0.97, 0.95, 0.9])
     assert {"0.97", "0.95", "0.90", "pi = 0.9"} <= set(texts(ax))
-    assert ax.get_title(loc="left") == "Outcome: busy\n3 sufficient sets"
+    assert ax.get_title(loc="left") == "Outcome: busy (observed)\n3 sufficient sets"
     [pi, base] = ax.collections
     assert pi.get_segments()[0][0][1] - base.get_segments()[0][0][1] == pytest.approx(-3 * 0.9)
 
 
 def test_the_first_of_many_sets_are_drawn():
     ax = plots.sets(explanation(), n_sets=2)
-    assert ax.get_title(loc="left") == "Outcome: busy\nthe first 2 of 3 sufficient sets"
+    assert ax.get_title(loc="left") == "Outcome: busy (observed)\nthe first 2 of 3 sufficient sets"
     assert "d = missing" not in ticks(ax)
 
 
@@ -397,7 +415,9 @@ def test_explanations_draw_themselves(explanations):
     _, ax = plt.subplots()
     assert explanations[0].plot(ax=ax) is ax
     assert explanations[0].plot("sets", n_sets=1).get_title(loc="left").startswith("Row 0, outcome: ")
-    assert explanations.plot().get_xlabel() == "mean importance"
+    assert " ".join(explanations.plot().get_xlabel().split()) == (
+        "mean importance: 1 / size of the smallest sufficient set with the variable"
+    )
     assert len(explanations.plot("heatmap").images) == 1
     assert ring(explanations.plot("rule", row=1, variables=["hour", LONG]))[0] == explanations[1].values[0][1][0][1]
 

@@ -88,7 +88,7 @@ def test_a_rule_is_a_box_between_its_bounds(explanations, table):
     assert extents(known)[3] > ax.get_ylim()[1]  # there is no upper end
     assert missing.get_y() < ax.get_ylim()[0] + 1e-9
     assert ring(ax) == pytest.approx([row[LONG], row["temp"]])
-    assert legend(ax) == ["busy", "calm", "the rule", "the row"]
+    assert legend(ax) == ["busy", "calm", "the rule", "Row 0"]
     assert ax.get_xlabel() == shorten(LONG)
     assert ax.get_ylabel() == "temp"
     assert "missing" in ticks(ax)
@@ -161,7 +161,7 @@ def test_a_column_alone_is_a_histogram_with_a_band(explanations, table):
     assert ring(ax)[0] == X["hour"][0]
     assert ring(ax)[1] > np.bincount(X["hour"]).max()
     assert ax.get_ylabel() == "training rows"
-    assert legend(ax) == ["busy", "calm", "the rule", "the row"]
+    assert legend(ax) == ["busy", "calm", "the rule", "Row 0"]
 
 
 def test_missing_values_have_a_bar_of_their_own(explanations, table):
@@ -178,7 +178,7 @@ def test_a_number_is_drawn_inside_or_outside_of_its_interval(regression, table, 
     ax = plots.rule(explanations, 0, [LONG, "temp"])
     inside, outside, *others = legend(ax)
     assert inside.startswith("count in\n[")
-    assert [outside, *others] == ["outside", "the rule", "the row"]
+    assert [outside, *others] == ["outside", "the rule", "Row 0"]
     is_covered = explanations[0].rule.covers(X)  # the rule tests neither column
     assert len(points(ax)[inside]) == np.count_nonzero(counts[is_covered].between(low, high))
     assert len(points(ax)[outside]) == np.count_nonzero(~counts[is_covered].between(low, high))
@@ -245,7 +245,7 @@ def test_the_ring_around_the_row_leaves_a_small_box_visible(explanations):
     value = explanations[0].values[0][1][0][1]
     small = one_rule(explanations, Condition("hour", value - 0.01, value + 0.01, low_closed=True))
     ax = plots.rule(small, 0, ["hour", LONG])
-    [mark] = [line for line in ax.lines if line.get_label() == "the row"]
+    [mark] = [line for line in ax.lines if line.get_label().startswith("Row ")]
     assert mark.get_markerfacecolor() == "none"
     assert mark.get_markersize() <= 10
 

@@ -128,7 +128,7 @@ def test_the_forest_is_compared_with_an_explained_model_and_the_model_with_outco
     explainer = SufficientExplainer.for_model(model, X, random_state=0)
     of_bag = explainer.quality(n_explained=6)
     assert of_bag.is_agreement
-    assert of_bag.title.startswith("Agreement of the forest with the outputs of LogisticRegression, prediction: 150")
+    assert of_bag.title.startswith("Agreement of the forest with the outputs of LogisticRegression: 150")
     assert of_bag.accuracy == pytest.approx(explainer.fidelity_)
     of_rows = explainer.quality(X[:60], n_explained=6)
     assert np.array_equal(of_rows.observed, model.predict(X[:60]))
@@ -136,7 +136,17 @@ def test_the_forest_is_compared_with_an_explained_model_and_the_model_with_outco
     observed = explainer.quality(X[:60], CLASSES[:60], n_explained=6)
     assert observed.is_agreement
     assert observed.model.accuracy == pytest.approx(model.score(X[:60], CLASSES[:60]))
-    assert "Quality of the model LogisticRegression" in str(observed)
+    assert "Quality of LogisticRegression: " in str(observed)
+
+
+def test_a_function_is_called_the_model():
+    """The title said "the outputs of function, prediction"."""
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    explainer = SufficientExplainer.for_model(lambda rows: np.where(rows[:, 0] > 0, "up", "down"), X, random_state=0)
+    assert explainer.quality(n_explained=5).title == (
+        "Agreement of the forest with the outputs of the model: 150 training rows, predicted out of bag."
+    )
+    assert "Quality of the model: 150 rows." in str(explainer.quality(X, np.where(X[:, 0] > 0, "up", "down")))
 
 
 def test_a_probability_is_compared_with_whether_the_class_was_observed():

@@ -91,7 +91,6 @@ def test_rows_that_a_rule_covers_are_passed_over(uncertain, monkeypatch):
 
 def test_no_more_rows_are_explained_than_the_sample_has(uncertain, monkeypatch):
     explainer, X, y = uncertain
-    monkeypatch.setattr(rule_mining, "N_EXPLAINED", 8)
     outcomes = []
     explain = SufficientExplainer.explain
 
@@ -100,7 +99,7 @@ def test_no_more_rows_are_explained_than_the_sample_has(uncertain, monkeypatch):
         return explain(self, X, y, **options)
 
     monkeypatch.setattr(SufficientExplainer, "explain", record)
-    mine_rules(explainer, read_columns(X), y)
+    mine_rules(explainer, read_columns(X), y, n_rows=8)
     first_of_class = {labels[0]: len(labels) for labels in reversed(outcomes)}
     assert first_of_class == {"rare": 2, "usual": round(8 * np.mean(y == "usual"))}
 

@@ -15,6 +15,7 @@ from suffice.sentences import NO_RULE
 
 PAIR = SufficientSet(("age", "income"), 0.724, 0.661)
 VALUES = (("age", (("age", 33.0),)), ("income", (("income", 2000.0),)), ("city", (("city", "Oslo"),)))
+NUMBER = {"outcome": 283.0, "prediction": 280.0, "interval": (233.0, 333.0), "votes": None}
 RULE = Rule(
     (Condition("age", high=40.0),), "Yes", None, 0.92, 143, 0.024, 0.88, None, True, 143.0, False, "Churn", n_kept=131
 )
@@ -128,7 +129,7 @@ def test_a_row_without_a_set_says_what_is_possible():
             SufficientSet(("age", "city"), 0.8),
             "All variables together reach 0.74; age = 33 and city = Oslo reach 0.80.",
         ),
-        (SufficientSet((), 0.71), "All variables together reach 0.74; it has 0.71 among all rows."),
+        (SufficientSet((), 0.71), "All variables together reach 0.74; without any variable the probability is 0.71."),
         (
             None,
             "All variables together reach 0.74; age = 33, income = 2000 and city = Oslo keep nearly all of it: 0.74",
@@ -163,12 +164,21 @@ def test_what_to_do_is_listed_in_the_text():
         ({"n_searched": 3}, ["pi"]),
         ({"n_searched": 2}, ["pi", "candidates"]),
         ({"base_rate": 0.2}, ["pi", "levels"]),
+        (NUMBER, ["pi"]),
+        ({**NUMBER, "nearest_set": SufficientSet(("age",), 0.499)}, ["interval"]),
     ],
 )
 def test_only_what_would_help_is_advised(changes, kinds):
     shown = without_set(**{"nearest_set": PAIR, **changes})
     assert [advice.kind for advice in shown.advice] == kinds
     assert explanation(**{**changes, "nearest_set": None}).advice == ()
+
+
+def test_a_number_without_a_set_is_offered_a_wider_interval():
+    """Where no set reached 0.5 of a narrow interval, nothing was advised."""
+    shown = without_set(**NUMBER, nearest_set=SufficientSet(("age",), 0.37))
+    wider = "Explain it within a wider interval: take a larger `radius`, or a smaller `alpha`."
+    assert str(shown).endswith(f"What you can do:\n  {wider}")
 
 
 def test_the_offered_level_is_rounded_down():
@@ -193,6 +203,11 @@ def test_a_rule_of_another_set_than_the_best_says_so():
     assert shown.rule_note == note
     assert note in str(shown).splitlines()
     assert explanation(rules=(RULE,), rules_searched=True).rule_note == ""
+    # The set was found by its SDP alone: with the same SDP as the best set, it was taken for the best.
+    best = SufficientSet(("city",), 0.92, 0.9)
+    assert (
+        explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True).rule_note == note
+    )
 
 
 def test_a_best_set_of_many_variables_names_few_that_come_near():

@@ -572,9 +572,11 @@ class Explanations(Sequence[Explanation]):
     def __str__(self) -> str:
         """Summarise: how many rows have a sufficient set, and which variables they rest on."""
         n_sufficient = int(np.count_nonzero(self.has_set))
+        n, n_each = len(self.candidates), self.fitted.n_searched
+        searched = counted(n, "candidate variable") if n_each >= n else f"{n} variables, {n_each} of them at each row"
         summary = (
-            f"{len(self)} rows explained; {n_sufficient} {'has' if n_sufficient == 1 else 'have'} a sufficient set "
-            f"({self.level_text}) among {len(self.candidates)} candidate variables."
+            f"{counted(len(self), 'row')} explained; {n_sufficient} {'has' if n_sufficient == 1 else 'have'} a "
+            f"sufficient set ({self.level_text}) among {searched}."
         )
         lines = [summary] if self.fitted.has_signal else [summary, NO_SIGNAL]
         n_empty = sum(

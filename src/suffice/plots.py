@@ -30,6 +30,7 @@ from suffice._show.drawing import (
     say_nothing_sufficient,
     set_legend,
     set_title,
+    set_xlabel,
     shorten,
 )
 from suffice._show.figures import (
@@ -113,8 +114,8 @@ def importance(
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> explanations = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0).explain(X[:9])
     >>> ax = importance(explanations)
-    >>> ax.get_xlabel()
-    'mean importance'
+    >>> ax.get_title(loc="left")
+    'Mean of 9 rows'
     """
     _check_n_variables(n_variables)
     one = explanations if isinstance(explanations, Explanation) else None
@@ -142,10 +143,11 @@ def importance(
     if one is not None:
         n_sets = len(one.sufficient_sets if sets == "all" else one.minimal_sets)
         ax.set_xticks(np.linspace(0, 1, 6))
-        ax.set_xlabel(f"{IMPORTANCE_NAMES[index]}: {IMPORTANCE_MEANINGS[index]}")
+        set_xlabel(ax, f"{IMPORTANCE_NAMES[index]}: {IMPORTANCE_MEANINGS[index]}")
         set_title(ax, f"{row_title(one)}\n{counted(n_sets, one_of_them)}")
     else:
-        ax.set_xlabel(f"mean {IMPORTANCE_NAMES[index]}" + (" over minimal sets" if sets == "minimal" else ""))
+        over = " over minimal sets" if sets == "minimal" else ""
+        set_xlabel(ax, f"mean {IMPORTANCE_NAMES[index]}{over}: {IMPORTANCE_MEANINGS[index]}")
         n_rows = int(np.count_nonzero(has_set))
         of_all = "" if n_rows == len(has_set) else f" with a sufficient set, of {len(has_set)} in all"
         set_title(ax, f"Mean of {counted(n_rows, 'row')}{of_all}")
@@ -221,8 +223,8 @@ def importance_heatmap(
         ax.set_yticks([])
         ax.set_ylabel(f"{len(rows)}{of_all} rows, similar ones together")
     n_empty = int(np.count_nonzero(~has_set[rows]))
-    if n_empty:
-        set_title(ax, f"Grey: {counted(n_empty, 'row')} without a sufficient set")
+    grey = f"\nGrey: {counted(n_empty, 'row')} without a sufficient set" if n_empty else ""
+    set_title(ax, f"Importance: {IMPORTANCE_MEANINGS[index]}{grey}")
     return keep_spines(ax, "left", "bottom")
 
 

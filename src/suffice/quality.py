@@ -15,7 +15,7 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.out_of_bag import predict_out_of_bag
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.refits import best_sets
-from suffice.words import counted, format_number, format_percent, format_probability, to_plain
+from suffice.words import counted, format_number, format_percent, format_probability, name_model, to_plain
 
 N_EXPLAINED = 200
 """How many rows are searched for the shares of rows with a sufficient set."""
@@ -204,10 +204,11 @@ class Quality:
     @property
     def title(self) -> str:
         """What was compared with what, in one sentence."""
+        target = "" if self.target in ("y", "prediction") else f", {self.target}"
         what = f"Quality of {self.predictor}"
         if self.is_agreement:
             what = f"Agreement of {self.predictor} with {self.reference}"
-        return f"{what}, {self.target}: {self.rows}."
+        return f"{what}{target}: {self.rows}."
 
     @property
     def summary(self) -> str:
@@ -384,7 +385,7 @@ def quality_of_model(fitted: Fitted, outputs: NDArray[Any], observed: NDArray[An
         classes = tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
     return Quality(
         target=fitted.target,
-        predictor=f"the model {fitted.model_name}",
+        predictor=name_model(fitted.model_name),
         reference=OBSERVED,
         rows=counted(len(observed), "row"),
         observed=observed,
@@ -406,7 +407,7 @@ def reference_of(fitted: Fitted) -> str:
     str
         The observed outcomes, or the outputs of the model that is explained.
     """
-    return OBSERVED if fitted.model_name is None else f"the outputs of {fitted.model_name}"
+    return OBSERVED if fitted.model_name is None else f"the outputs of {name_model(fitted.model_name)}"
 
 
 def level_of_sets(fitted: Fitted) -> str:

@@ -8,13 +8,12 @@ taken is left to ``rule_lists``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.table import Table
 from suffice.explainer import SufficientExplainer
 from suffice.rules import Rule
 
@@ -33,12 +32,14 @@ LEAST_LEVEL = 0.5
 
 def mine_rules(
     explainer: SufficientExplainer,
-    table: Table,
+    table: Any,
     y: NDArray[Any],
     *,
     further_levels: Iterable[float] = (),
     least: float = 0.0,
     check: Literal["rows", "everywhere"] = "rows",
+    n_rows: int = N_EXPLAINED,
+    report: Callable[[float], None] | None = None,
 ) -> list[Rule]:
     """Find rules of training rows at the explainer's level and at others.
 
@@ -46,9 +47,9 @@ def mine_rules(
     ----------
     explainer : SufficientExplainer
         The fitted explainer.
-    table : Table
+    table : Table, array or frame
         The training table.
-    y : ndarray of shape (n_rows,)
+    y : ndarray
         Its outcomes.
     further_levels : iterable of float, default=()
         Levels besides those of this module.
@@ -56,6 +57,10 @@ def mine_rules(
         No level for a class is lower.
     check : {"rows", "everywhere"}, default="rows"
         Where in a box the SDP must reach the level.
+    n_rows : int, default=500
+        How many training rows are explained at most, but for those that rare classes have beyond their share.
+    report : callable, default=None
+        Is called with the share of the work that is done.
 
     Returns
     -------
@@ -66,41 +71,50 @@ def mine_rules(
     if explainer.task_ == "regression":
         pi = explainer.fitted_.settings.pi
         levels = {pi * part for part in LOWERED} | set(further_levels)
-        return _mine(explainer, table, y, order[:N_EXPLAINED], levels, check)
-    rules: list[Rule] = []
+        return _mine(explainer, table, y, [(order[:n_rows], levels)], check, report)
+    parts = []
     own = explainer.fitted_.level_of_rules()
     labels = np.unique(y)
     for label in labels.tolist():
         share = float(np.mean(y == label))
-        n_explained = max(round(share * N_EXPLAINED), N_EXPLAINED // (2 * len(labels)), 1)
+        n_explained = max(round(share * n_rows), n_rows // (2 * len(labels)), 1)
         levels = {share + removed * (1 - share) for removed in REMOVED}
         levels |= {own[label] if isinstance(own, dict) else own, *further_levels}
         levels = {max(level, LEAST_LEVEL, least) for level in levels if level > share}
-        rules += _mine(explainer, table, y, order[y[order] == label][:n_explained], levels, check)
-    return rules
+        parts.append((order[y[order] == label][:n_explained], levels))
+    return _mine(explainer, table, y, parts, check, report)
 
 
 def _mine(
     explainer: SufficientExplainer,
-    table: Table,
+    table: Any,
     y: NDArray[Any],
-    rows: NDArray[np.intp],
-    levels: set[float],
+    parts: list[tuple[NDArray[np.intp], set[float]]],
     check: Literal["rows", "everywhere"],
+    report: Callable[[float], None] | None,
 ) -> list[Rule]:
-    """Explain rows at one level after another, the highest first, without those that a rule covers rightly already."""
+    """Explain parts of the rows, each at its levels, the highest first.
+
+    Rows of a part that one of its rules covers rightly already are passed over.
+    """
     rules: list[Rule] = []
     # A rule for a number at a lower level is larger and coarser: both are of use, since the finer one decides.
     is_number = explainer.task_ == "regression"
     is_kept = np.zeros(len(y), dtype=bool)
     matrix = explainer.encode(table)
-    for level in sorted(levels, reverse=True):
+    passes = [(rows, level, n) for rows, levels in parts for n, level in enumerate(sorted(levels, reverse=True))]
+    n_all, n_before = sum(len(rows) for rows, _, _ in passes), 0
+    for rows, level, place in passes:
+        if not place:
+            is_kept[:] = False
         if is_number:
             is_kept[:] = False
         changes = {"pi": level} if is_number else {"pi": level, "levels": "same"}
         at_level = explainer.with_settings(**changes)
         left = rows[~is_kept[rows]]
         while len(left):
+            if report is not None:
+                report((n_before + len(rows) - len(left)) / n_all)
             part = left[:N_AT_ONCE]
             rows_of_part = explainer.fitted_.encoding.decode(matrix[part])
             # No bar: the parts are small, and each would have its own.
@@ -111,4 +125,5 @@ def _mine(
             rules += boxes.values()
             left = left[N_AT_ONCE:]
             left = left[~is_kept[left]]
+        n_before += len(rows)
     return rules

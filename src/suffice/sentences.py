@@ -22,6 +22,7 @@ from suffice.words import (
     format_with_bound,
     is_rare,
     join,
+    name_model,
 )
 
 # How many sets and importances the text of an explanation lists before it says how many more there are.
@@ -31,10 +32,10 @@ N_OUTSIDE = 3
 NO_SIGNAL = "The variables say nothing about the outcome, so no set that holds any of them is called sufficient."
 NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
 NO_RULE = "No rule of these sets covers enough training rows."
+WIDER_INTERVAL = "Explain it within a wider interval: take a larger `radius`, or a smaller `alpha`."
 NEARLY_ALL = 0.95  # the share of what all variables reach that is called "nearly all of it"
 LEAST_OFFERED = 0.5  # a lower level is not offered: the outcome would be less likely than not
 MORE_CANDIDATES = 20  # up to this number, all variables are offered as candidates
-_NAMELESS = ("function", "method", "builtin_function_or_method", "partial")
 
 
 class Advice(NamedTuple):
@@ -42,15 +43,16 @@ class Advice(NamedTuple):
 
     Parameters
     ----------
-    kind : {"pi", "prediction", "candidates", "levels"}
-        What would change: the level, the explained outcome, the searched variables, or the levels of all classes.
+    kind : {"pi", "prediction", "interval", "candidates", "levels"}
+        What would change: the level, the explained outcome, the width of its interval, the searched variables, or the
+        levels of all classes.
     text : str
         One sentence.
     value : float or None, default=None
         The offered `pi` or `n_candidates`.
     """
 
-    kind: Literal["pi", "prediction", "candidates", "levels"]
+    kind: Literal["pi", "prediction", "interval", "candidates", "levels"]
     text: str
     value: float | None = None
 
@@ -178,7 +180,7 @@ class RowSentences:
 
     @property
     def _model_name(self) -> str:
-        return "the model" if self.model is None or self.model in _NAMELESS else self.model
+        return name_model(self.model)
 
     @property
     def _sureness(self) -> str:
@@ -265,7 +267,7 @@ class RowSentences:
         before = "" if whole is None else f"All variables together reach {format_probability(whole)}; "
         is_plural = len(chosen.variables) > 1
         if not chosen.variables:
-            part = f"{'it' if before else 'It'} has {probability} among all rows"
+            part = f"{'without' if before else 'Without'} any variable the probability is {probability}"
         elif whole is not None and NEARLY_ALL * whole <= chosen.sdp <= whole:
             part = (
                 f"{self.with_values(chosen)} {'keep' if is_plural else 'keeps'} nearly all of it: {probability}{lift}"
@@ -382,8 +384,14 @@ class RowSentences:
             return ""
         if self.rule is None:
             return NO_RULE
-        sdp = self.rule.sdp
-        chosen = min(self.sufficient_sets, key=lambda s: abs(s.sdp - sdp))
+        sdp, tested = self.rule.sdp, {condition.name for condition in self.rule.conditions}
+        columns_of = {name: {column for column, _ in columns} for name, columns in self.values}
+
+        def distance(s: SufficientSet) -> tuple[float, bool]:
+            # Sets may have the same SDP; the rule tests columns of its own only.
+            return abs(s.sdp - sdp), not tested <= set().union(*(columns_of[name] for name in s.variables))
+
+        chosen = min(self.sufficient_sets, key=distance)
         if chosen.variables == self.best_set.variables:
             return ""
         return f"The rule is that of {join(chosen.variables)}: that of the best set covers too few training rows."
@@ -435,6 +443,8 @@ class RowSentences:
             whose = "the forest" if self.model is None else "the model"
             text = f"Leave out `y` to explain what {whose} predicts instead of the {self.source_text} outcome."
             advice.append(Advice("prediction", text))
+        if self.interval is not None and self.offered_pi is None:
+            advice.append(Advice("interval", WIDER_INTERVAL))
         n_variables = len(self.values)
         if self.n_searched is not None and self.n_searched < n_variables:
             n = n_variables if n_variables <= MORE_CANDIDATES else min(2 * self.n_searched, n_variables, 128)

@@ -15,6 +15,8 @@ _MISLEADING = re.compile(" (?:AND|THEN|or missing|is missing\\)?) ")
 AT_LEAST = "at least"  # before a lower bound
 ODDS_OPTION = "levels='odds'"  # the command and the app write it in their own words
 
+# Types of models whose names say nothing.
+_NAMELESS = ("function", "method", "builtin_function_or_method", "partial")
 # What people who write no Python call the arguments that messages name: patterns, and the words in their place.
 ARGUMENT_WORDS = (
     (r"^`X`", "The table"),
@@ -305,6 +307,27 @@ def join(names: Sequence[str]) -> str:
     'hour, temp and year'
     """
     return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+
+
+def name_model(name: str | None) -> str:
+    """Write what a model is called.
+
+    Parameters
+    ----------
+    name : str or None
+        The name of its type, if it is known.
+
+    Returns
+    -------
+    str
+        The name; "the model" for a function, whose type says nothing.
+
+    Examples
+    --------
+    >>> name_model("LGBMClassifier"), name_model("function")
+    ('LGBMClassifier', 'the model')
+    """
+    return "the model" if name is None or name in _NAMELESS else name
 
 
 def to_plain(value: Any) -> Any:

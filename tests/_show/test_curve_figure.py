@@ -59,6 +59,21 @@ def test_numbers_are_steps_with_the_row_the_level_and_the_bounds(explanations):
     assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == "pi = 0.9"] == [0.9]
 
 
+def test_the_title_names_the_row(explanations):
+    title = plots.curve(explanations, 3, "hour").get_title(loc="left")
+    assert title.startswith(f"Row 3, outcome: {explanations[3].outcome} (predicted)\n")
+
+
+def test_without_a_sufficient_set_the_nearest_is_known():
+    """The set with the highest SDP was, which may hold many more variables than the one that the sentence names."""
+    explanations = explainer_of_numbers().explain(mixed_table()[0][:20], radius=3.0)
+    row = next(i for i, e in enumerate(explanations) if e.nearest_set not in (None, e.best_set))
+    nearest = explanations[row].nearest_set
+    assert not explanations[row].is_sufficient
+    ax = plots.curve(explanations, row, nearest.variables[0])
+    assert ring(ax)[1] == pytest.approx(nearest.sdp)
+
+
 def test_categories_are_bars_and_missing_values_have_a_place(explanations):
     ax = plots.curve(explanations, 0, "weather")
     bars = [patch for patch in ax.patches if patch.get_width() == 0.6]

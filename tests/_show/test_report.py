@@ -152,6 +152,15 @@ def test_the_page_says_what_was_explained_by_what(classes, numbers):
     assert "the forest's own 80 % interval" in html.unescape(make_report(numbers))
 
 
+def test_a_forest_that_explains_itself_does_not_disagree():
+    """The page said "Forest disagrees: 0" where nothing but the forest's own predictions was explained."""
+    X = table(200)
+    forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest, random_state=0).fit(X, 10.0 * X["hour"])
+    assert "Forest disagrees" not in make_report(explainer.explain(X[:5], progress=False))
+    assert "Forest disagrees" in make_report(explainer.explain(X[:5], 10.0 * X["hour"][:5], progress=False))
+
+
 def test_a_radius_is_shown_as_a_distance():
     X = table(200)
     forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)

@@ -1,6 +1,7 @@
 import pytest
 
 from suffice.app.words import in_words
+from suffice.sentences import WIDER_INTERVAL
 
 
 @pytest.mark.parametrize(
@@ -10,6 +11,10 @@ from suffice.app.words import in_words
         ("A value of `X` and `y` is bad.", "A value of the table and the target is bad."),
         ("No. With unseen='missing' it counts as missing.", "No. Let it count as missing under Settings."),
         ("  two\n  lines ", "two lines"),
+        (
+            WIDER_INTERVAL,
+            "Explain it within a wider interval: take a smaller alpha under Settings, or a larger radius at fit.",
+        ),
     ],
 )
 def test_messages_of_the_library_are_reworded_for_the_page(message, words):

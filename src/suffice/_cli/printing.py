@@ -48,8 +48,12 @@ _ADVICE_OPTIONS = (
     (r"^(\s*)Explain it with pi=([\d.]+)\.$", r"\1Explain it with --pi \2."),
     (r"^(\s*)Leave out `y` to ", r"\1Leave out --target to "),
     (
+        r"take a larger `radius`, or a smaller `alpha`\.$",
+        "take a larger --radius, or a smaller --alpha, at `suffice fit`.",
+    ),
+    (
         r"^(\s*)Search more variables with n_candidates=(\d+):",
-        r"\1Search more variables with `suffice fit --candidates \2`:",
+        r"\1Search more variables with --candidates \2:",
     ),
 )
 

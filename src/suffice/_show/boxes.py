@@ -283,12 +283,15 @@ class RuleView:
         The training rows that satisfy the conditions on all other columns, by outcome.
     title : str
         The title.
+    row_label : str
+        What the row is called.
     """
 
     rules: list[Rule]
     scales: list[Scale]
     groups: list[Group]
     title: str
+    row_label: str
 
 
 def view_rules(explanations: Explanations, explanation: Explanation, rules: list[Rule], names: list[str]) -> RuleView:
@@ -309,6 +312,7 @@ def view_rules(explanations: Explanations, explanation: Explanation, rules: list
         [Scale.of_column(name, explanation, table, is_drawn) for name in names],
         groups,
         rule_title(rules, n_rules, elsewhere, int(np.count_nonzero(is_drawn))),
+        shorten(explanation.label) if explanation.is_named else "the row",
     )
 
 
@@ -326,7 +330,7 @@ def draw_view(ax: Axes, view: RuleView) -> None:
     for style, r in zip(STYLES, view.rules, strict=False):
         name = textwrap.fill(f"rule on {list_names([c.name for c in r.conditions])}", 30)
         draw_boxes(ax, scales, r, style, 0.1 / len(view.rules), "the rule" if len(view.rules) == 1 else name)
-    mark_row(ax, scales[0].of_row, height, "the row")
+    mark_row(ax, scales[0].of_row, height, view.row_label)
     scales[0].dress(ax, "x")
     if len(scales) == 2:
         scales[1].dress(ax, "y")

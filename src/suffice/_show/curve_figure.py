@@ -24,7 +24,7 @@ from suffice._show.drawing import (
     make_axes,
     mark_row,
     n_ticks,
-    outcome_text,
+    row_title,
     set_legend,
     set_title,
     shorten,
@@ -82,10 +82,10 @@ class CurveView:
 def curve(explanations: Explanations, row: int = 0, variable: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw the probability that a row's outcome is kept while one variable moves.
 
-    The blue line is P(outcome kept | X_S = x_S) for the best set S of the row, together with the variable if S does not
-    hold it; only the variable moves, and all other variables of S keep the row's values. The thin grey line is the same
-    with all variables known. Both are step functions, drawn exactly between the thresholds of the forest. For a number,
-    the interval of the row stays the same along the line.
+    The blue line is P(outcome kept | X_S = x_S) for the best set S of the row (or the nearest, if none is sufficient),
+    together with the variable if S does not hold it; only the variable moves, and all other variables of S keep the
+    row's values. The thin grey line is the same with all variables known. Both are step functions, drawn exactly
+    between the thresholds of the forest. For a number, the interval of the row stays the same along the line.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ def curve(explanations: Explanations, row: int = 0, variable: str | None = None,
         answers.X[i],
         answers.outcomes.take(np.array([i])),
         explanation,
-        explanation.best_set,
+        explanation.shown_set,
         explanation.rule,
-        first_column(fitted, explanation.best_set) if variable is None else find_column(fitted, variable),
+        first_column(fitted, explanation.shown_set) if variable is None else find_column(fitted, variable),
     )
     ax = make_axes(ax, 7.8, 4.0)
     draw_curve(ax, view)
@@ -124,8 +124,7 @@ def curve(explanations: Explanations, row: int = 0, variable: str | None = None,
     thinned = "" if view.curve.is_exact else " (not every step is drawn)"
     set_title(
         ax,
-        f"{shorten(fitted.target)}: {outcome_text(explanation)}\n"
-        f"Only {moved} moves; the others keep the row's values{thinned}",
+        f"{row_title(explanation)}\nOnly {moved} moves; the others keep the row's values{thinned}",
     )
     return keep_spines(ax, "left", "bottom")
 

@@ -60,9 +60,10 @@ def keep_spines(ax: Axes, *spines: str) -> Axes:
 
 
 def row_title(explanation: Explanation) -> str:
-    """Write which row is drawn, and its outcome."""
-    named = f"{explanation.label}, outcome" if explanation.is_named else "Outcome"
-    return f"{named}: {outcome_text(explanation)}"
+    """Write which row is drawn, its outcome, and who predicts or observed it."""
+    target = "outcome" if explanation.target in ("y", "prediction") else shorten(explanation.target)
+    named = f"{explanation.label}, {target}" if explanation.is_named else f"{target[0].upper()}{target[1:]}"
+    return f"{named}: {outcome_text(explanation)} ({explanation.source_text})"
 
 
 def say(ax: Axes, text: str) -> Axes:
@@ -92,6 +93,16 @@ def say_nothing_needed(ax: Axes, explanation: Explanation | None) -> Axes:
 
 def set_title(ax: Axes, text: str) -> None:
     """Write lines above the axes, broken to their width."""
+    ax.set_title(_broken(ax, text), loc="left", fontsize=10)
+
+
+def set_xlabel(ax: Axes, text: str) -> None:
+    """Write a label below the axes, broken to their width."""
+    ax.set_xlabel(_broken(ax, text))
+
+
+def _broken(ax: Axes, text: str) -> str:
+    """Break lines to the width of the axes."""
     figure: Any = ax.figure
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()  # only then the axes have their width
@@ -99,7 +110,7 @@ def set_title(ax: Axes, text: str) -> None:
     text = re.sub(r"(\[[^\s\]]+,) ", "\\1\u00a0", text)  # an interval stays on one line
     text = re.sub(r"(\d) %", "\\1\u00a0%", text)
     lines = [textwrap.fill(line, max(28, int(inches / INCHES_A_LETTER))) for line in text.split("\n")]
-    ax.set_title(escape("\n".join(lines)), loc="left", fontsize=10)
+    return escape("\n".join(lines))
 
 
 def set_legend(ax: Axes, title: str | None = None, first: Sequence[str] = ()) -> None:

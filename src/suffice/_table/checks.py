@@ -123,6 +123,7 @@ def read_input(
     frame = None if isinstance(X, Table | np.ndarray) else as_frame(X)
     is_dict = isinstance(X, Mapping) and not hasattr(X, "shape")  # some sparse matrices are dicts
     if frame is None and not isinstance(X, Table) and not is_dict and not _holds_text(X):
+        _check_is_table(X)
         array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0)
         _check_n_rows(len(array), min_rows)
         return Table.from_array(array)
@@ -159,6 +160,16 @@ def _check_n_rows(n_rows: int, least: int) -> None:
         # "sample" is the word that scikit-learn's estimator checks look for.
         rows = "no rows (0 samples)" if n_rows == 0 else "only one row (1 sample)"
         raise ValueError(f"`X` has {rows}: `fit` needs at least {counted(least, 'row')}.")
+
+
+def _check_is_table(X: Any) -> None:
+    """Refuse values in one line, which may be a row or a column."""
+    if isinstance(X, np.ndarray | list | tuple) and len(X) and all(np.ndim(value) == 0 for value in X):
+        # "Reshape your data" are the words that scikit-learn's estimator checks look for.
+        raise ValueError(
+            f"`X` holds {counted(len(X), 'value')} in one line, but must be a table. Reshape your data: [values] is "
+            "one row, and a dict of values or a row of a pandas frame has the names of the columns, too."
+        )
 
 
 def _holds_text(X: Any) -> bool:

@@ -34,6 +34,10 @@ def in_words(error: BaseException | str) -> str:
 _WORDS = (
     (r"With unseen='missing' it counts as missing\.", "Let it count as missing under Settings."),
     (re.escape(ODDS_OPTION), "a level for each class (under Settings of One row)"),
+    (
+        r"take a larger `radius`, or a smaller `alpha`\.",
+        "take a smaller alpha under Settings, or a larger radius at fit.",
+    ),
     (r"Search more variables with n_candidates=(\d+):", r"Search \1 variables under Settings:"),
     (r"Leave out `y` to explain what (.*) predicts instead of the (\w+) outcome\.", r"Explain what \1 predicts."),
     (r"dates='parts'", "the option for dates"),

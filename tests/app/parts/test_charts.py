@@ -59,12 +59,13 @@ def test_separate_categories_are_separate_boxes(rule_of):
     assert figure.layout.xaxis.ticktext == ("clear", "mist", "rain")
 
 
-def test_rows_are_drawn_by_their_outcome_and_the_row_as_a_star(rule_of):
+def test_rows_are_drawn_by_their_outcome_and_the_row_as_a_ring(rule_of):
     figure = charts.boxes(plane_of(HOUR, TEMP, HOURS, np.where(HOURS == 3, np.nan, TEMPS)), None, "busy", "dark")
-    others, own, star = figure.data
+    others, own, ring = figure.data
     assert (others.name, len(others.x)) == ("another outcome", 12)
     assert (own.name, len(own.x)) == ("busy", 11)
-    assert (star.x, star.y) == ((7.0,), (1.0,))
+    assert (ring.x, ring.y) == ((7.0,), (1.0,))
+    assert ring.marker.symbol == "circle-open"  # a star hid small boxes
     assert drawn_boxes(figure) == []
 
 

@@ -4,18 +4,40 @@ import pytest
 
 from suffice import GlobalRulesClassifier
 from suffice._io.explainer_file import training_rows
-from suffice.app.state.jobs import Job
+from suffice.app.state.jobs import Cancelled, Job
 from suffice.app.state.opening import fit_workspace
 from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
+from suffice.rule_mining import mine_rules
 
 
 def test_global_rules_are_those_of_the_library(mixed):
     rules = find_rules(mixed, View(), 10**6, Job("", 400))
     X, y = training_rows(mixed.explainer)
-    expected = GlobalRulesClassifier.from_explanations(mixed.explainer.explain(X, y, sets="minimal"))
+    expected = GlobalRulesClassifier.from_explanations(mine_rules(mixed.explainer, X, y), X, y)
     assert rules.rules_ == expected.rules_
+    assert RuleLists(rules).simplified(3).rules_ == expected.simplify().rules_
+
+
+def test_rows_that_are_uncertain_have_global_rules_too():
+    """The app took rules at one level only: on a table without sure rows it had none, where Python had a list."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.normal(size=600), "z": rng.normal(size=600)})
+    noisy = (frame["x"].to_numpy() > 0) ^ (rng.random(600) < 0.25)
+    space = fit_workspace(frame.with_columns(kind=np.where(noisy, "up", "down")), "kind", [], True, "noisy")
+    job = Job("", 300)
+    rules = RuleLists(find_rules(space, View(), 300, job)).simplified(3)
+    assert {line.output for line in rules.rules_} == {"up", "down"}
+    assert rules.evaluate().total_coverage > 0.8
+    assert job.done == 300
+
+
+def test_finding_rules_can_be_cancelled(mixed):
+    job = Job("", 400)
+    job.cancel()
+    with pytest.raises(Cancelled):
+        find_rules(mixed, View(), 400, job)
 
 
 def test_a_simplified_list_is_made_once(mixed, monkeypatch):

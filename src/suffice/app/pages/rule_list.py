@@ -185,7 +185,7 @@ def _rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
         mae = {"field": "mae", "headerName": "MAE", "width": 90, "type": "rightAligned"}
         columns.insert(5, {**mae, "valueFormatter": {"function": "params.data.mae_text"}})
     else:
-        columns.insert(5, {"field": "lift", "headerName": "lift of a rare class", "width": 220})
+        columns.insert(5, {"field": "lift", "headerName": "lift of a rare class", "width": 250})
     return columns
 
 

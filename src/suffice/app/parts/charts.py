@@ -198,7 +198,7 @@ def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figu
     plotly.graph_objects.Figure
         The figure.
     """
-    orange, panel = COLOURS[scheme][3], COLOURS[scheme][-1]
+    text = COLOURS[scheme][0]
     figure = base_figure(scheme, 340, xaxis=column_axis(plane.columns[0]), yaxis=column_axis(plane.columns[1]))
     _add_points(figure, plane, outcome, scheme)
     if rule is not None:
@@ -209,7 +209,8 @@ def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figu
             y=[plane.row[1]],
             mode="markers",
             name="this row",
-            marker={"color": orange, "size": 15, "symbol": "star", "line": {"color": panel, "width": 1.5}},
+            # A ring leaves a small box visible.
+            marker={"color": text, "size": 13, "symbol": "circle-open", "line": {"color": text, "width": 2.5}},
         )
     return figure
 

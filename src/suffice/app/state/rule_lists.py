@@ -9,12 +9,12 @@ import numpy as np
 
 from suffice._io.explainer_file import training_rows
 from suffice._table.cache import LastUsed
-from suffice.app.state.explained_rows import explain_rows
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rule_mining import mine_rules
 from suffice.short_lists import N_RULES
 
 TOLERANCES = (None, 0.0, 0.005, 0.01, 0.02, 0.05, 0.1)  # None keeps all rules
@@ -57,7 +57,7 @@ class RuleLists:
 
 
 def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
-    """Collect the rules of training rows.
+    """Find the rules of training rows at several levels, as lists of rules in Python and `suffice rules` do.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
     view : View
         The settings.
     n_rows : int
-        How many training rows, drawn at random.
+        How many training rows are explained, drawn at random.
     job : Job
         Receives the progress, and may stop the work.
 
@@ -83,13 +83,20 @@ def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
                 "The explainer was fitted on dates and holds only their parts: open it together with its table."
             ) from None
         frame, outcomes = workspace.frame, np.asarray(workspace.observed)
-    rows = np.arange(len(outcomes))
-    if n_rows < len(rows):
-        rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
-    explanations = explain_rows(workspace, view, frame[rows.tolist()], outcomes[rows], job, sets="minimal")
+    table = workspace.as_input(frame)
+    rules = mine_rules(
+        workspace.explainer_for(view),
+        table,
+        np.asarray(outcomes),
+        n_rows=n_rows,
+        report=lambda share: job.step(round(share * job.total)),
+    )
+    job.step(job.total)
     if workspace.is_regression:
-        return GlobalRulesRegressor.from_explanations(explanations, min_precision=-math.inf, min_support=MIN_SUPPORT)
-    return GlobalRulesClassifier.from_explanations(explanations)
+        return GlobalRulesRegressor.from_explanations(
+            rules, table, outcomes, min_precision=-math.inf, min_support=MIN_SUPPORT
+        )
+    return GlobalRulesClassifier.from_explanations(rules, table, outcomes)
 
 
 def rules_of_row(workspace: Workspace, view: View, rules: Any) -> dict[int, str]:
