@@ -12,7 +12,7 @@ std::vector<SearchResult> search_rows(const Projection& projection, const Rows& 
     std::vector<SearchResult> results(rows.size());
     StopFlag stop{false};
     const auto make_worker = [&] {
-        return [&, search = std::make_shared<Search<Set>>(projection, options, stop)](std::size_t i) {
+        return [&, search = std::make_shared<Search<Set>>(projection, options, stop, rows.size())](std::size_t i) {
             results[i] = search->run(rows.row(i), rows.outcome(i));
         };
     };

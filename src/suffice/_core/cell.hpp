@@ -178,9 +178,12 @@ class CellFinder {
         std::fill_n(cell_.rows.mask, tree.n_rows / kBlock, ~std::uint64_t{0});
         std::fill_n(cell_.rows.mask + tree.n_rows / kBlock, n_words - tree.n_rows / kBlock, std::uint64_t{0});
         if (tree.n_rows % kBlock) cell_.rows.mask[blocks - 1] = (std::uint64_t{1} << (tree.n_rows % kBlock)) - 1;
-        const Kept kept = kernels().walk({tree.left_rows.data(), n_words, visited_.data(), departures.goes_left(),
-                                          tree.n_words, tree.n_rows, min_node_size},
-                                         cell_.rows.mask, next_.rows.mask);
+        if (box_.size() < tree.columns.size()) box_.resize(tree.columns.size());
+        const Walk walk{tree.left_rows.data(),  n_words,           visited_.data(),
+                        departures.goes_left(), tree.n_words,      tree.n_rows,
+                        min_node_size,          tree.codes.data(), box_.data(),
+                        tree.columns.size()};
+        const Kept kept = kernels().walk(walk, cell_.rows.mask, next_.rows.mask);
         return {{cell_.rows.block, kept.rows, blocks}, kept.n_rows, kept.n_rows == tree.n_rows};
     }
 
@@ -192,7 +195,7 @@ class CellFinder {
     }
 
     void tighten(const CodedTree& tree, const std::uint64_t* goes_left) {
-        if (box_.size() < tree.columns.size()) {
+        if (n_left_.size() < tree.columns.size()) {
             box_.resize(tree.columns.size());
             n_left_.resize(tree.columns.size());
             touched_.resize(tree.columns.size());

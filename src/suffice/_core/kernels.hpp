@@ -44,6 +44,13 @@ struct SplitSets {
     std::size_t n_words;
 };
 
+// A split by codes: values with at most this code go left.
+struct SplitCode {
+    std::uint32_t code;
+    std::uint16_t column;  // position among the columns of the tree
+    bool missing_left;
+};
+
 // A tree of few rows, and the splits that remove rows from it.
 struct Walk {
     const std::uint64_t* left_rows;  // by split: the blocks of rows that go left
@@ -53,6 +60,9 @@ struct Walk {
     std::size_t n_words;
     std::size_t n_rows;  // of the cell
     std::size_t min_rows;
+    const SplitCode* codes;  // by split
+    CodeInterval* box;       // by column of the tree: memory for the box of the cell
+    std::size_t n_columns;
 };
 
 struct Kept {

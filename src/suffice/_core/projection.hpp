@@ -64,6 +64,7 @@ struct CodedTree {
     std::vector<CodedNode> nodes;  // breadth-first
     std::vector<TreeColumn> columns;
     std::vector<std::uint64_t> left_rows;  // trees of few rows: for each node the blocks of rows that go left
+    std::vector<SplitCode> codes;          // by node
     std::size_t n_words = 0;               // of a set of nodes
     std::vector<std::uint64_t> own;        // by variable: the set of nodes that split on it
     WideSet variables = 0;                 // the variables that it splits on
@@ -73,7 +74,8 @@ struct CodedTree {
 
     bool has_bits() const { return !left_rows.empty(); }
     std::size_t n_bytes() const {
-        std::size_t n = nodes.size() * sizeof(CodedNode) + (left_rows.size() + own.size()) * sizeof(std::uint64_t);
+        std::size_t n = nodes.size() * (sizeof(CodedNode) + sizeof(SplitCode)) +
+                        (left_rows.size() + own.size()) * sizeof(std::uint64_t);
         for (const TreeColumn& column : columns) n += column.n_bytes();
         return n;
     }
@@ -184,6 +186,7 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
         slot[right] = 2 + 2 * parent;
         if (has_bits) append_left_rows(coded.left_rows, node, tree, X);
         const float threshold = largest_float_up_to(node.threshold);
+        coded.codes.push_back({code_of(thresholds[column], threshold), position[column], node.missing_left});
         coded.nodes.push_back({threshold, slot[i], code_of(thresholds[column], threshold), position[column],
                                static_cast<std::uint8_t>(variable_of[column]), node.missing_left});
     }
@@ -196,18 +199,46 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
     return coded;
 }
 
+// A variable of one column, with the thresholds of all trees on it, ascending.
+struct SingleColumn {
+    std::int32_t column = -1;  // -1: the variable has several columns, or none
+    std::vector<float> thresholds;
+};
+
 struct Projection {
     std::size_t n_variables = 0;
     std::size_t n_columns = 0;  // of the table
     const Forest* forest = nullptr;
     std::vector<CodedTree> trees;
+    std::vector<SingleColumn> singles;  // by variable
 
     std::size_t n_bytes() const {
         std::size_t n = 0;
         for (const CodedTree& tree : trees) n += tree.n_bytes();
+        for (const SingleColumn& single : singles) n += single.thresholds.size() * sizeof(float);
         return n;
     }
 };
+
+inline std::vector<SingleColumn> find_singles(const Projection& projection, std::span<const std::int32_t> variable_of) {
+    std::vector<SingleColumn> singles(projection.n_variables);
+    std::vector<std::size_t> n_columns(projection.n_variables, 0);
+    for (std::size_t column = 0; column < variable_of.size(); ++column) {
+        if (variable_of[column] == kNoVariable) continue;
+        const auto variable = static_cast<std::size_t>(variable_of[column]);
+        singles[variable].column = ++n_columns[variable] == 1 ? static_cast<std::int32_t>(column) : -1;
+    }
+    for (const CodedTree& tree : projection.trees)
+        for (const CodedNode& node : tree.nodes)
+            if (singles[node.variable].column >= 0) singles[node.variable].thresholds.push_back(node.threshold);
+    for (SingleColumn& single : singles) {
+        std::sort(single.thresholds.begin(), single.thresholds.end());
+        single.thresholds.erase(std::unique(single.thresholds.begin(), single.thresholds.end()),
+                                single.thresholds.end());
+        single.thresholds.shrink_to_fit();
+    }
+    return singles;
+}
 
 inline void check_variables(std::span<const std::int32_t> variable_of, std::size_t n_variables, std::size_t n_columns) {
     if (variable_of.size() != n_columns)

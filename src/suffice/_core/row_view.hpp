@@ -88,7 +88,7 @@ class SmallTreeShares {
         if (is_new) shares_.resize(shares_.size() + n_sets, std::numeric_limits<double>::quiet_NaN());
         at_row_ = shares_.data() + found->second;
     }
-    double& share(std::size_t set) { return at_row_[set]; }
+    double& share(std::size_t set) const { return at_row_[set]; }
 
   private:
     // How many shares of a tree are kept: 64 KiB.
@@ -127,6 +127,8 @@ class RowView {
         std::iota(variable_of_.begin(), variable_of_.end(), std::uint8_t{0});
     }
 
+    static constexpr std::size_t kMaxSummed = 12;
+
     void set_row(const float* x, const RankRange& outcome) {
         x_ = x;
         outcome_ = outcome;
@@ -147,6 +149,60 @@ class RowView {
         TreeView& view = trees_[t];
         if (view.epoch != epoch_) prepare(t, view);
         return view.variables;
+    }
+
+    // Adds to gain[v], for each of the rivals v that the tree splits on, what the share gains if v is known besides S.
+    void add_gains(std::size_t t, Set S, double share_of_S, Set rivals, double* gain) {
+        const Members<Set> affected(rivals & variables(t));
+        const TreeView& view = trees_[t];
+        if (!view.is_small) {
+            for (std::size_t j = 0; j < affected.size(); ++j)
+                gain[affected[j]] += share(t, S | Set{1} << affected[j]) - share_of_S;
+            return;
+        }
+        const std::size_t set = small_set(view, S);
+        for (std::size_t j = 0; j < view.n_bits; ++j) {
+            if (!(rivals >> view.bit[j] & 1)) continue;
+            const double known = view.small.share(set | std::size_t{1} << j);
+            gain[view.bit[j]] += (known == known ? known : share(t, S | Set{1} << view.bit[j])) - share_of_S;
+        }
+    }
+
+    // How many sets of the first n variables the trees tell apart, added up over the trees.
+    std::size_t count_sets(std::size_t n) {
+        std::size_t n_sets = 0;
+        for (std::size_t t = 0; t < n_trees(); ++t)
+            n_sets += std::size_t{1} << Members<Set>(variables(t) & first_variables(n)).size();
+        return n_sets;
+    }
+
+    // The sums of the shares over all trees, for all sets of the first n <= kMaxSummed variables; sums[S] has that of
+    // S.
+    //
+    // A tree's share is a function of the sets of its variables. Written as a sum over the subsets T of S (its Moebius
+    // transform), the functions of all trees add up term by term, and one transform back gives the sums of all sets.
+    void sum_shares(std::size_t n, std::vector<double>& sums) {
+        sums.assign(std::size_t{1} << n, 0.0);
+        for (std::size_t t = 0; t < n_trees(); ++t) {
+            const Members<Set> members(variables(t) & first_variables(n));
+            const std::size_t n_sets = std::size_t{1} << members.size();
+            std::size_t place[std::size_t{1} << kMaxSummed];  // where a set of members is in `sums`
+            double term[std::size_t{1} << kMaxSummed];
+            place[0] = 0;
+            term[0] = share(t, 0);
+            for (std::size_t set = 1; set < n_sets; ++set) {
+                place[set] = place[set & (set - 1)] | std::size_t{1}
+                                                          << members[static_cast<std::size_t>(std::countr_zero(set))];
+                term[set] = share(t, static_cast<Set>(place[set]));
+            }
+            for (std::size_t step = 1; step < n_sets; step *= 2)
+                for (std::size_t begin = step; begin < n_sets; begin += 2 * step)
+                    for (std::size_t set = begin; set < begin + step; ++set) term[set] -= term[set - step];
+            for (std::size_t set = 0; set < n_sets; ++set) sums[place[set]] += term[set];
+        }
+        for (std::size_t step = 1; step < sums.size(); step *= 2)
+            for (std::size_t begin = step; begin < sums.size(); begin += 2 * step)
+                for (std::size_t set = begin; set < begin + step; ++set) sums[set] += sums[set - step];
     }
 
     // The share of the rows with the outcome in the cell of x for S, in one tree.
@@ -202,6 +258,8 @@ class RowView {
     }
 
   private:
+    static Set first_variables(std::size_t n) { return (Set{1} << n) - 1; }
+
     // Rows with few distinct outcomes have the same shares in small trees.
     static constexpr std::size_t kFewOutcomes = 64;
 

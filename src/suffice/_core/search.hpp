@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -16,6 +17,7 @@
 #include "rounding.hpp"
 #include "row_view.hpp"
 #include "rows.hpp"
+#include "single_sums.hpp"
 
 namespace suffice {
 
@@ -86,10 +88,14 @@ class SetsOfSize {
 template <class Set>
 class Search {
   public:
-    Search(const Projection& projection, const SearchOptions& options, const StopFlag& stop)
+    // `n_rows` is the number of rows that will be searched: for many, what is known of single variables is kept.
+    Search(const Projection& projection, const SearchOptions& options, const StopFlag& stop, std::size_t n_rows)
         : options_(options),
           stop_(stop),
+          is_kept_(n_rows >= kManyRows),
           row_(projection, options.min_node_size),
+          single_sums_(projection, projection.forest->y_values.size()),
+          single_squares_(projection, 1),
           every_(projection.n_variables),
           order_(projection.trees.size()) {
         std::iota(every_.begin(), every_.end(), std::uint8_t{0});
@@ -97,7 +103,10 @@ class Search {
 
     SearchResult run(const float* x, const RankRange& outcome) {
         row_.set_row(x, outcome);
+        x_ = x;
+        outcome_ = outcome;
         dropped_.clear();
+        sums_.clear();
         variables_ = every_;
         if (names_ != every_) {
             names_ = every_;
@@ -136,6 +145,12 @@ class Search {
     static constexpr double kOrderRounding = 1e-12;
     // How many sets go through the trees together, so that the rows of a tree stay in the cache for all of them.
     static constexpr std::size_t kBatch = 4096;
+    // How many sets a tree tells apart on average if the sums of all sets are computed together.
+    static constexpr std::size_t kFewSets = 64;
+    // From this many trees on, their order is worth what it costs.
+    static constexpr std::size_t kManyTrees = 50;
+    // From this many rows on, enough of them share the values of single variables.
+    static constexpr std::size_t kManyRows = 100;
     // How many trees are added before the variables to choose from are compared again.
     static constexpr std::size_t kTreesBetweenChecks = 8;
     // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
@@ -153,6 +168,7 @@ class Search {
             if (size > 1 && !is_chosen) {  // where one variable is sufficient, the choice may not be needed
                 sort_trees();
                 choose_variables(sufficient);
+                sum_all_sets();
                 is_chosen = true;
                 if (size > last_size()) return;
             }
@@ -169,8 +185,9 @@ class Search {
     }
 
     // Sets of two and more take the trees first whose share is lowest when all variables are known: there most sets
-    // lose most, and are dropped after fewer trees.
+    // lose most, and are dropped after fewer trees. Few trees drop them soon in any order.
     void sort_trees() {
+        if (order_.size() < kManyTrees) return;
         Set all = 0;
         for (const std::uint8_t v : variables_) all |= Set{1} << v;
         share_of_all_.resize(order_.size());
@@ -178,6 +195,14 @@ class Search {
         std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
             return share_of_all_[a] != share_of_all_[b] ? share_of_all_[a] < share_of_all_[b] : a < b;
         });
+    }
+
+    // Where most trees split on few of the variables, the sums of all sets together take less time than those of some
+    // dozens one by one.
+    void sum_all_sets() {
+        const std::size_t n = variables_.size();
+        if (n == 0 || n > RowView<Set>::kMaxSummed || variables_.back() + 1u != n || stop_) return;
+        if (row_.count_sets(n) <= kFewSets * row_.n_trees()) row_.sum_shares(n, sums_);
     }
 
     // Keeps the variables that matter most at the row, chosen one after the other: the next is the one with which those
@@ -259,9 +284,7 @@ class Search {
         for (std::size_t l = 0; l < k && !stop_; ++l) {
             const std::size_t t = order_[l];
             sum += share_of_chosen_[t];
-            const Members<Set> affected(rivals & row_.variables(t));
-            for (std::size_t j = 0; j < affected.size(); ++j)
-                gain_[affected[j]] += row_.share(t, chosen | Set{1} << affected[j]) - share_of_chosen_[t];
+            row_.add_gains(t, chosen, share_of_chosen_[t], rivals, gain_.data());
             if (l % kTreesBetweenChecks != 0) continue;
             const Members<Set> alive(rivals);
             for (std::size_t j = 0; j < alive.size(); ++j)
@@ -313,10 +336,11 @@ class Search {
     void drop_insufficient() {
         const double needed = sum_to_reach(options_.pi, row_.n_trees());
         const double surely_needed = needed - kOrderRounding * static_cast<double>(row_.n_trees());
+        take_known_sums(surely_needed);
         for (std::size_t l = 0; l < row_.n_trees() && !living_.empty() && !stop_; ++l) {
             std::size_t n_living = 0;
             for (Partial& set : living_) {
-                advance(set);
+                if (set.n_trees == l) advance(set);
                 if (bound(set) >= surely_needed)
                     living_[n_living++] = set;
                 else
@@ -334,6 +358,30 @@ class Search {
                 drop(set);
         }
         living_.resize(n_living);
+    }
+
+    // Completes the sets whose sums are known already, and drops those that are too low.
+    void take_known_sums(double needed) {
+        std::size_t n_living = 0;
+        for (Partial& set : living_) {
+            if (set.variables < sums_.size())
+                set = {set.variables, sums_[static_cast<std::size_t>(set.variables)], row_.n_trees()};
+            if (double* const sum = kept_sum(set.variables)) {
+                if (std::isnan(*sum)) *sum = sum_in_order(set.variables);
+                set = {set.variables, *sum, row_.n_trees()};
+            }
+            if (bound(set) >= needed)
+                living_[n_living++] = set;
+            else
+                drop(set);
+        }
+        living_.resize(n_living);
+    }
+
+    // Where the sum of a single variable is kept for other rows; nullptr if it is not.
+    double* kept_sum(Set set) {
+        if (!is_kept_ || !is_single(set) || outcome_.lo != outcome_.hi) return nullptr;
+        return single_sums_.find(names_[Members<Set>(set)[0]], x_, outcome_.lo);
     }
 
     void drop(const Partial& set) {
@@ -426,6 +474,8 @@ class Search {
         return n;
     }
 
+    static bool is_single(Set set) { return set != 0 && (set & (set - 1)) == 0; }
+
     void advance(Partial& set) { set.sum += row_.share(tree_of(set), set.variables), ++set.n_trees; }
     // The tree that comes next. Sets of up to one variable were searched before the trees were sorted.
     std::size_t tree_of(const Partial& set) const {
@@ -453,7 +503,12 @@ class Search {
 
     SearchOptions options_;
     const StopFlag& stop_;
+    bool is_kept_;
     RowView<Set> row_;
+    const float* x_ = nullptr;
+    RankRange outcome_;
+    SingleSums single_sums_;               // over the trees, by value and outcome
+    SingleSums single_squares_;            // of the weights, by value
     std::vector<std::uint8_t> every_;      // all variables
     std::vector<std::uint8_t> names_;      // by bit of a set: its variable in the projection
     std::vector<std::uint8_t> variables_;  // the bits that sets are made of
@@ -462,6 +517,7 @@ class Search {
     std::vector<double> share_of_all_;     // by tree, if all variables are known
     std::vector<double> share_of_chosen_;  // by tree, if the variables chosen so far are known
     std::vector<double> gain_;             // by variable: what the sum of the shares gains with it
+    std::vector<double> sums_;             // by set: the sum over all trees; empty if they are not known
     std::vector<Partial> living_, dropped_;
 };
 

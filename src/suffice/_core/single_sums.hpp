@@ -1,0 +1,45 @@
+// What is known of single variables for many rows: rows that no split of the forest on a variable tells apart have the
+// same cells for it, and are computed once.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "projection.hpp"
+#include "rows.hpp"
+#include "thresholds.hpp"
+
+namespace suffice {
+
+// Numbers by value of one variable, filled in when they are needed first.
+class SingleSums {
+  public:
+    // `n_outcomes` is 1 for numbers that do not depend on the outcome.
+    SingleSums(const Projection& projection, std::size_t n_outcomes)
+        : projection_(projection), n_outcomes_(n_outcomes), numbers_(projection.n_variables) {}
+
+    // The number for the value of x and an outcome, to be filled in if it is NaN. nullptr if it is not kept: variables
+    // of several columns, and tables that would be large.
+    double* find(std::size_t variable, const float* x, std::size_t outcome) {
+        const SingleColumn& single = projection_.singles[variable];
+        const std::size_t n_codes = single.thresholds.size() + 2;
+        if (single.column < 0 || n_codes * n_outcomes_ > kMaxNumbers || outcome >= n_outcomes_) return nullptr;
+        std::vector<double>& numbers = numbers_[variable];
+        if (numbers.empty()) numbers.assign(n_codes * n_outcomes_, std::numeric_limits<double>::quiet_NaN());
+        const float value = x[single.column];
+        const std::size_t code = std::isnan(value) ? n_codes - 1 : code_of(single.thresholds, value);
+        return &numbers[code * n_outcomes_ + outcome];
+    }
+
+  private:
+    static constexpr std::size_t kMaxNumbers = 1 << 16;  // of a variable: half a megabyte
+
+    const Projection& projection_;
+    std::size_t n_outcomes_;
+    std::vector<std::vector<double>> numbers_;  // by variable
+};
+
+}  // namespace suffice
