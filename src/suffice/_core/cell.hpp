@@ -187,11 +187,28 @@ class CellFinder {
         return {{cell_.rows.block, kept.rows, blocks}, kept.n_rows, kept.n_rows == tree.n_rows};
     }
 
-    template <class Visit>
-    void for_each_visited(std::size_t n_words, const Visit& visit) const {
-        for (std::size_t w = 0; w < n_words; ++w)
-            for (std::uint64_t bits = visited_[w]; bits; bits &= bits - 1)
-                visit(64 * w + static_cast<std::size_t>(std::countr_zero(bits)));
+    [[gnu::always_inline]] void tighten_at(const CodedTree& tree, std::size_t i, const std::uint64_t* goes_left) {
+        const CodedNode& node = tree.nodes[i];
+        const TreeColumn& column = tree.columns[node.column];
+        const bool left = goes_left[i / 64] >> (i % 64) & 1;
+        if (!touched_[node.column]) {
+            touched_[node.column] = 1;
+            box_[node.column] = column.everything();
+            n_left_[node.column] = static_cast<std::uint32_t>(tree.n_rows);
+            columns_.push_back(node.column);
+        }
+        CodeInterval& interval = box_[node.column];
+        // Without branches, since the side that x takes is hard to predict and most visited splits remove nothing.
+        const std::uint32_t right = left ? 0 : ~std::uint32_t{0};  // all bits on or off
+        const CodeInterval next{std::max(interval.lo, (node.code + 1) & right),
+                                std::min(interval.hi, node.code | right),
+                                static_cast<bool>(interval.missing & (left == node.missing_left))};
+        if (!((next.lo ^ interval.lo) | (next.hi ^ interval.hi) | (next.missing ^ interval.missing))) return;
+        interval = next;
+        const std::uint32_t n_left = column.count(next);
+        if (n_left == n_left_[node.column]) return;
+        n_left_[node.column] = n_left;
+        steps_.push_back({node.column, n_left, next});
     }
 
     void tighten(const CodedTree& tree, const std::uint64_t* goes_left) {
@@ -202,29 +219,9 @@ class CellFinder {
         }
         steps_.clear();
         columns_.clear();
-        for_each_visited(tree.n_words, [&](std::size_t i) {
-            const CodedNode& node = tree.nodes[i];
-            const TreeColumn& column = tree.columns[node.column];
-            const bool left = goes_left[i / 64] >> (i % 64) & 1;
-            if (!touched_[node.column]) {
-                touched_[node.column] = 1;
-                box_[node.column] = column.everything();
-                n_left_[node.column] = static_cast<std::uint32_t>(tree.n_rows);
-                columns_.push_back(node.column);
-            }
-            CodeInterval& interval = box_[node.column];
-            // Without branches, since the side that x takes is hard to predict and most visited splits remove nothing.
-            const std::uint32_t right = left ? 0 : ~std::uint32_t{0};  // all bits on or off
-            const CodeInterval next{std::max(interval.lo, (node.code + 1) & right),
-                                    std::min(interval.hi, node.code | right),
-                                    static_cast<bool>(interval.missing & (left == node.missing_left))};
-            if (!((next.lo ^ interval.lo) | (next.hi ^ interval.hi) | (next.missing ^ interval.missing))) return;
-            interval = next;
-            const std::uint32_t n_left = column.count(next);
-            if (n_left == n_left_[node.column]) return;
-            n_left_[node.column] = n_left;
-            steps_.push_back({node.column, n_left, next});
-        });
+        for (std::size_t w = 0; w < tree.n_words; ++w)
+            for (std::uint64_t bits = visited_[w]; bits; bits &= bits - 1)
+                tighten_at(tree, 64 * w + static_cast<std::size_t>(std::countr_zero(bits)), goes_left);
         for (const std::uint32_t c : columns_) touched_[c] = 0;
     }
 
