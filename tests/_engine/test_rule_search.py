@@ -250,6 +250,62 @@ def volume(box, X):
     return out
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    drawn=fitted_forests(max_columns=3, max_rows=40),
+    pi=st.sampled_from([0.5, 0.7, 0.9]),
+    seed=st.integers(0, 99),
+    options=st.sampled_from([{}, {"everywhere": True}, {"by_volume": True}, {"max_nodes": 1}, {"max_regions": 3}]),
+)
+def test_the_rules_of_many_rows_are_those_of_each_alone_to_the_bit(drawn, pi, seed, options):
+    """Rows with the same codes and outcome are searched once; those with the same outcome use the same shares."""
+    X, y, _, forest = drawn
+    cells = set_cells(core_forest(trees_of(forest), X, y), range(X.shape[1]), 2)
+    rng = np.random.default_rng(seed)
+    rows = np.concatenate([X, X[rng.integers(len(X), size=20)], X[::-1] + 0.25])  # many of them more than once
+    ends = np.sort(rng.integers(len(np.unique(y)), size=(len(rows), 2)), axis=1)
+
+    def find(rows, ends, n_threads):
+        return _core.find_rules(
+            cells=cells,
+            rows=core_rows(rows, ends[:, 0], ends[:, 1]),
+            options=_core.RuleOptions(
+                **{"pi": pi, "everywhere": False, "by_volume": False, "max_nodes": 100, "max_regions": 1000} | options
+            ),
+            n_threads=n_threads,
+        )
+
+    together = find(rows, ends, 2)
+    for i in range(len(rows)):
+        for name, values in find(rows[i : i + 1], ends[i : i + 1], 1).items():
+            assert together[name][i].tobytes() == values[0].tobytes(), name
+
+
+@pytest.mark.parametrize("deep_side", ["left", "right"])
+def test_a_tree_of_any_depth_is_projected(deep_side):
+    """A chain of splits once overflowed the stack: the projected tree was grown by a function that called itself."""
+    n = 100_000  # splits between 0 and the values of the two rows, the last of them between these two
+    node = np.arange(2 * n + 1)
+    is_leaf = (node % 2 == 1) | (node == 2 * n)
+    deeper, leaf = np.where(is_leaf, -1, node + 2), np.where(is_leaf, -1, node + 1)
+    sign = -1 if deep_side == "left" else 1
+    forest = _core.Forest(
+        X=np.array([[sign * n], [sign * (n - 1)]], np.float32),
+        y_rank=np.array([0, 1], np.uint32),
+        y_values=np.array([0.0, 1.0]),
+    )
+    forest.add_tree(
+        left=deeper if deep_side == "left" else leaf,
+        right=leaf if deep_side == "left" else deeper,
+        column=np.where(is_leaf, -1, 0),
+        threshold=np.where(is_leaf, -2.0, sign * (node // 2 + 0.5)),
+        missing_go_to_left=np.zeros(len(node), np.uint8),
+        n_rows=np.where(is_leaf, node >= 2 * n - 1, 2.0),
+        rows=np.arange(2, dtype=np.int32),
+    )
+    assert _core.row_sdps(cells=set_cells(forest, [0], 1), lo=1, hi=1).tolist() == [0.0, 1.0]
+
+
 # --- options ---------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "bindings.hpp"
+#include "distinct_rows.hpp"
 #include "outcome_shares.hpp"
 #include "parallel.hpp"
 #include "rule_search.hpp"
@@ -112,12 +113,15 @@ nb::dict find_rules(const SetCells& cells, const PyRows& rows, const RuleOptions
     {
         const nb::gil_scoped_release release;
         StopFlag stop{false};
+        const DistinctRows distinct = find_distinct_rows(r, cells);
+        std::vector<RuleResult> rules(distinct.first.size());
         const auto make_worker = [&] {
             return [&, search = std::make_shared<RuleSearch>(cells, options, stop)](std::size_t i) {
-                arrays.set_rule(i, search->run(r.row(i), r.outcome(i)), cells.forest_columns);
+                rules[i] = search->run(r.row(distinct.first[i]), r.outcome(distinct.first[i]));
             };
         };
-        for_each_row(r.size(), n_threads, stop, make_worker, watcher(&progress));
+        for_each_row(rules.size(), n_threads, stop, make_worker, watcher(&progress));
+        for (std::size_t i = 0; i < r.size(); ++i) arrays.set_rule(i, rules[distinct.of_row[i]], cells.forest_columns);
     }
     return std::move(arrays).to_dict();
 }

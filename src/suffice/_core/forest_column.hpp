@@ -25,6 +25,8 @@ struct ForestColumn {
     std::vector<float> thresholds;      // ascending
     std::vector<std::uint64_t> weight;  // by threshold: the number of rows that the forest splits there
     std::vector<std::uint32_t> codes;   // by training row; kMissing if the value is missing
+    // By tree: the codes of the thresholds that it splits the column at, breadth-first. Values up to the code go left.
+    std::vector<std::vector<std::uint32_t>> codes_of_splits;
     float smallest = std::numeric_limits<float>::infinity();
     float largest = -std::numeric_limits<float>::infinity();
     bool has_missing = false;
@@ -59,6 +61,11 @@ inline ForestColumn code_forest_column(const Forest& forest, std::int32_t column
         out.thresholds.push_back(threshold);
         out.weight.push_back(n_split_rows);
     }
+    out.codes_of_splits.resize(forest.trees.size());
+    for (std::size_t t = 0; t < forest.trees.size(); ++t)
+        for (const Node& node : forest.trees[t].nodes)
+            if (!node.is_leaf() && node.column == column)
+                out.codes_of_splits[t].push_back(code_of(out.thresholds, largest_float_up_to(node.threshold)));
     out.codes.resize(forest.X.n_rows);
     for (std::size_t i = 0; i < forest.X.n_rows; ++i) {
         const float value = forest.X.row(i)[column];

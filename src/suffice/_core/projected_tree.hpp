@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -19,8 +20,8 @@
 
 #include "box.hpp"
 #include "forest.hpp"
+#include "forest_column.hpp"
 #include "points.hpp"
-#include "thresholds.hpp"
 
 namespace suffice {
 
@@ -39,7 +40,9 @@ struct ProjectedNode {
 
 struct ProjectedTree {
     std::vector<ProjectedNode> nodes;
-    std::vector<std::uint32_t> rank;  // ranks of outcomes, the rows of each cell next to each other
+    // Ranks of outcomes, the rows of each cell next to each other; padded to full blocks of 64.
+    std::vector<std::uint32_t> rank;
+    std::size_t n_rows = 0;  // without the padding
 
     // `x` has one value for each column of S.
     std::uint32_t leaf(const float* x) const {
@@ -54,110 +57,49 @@ struct ProjectedTree {
 
 class ProjectedTreeBuilder {
   public:
-    // position_of[column]: the position of a column of the table among those of S, or -1.
-    ProjectedTreeBuilder(const Tree& tree, const Points& points, std::span<const std::int32_t> position_of,
-                         std::size_t n_columns, std::size_t min_node_size)
-        : tree_(tree), points_(points), min_node_size_(min_node_size), box_(n_columns) {
-        constexpr std::int32_t kNone = -1;
-        struct Above {
-            std::int32_t split;  // kNone: no split on S lies above
-            bool left;
-        };
-        std::vector<Above> above(tree.nodes.size(), {kNone, false});
-        for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-            const Node& node = tree.nodes[i];
-            if (node.is_leaf()) continue;
-            const auto left = static_cast<std::size_t>(node.left), right = static_cast<std::size_t>(node.right);
-            const std::int32_t position = position_of[static_cast<std::size_t>(node.column)];
-            if (position < 0) {
-                above[left] = above[right] = above[i];
-                continue;
-            }
-            const auto id = static_cast<std::int32_t>(splits_.size());
-            if (above[i].split == kNone)
-                first_.push_back(static_cast<std::uint32_t>(id));
-            else
-                splits_[static_cast<std::size_t>(above[i].split)].below[above[i].left ? 0 : 1].push_back(
-                    static_cast<std::uint32_t>(id));
-            above[left] = {id, true};
-            above[right] = {id, false};
-            splits_.push_back(
-                {largest_float_up_to(node.threshold), static_cast<std::uint32_t>(position), node.missing_left, {}});
-        }
-    }
+    // position_of[column]: the position of a column of the table among those of S, or -1. One builder makes the trees
+    // of one set, one after the other, in the same memory.
+    ProjectedTreeBuilder(const Forest& forest, const Points& points, const ForestColumns& columns,
+                         std::span<const std::int32_t> position_of, std::size_t min_node_size)
+        : forest_(forest),
+          points_(points),
+          columns_(columns),
+          position_of_(position_of),
+          min_node_size_(min_node_size),
+          box_(columns.size()),
+          n_codes_read_(columns.size()),
+          order_(points.size),
+          sent_right_(points.size),
+          n_rows_(points.size),
+          first_row_(points.size + 1) {}
 
-    // Returns the tree, and fills `leaf_of` with the leaf of each point.
-    ProjectedTree build(std::vector<std::uint32_t>& leaf_of) {
-        n_rows_.assign(points_.size, 0);
-        for (const std::uint32_t row : tree_.rows) ++n_rows_[points_.of_row[row]];
-        order_.resize(points_.size);
+    // Returns the projection of one tree of the forest, and fills `leaf_of` with the leaf of each point.
+    ProjectedTree build(std::size_t tree_number, std::vector<std::uint32_t>& leaf_of) {
+        const Tree& tree = forest_.trees[tree_number];
+        out_ = {};
+        find_splits(tree_number);
+        std::fill(n_rows_.begin(), n_rows_.end(), 0);
+        for (const std::uint32_t row : tree.rows) ++n_rows_[points_.of_row[row]];
         std::iota(order_.begin(), order_.end(), 0u);
         leaf_of.resize(points_.size);
         leaf_of_ = leaf_of.data();
-        OpenSplits open(splits_.size());
-        for (const std::uint32_t i : first_) open.insert(i);
-        grow(open, {0, static_cast<std::uint32_t>(points_.size), tree_.rows.size()});
-        order_rows();
+        for (std::size_t c = 0; c < box_.size(); ++c) box_[c] = whole_column(*columns_[c]);
+        grow_all(tree.rows.size());
+        order_rows(tree);
         return std::move(out_);
     }
 
   private:
+    static constexpr std::int32_t kNone = -1;
+
     struct Split {
-        float threshold;
+        std::uint32_t code;  // values with at most this code go left
         std::uint32_t position;
+        float threshold;
         bool missing_left;
-        std::vector<std::uint32_t> below[2];  // left and right: the next splits on columns of S
+        std::int32_t below[2] = {kNone, kNone};  // left and right: the first of the next splits on columns of S
+        std::int32_t next = kNone;               // the next split below the same side of the same split
     };
-
-    // The splits that the walk has yet to visit, one bit each.
-    class OpenSplits {
-      public:
-        explicit OpenSplits(std::size_t n_splits) : words_((n_splits + 63) / 64, 0) {}
-        void insert(std::uint32_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-        // Removes and returns the first; splits that are inserted later always come after it. Returns -1 if none is
-        // left.
-        std::int64_t take_first() {
-            for (; at_ < words_.size(); ++at_) {
-                if (words_[at_] == 0) continue;
-                const int bit = std::countr_zero(words_[at_]);
-                words_[at_] &= words_[at_] - 1;
-                return static_cast<std::int64_t>(64 * at_) + bit;
-            }
-            return -1;
-        }
-
-      private:
-        std::vector<std::uint64_t> words_;
-        std::size_t at_ = 0;  // words before this one are zero
-    };
-
-    void follow(OpenSplits& open, const Split& split, int side) const {
-        for (const std::uint32_t i : split.below[side]) open.insert(i);
-    }
-
-    // Notes the leaf of the points order_[begin, end).
-    void make_leaf(std::int32_t id, std::uint32_t begin, std::uint32_t end) const {
-        for (std::uint32_t i = begin; i < end; ++i) leaf_of_[order_[i]] = static_cast<std::uint32_t>(id);
-    }
-
-    // Sorts the rows by the order of the points, and replaces the ranges of points in the nodes by ranges of rows.
-    void order_rows() {
-        std::vector<std::uint32_t> first(points_.size + 1, 0);  // by position in order_: the number of rows before it
-        for (std::size_t i = 0; i < points_.size; ++i) first[i + 1] = first[i] + n_rows_[order_[i]];
-        for (ProjectedNode& node : out_.nodes) {
-            node.begin = first[node.begin];
-            node.end = first[node.end];
-        }
-        for (std::size_t i = 0; i < points_.size; ++i)
-            n_rows_[order_[i]] = first[i];  // from here on: the next free place
-        out_.rank.resize(tree_.rows.size());
-        for (std::size_t i = 0; i < tree_.rows.size(); ++i)
-            out_.rank[n_rows_[points_.of_row[tree_.rows[i]]]++] = tree_.rank[i];
-    }
-
-    static ProjectedNode leaf_with(std::uint32_t begin, std::uint32_t end) {
-        return {0.0f, 0, -1, -1, begin, end, false};
-    }
 
     // Points order_[begin, end), which have n_rows of the tree's rows.
     struct Part {
@@ -165,83 +107,232 @@ class ProjectedTreeBuilder {
         std::size_t n_rows;
     };
 
-    // Sorts the points of a part so that those that the split sends left come first. Returns the two halves.
-    std::pair<Part, Part> divide(const Part& part, const Split& split) {
-        const float* values = points_.values[split.position].data();
-        std::size_t n_left = 0;
-        const auto middle = static_cast<std::uint32_t>(
-            std::partition(order_.begin() + part.begin, order_.begin() + part.end,
-                           [&](std::uint32_t point) {
-                               const float value = values[point];
-                               const bool goes_left =
-                                   value <= split.threshold || (split.missing_left && std::isnan(value));
-                               n_left += goes_left ? n_rows_[point] : 0;
-                               return goes_left;
-                           }) -
-            order_.begin());
-        return {{part.begin, middle, n_left}, {middle, part.end, part.n_rows - n_left}};
+    // What is left to do: growing a half, making the leaf of a half, or giving a column of box_ its interval back. The
+    // tree is grown depth first by a stack of its own: how deep it is depends on the data.
+    struct Task {
+        enum class Kind : std::uint8_t { kGrow, kEnd, kRestore } kind;
+        std::uint32_t position;  // the column
+        CodeInterval side;       // its interval from here on
+        std::int32_t parent;     // the node whose right child is made
+        Part half;
+        Part whole;              // a leaf: the part whose rows its cell has
+        std::size_t open;        // where its open splits begin in open_
+        std::size_t first_word;  // open splits before this word are none
+    };
+
+    // All codes of a column, and missing values. No value lies beyond a threshold at infinity.
+    static CodeInterval whole_column(const ForestColumn& column) {
+        const std::vector<float>& t = column.thresholds;
+        const std::uint32_t lo = !t.empty() && t.front() == -std::numeric_limits<float>::infinity() ? 1 : 0;
+        const std::uint32_t n_beyond = !t.empty() && t.back() == std::numeric_limits<float>::infinity() ? 1 : 0;
+        return {lo, column.largest_code() - n_beyond, true};
     }
 
-    // Grows the subtree for the points of a part, which are those in box_, from the open splits on. Returns its root.
-    std::int32_t grow(OpenSplits& open, const Part& part) {
-        const auto id = static_cast<std::int32_t>(out_.nodes.size());
-        out_.nodes.push_back(leaf_with(part.begin, part.end));
-        for (std::int64_t i = open.take_first(); i >= 0; i = open.take_first()) {
-            const Split& split = splits_[static_cast<std::size_t>(i)];
-            const ValueInterval whole = box_[split.position];
-            const ValueInterval left = whole.part(split.threshold, split.missing_left, true);
-            const ValueInterval right = whole.part(split.threshold, split.missing_left, false);
-            if (left.is_empty() || right.is_empty()) {
-                follow(open, split, left.is_empty() ? 1 : 0);
+    // Lists the splits on columns of S, and which of them lie next below which. Those below no other are open at first.
+    void find_splits(std::size_t tree_number) {
+        const std::vector<Node>& nodes = forest_.trees[tree_number].nodes;
+        splits_.clear();
+        std::fill(n_codes_read_.begin(), n_codes_read_.end(), 0);
+        if (above_.size() < nodes.size()) above_.resize(nodes.size());
+        above_[0] = kNone;
+        std::int32_t first = kNone;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const Node& node = nodes[i];
+            if (node.is_leaf()) continue;
+            const auto left = static_cast<std::size_t>(node.left), right = static_cast<std::size_t>(node.right);
+            const std::int32_t position = position_of_[static_cast<std::size_t>(node.column)];
+            if (position < 0) {
+                above_[left] = above_[right] = above_[i];
                 continue;
             }
-            const auto [on_left, on_right] = divide(part, split);
-            const bool left_continues = on_left.n_rows >= min_node_size_;
-            const bool right_continues = on_right.n_rows >= min_node_size_;
-            if (!left_continues && !right_continues) break;  // the walk ends on both sides, with the same rows
-            std::int32_t child[2];
-            box_[split.position] = left;
-            if (left_continues && right_continues) {
-                OpenSplits open_on_left = open;
-                follow(open_on_left, split, 0);
-                child[0] = grow(open_on_left, on_left);
-            } else {
-                child[0] = left_continues ? grow_only(open, split, 0, on_left) : end_half(part, on_left);
-            }
-            box_[split.position] = right;
-            child[1] = right_continues ? grow_only(open, split, 1, on_right) : end_half(part, on_right);
-            box_[split.position] = whole;
-            out_.nodes[static_cast<std::size_t>(id)] = {split.threshold, split.position, child[0],          child[1],
-                                                        part.begin,      part.end,       split.missing_left};
-            return id;
+            const auto id = static_cast<std::int32_t>(splits_.size());
+            const auto column = static_cast<std::size_t>(position);
+            const std::uint32_t code = columns_[column]->codes_of_splits[tree_number][n_codes_read_[column]++];
+            splits_.push_back(
+                {code, static_cast<std::uint32_t>(position), columns_[column]->thresholds[code], node.missing_left});
+            const std::int32_t above = above_[i];  // twice the split, plus 1 if on its right
+            std::int32_t& head = above == kNone ? first : splits_[static_cast<std::size_t>(above / 2)].below[above % 2];
+            splits_.back().next = std::exchange(head, id);
+            above_[left] = 2 * id;
+            above_[right] = 2 * id + 1;
         }
-        make_leaf(id, part.begin, part.end);
+        n_words_ = (splits_.size() + 63) / 64;
+        open_.assign(n_words_, 0);
+        follow(open_.data(), first);
+    }
+
+    // Opens a split and all that hang beside it.
+    void follow(std::uint64_t* open, std::int32_t split) const {
+        for (; split != kNone; split = splits_[static_cast<std::size_t>(split)].next)
+            open[split / 64] |= std::uint64_t{1} << split % 64;
+    }
+
+    void grow_all(std::size_t n_rows) {
+        const Part all{0, static_cast<std::uint32_t>(points_.size), n_rows};
+        tasks_.clear();
+        grow(all, kNone, 0, 0);
+        while (!tasks_.empty()) {
+            const Task task = tasks_.back();
+            tasks_.pop_back();
+            if (task.kind == Task::Kind::kEnd) {
+                end_half(task.whole, task.half, task.parent, 1);
+                continue;
+            }
+            box_[task.position] = task.side;
+            if (task.kind == Task::Kind::kGrow) grow(task.half, 2 * task.parent + 1, task.open, task.first_word);
+        }
+    }
+
+    // Adds a node, and makes it a child of another: `place` is twice the parent, plus 1 on the right; kNone at the
+    // root.
+    std::int32_t add_node(const Part& part, std::int32_t place) {
+        const auto id = static_cast<std::int32_t>(out_.nodes.size());
+        out_.nodes.push_back({0.0f, 0, -1, -1, part.begin, part.end, false});
+        if (place != kNone) {
+            ProjectedNode& parent = out_.nodes[static_cast<std::size_t>(place / 2)];
+            (place % 2 ? parent.right : parent.left) = id;
+        }
         return id;
     }
 
-    // Grows a half that may use up the open splits, as no other half needs them.
-    std::int32_t grow_only(OpenSplits& open, const Split& split, int side, const Part& half) {
-        follow(open, split, side);
-        return grow(open, half);
+    // Notes the leaf of the points order_[begin, end).
+    void make_leaf(std::int32_t id, const Part& part) const {
+        for (std::uint32_t i = part.begin; i < part.end; ++i) leaf_of_[order_[i]] = static_cast<std::uint32_t>(id);
     }
 
     // Makes a leaf for the points of a half that has too few rows. Its cell has the rows of the whole part.
-    std::int32_t end_half(const Part& part, const Part& half) {
-        const auto id = static_cast<std::int32_t>(out_.nodes.size());
-        out_.nodes.push_back(leaf_with(part.begin, part.end));
-        make_leaf(id, half.begin, half.end);
-        return id;
+    void end_half(const Part& part, const Part& half, std::int32_t parent, std::int32_t side) {
+        make_leaf(add_node(part, 2 * parent + side), half);
     }
 
-    const Tree& tree_;
+    // Grows the left edge of the subtree for the points of a part, which are those in box_, from the open splits on.
+    // The rest of the subtree is left to tasks.
+    void grow(Part part, std::int32_t place, std::size_t open_at, std::size_t word) {
+        for (;;) {
+            const std::int32_t id = add_node(part, place);
+            std::uint64_t* open = open_.data() + open_at;
+            for (;;) {
+                while (word < n_words_ && open[word] == 0) ++word;
+                if (word == n_words_) return make_leaf(id, part);
+                const auto i = 64 * word + static_cast<std::size_t>(std::countr_zero(open[word]));
+                open[word] &= open[word] - 1;
+                const Split& split = splits_[i];
+                const CodeInterval whole = box_[split.position];
+                const CodeInterval left{whole.lo, std::min(whole.hi, split.code), whole.missing && split.missing_left};
+                const CodeInterval right{std::max(whole.lo, split.code + 1), whole.hi,
+                                         whole.missing && !split.missing_left};
+                if (!left.has_values() && !left.missing) {
+                    follow(open, split.below[1]);
+                    continue;
+                }
+                if (!right.has_values() && !right.missing) {
+                    follow(open, split.below[0]);
+                    continue;
+                }
+                const auto [on_left, on_right] = divide(part, split);
+                const bool left_continues = on_left.n_rows >= min_node_size_;
+                const bool right_continues = on_right.n_rows >= min_node_size_;
+                // The walk ends on both sides, with the same rows.
+                if (!left_continues && !right_continues) return make_leaf(id, part);
+                ProjectedNode& node = out_.nodes[static_cast<std::size_t>(id)];
+                node.threshold = split.threshold;
+                node.column = split.position;
+                node.missing_left = split.missing_left;
+                tasks_.push_back({Task::Kind::kRestore, split.position, whole, kNone, {}, {}, 0, 0});
+                if (!left_continues) {
+                    end_half(part, on_left, id, 0);
+                    follow(open, split.below[1]);
+                    box_[split.position] = right;
+                    place = 2 * id + 1;
+                    part = on_right;
+                    break;
+                }
+                if (right_continues) {
+                    // Both halves go on from the splits open here. The left half, which is grown first, takes a copy.
+                    tasks_.push_back({Task::Kind::kGrow, split.position, right, id, on_right, part, open_at, word});
+                    const std::size_t copy_at = open_at + n_words_;
+                    if (open_.size() < copy_at + n_words_) open_.resize(2 * (copy_at + n_words_));
+                    open = open_.data() + open_at;
+                    std::copy(open + word, open + n_words_, open_.data() + copy_at + word);
+                    follow(open, split.below[1]);
+                    open_at = copy_at;
+                    open = open_.data() + open_at;
+                } else {
+                    tasks_.push_back({Task::Kind::kEnd, split.position, right, id, on_right, part, 0, 0});
+                }
+                follow(open, split.below[0]);
+                box_[split.position] = left;
+                place = 2 * id;
+                part = on_left;
+                break;
+            }
+        }
+    }
+
+    // Sorts the points of a part so that those that the split sends left come first. Returns the two halves.
+    std::pair<Part, Part> divide(const Part& part, const Split& split) {
+        const std::uint32_t* codes = points_.codes[split.position].data();
+        // Missing values have the largest code: one more, and it is the smallest. The loop has no branches, since
+        // half of them would be guessed wrong.
+        const std::uint32_t step = split.missing_left ? 1 : 0;
+        const std::uint32_t last = split.code + step;
+        std::uint32_t* order = order_.data();
+        std::uint32_t* sent_right = sent_right_.data();
+        std::uint32_t middle = part.begin;
+        std::uint32_t n_right = 0;
+        for (std::uint32_t i = part.begin; i < part.end; ++i) {
+            const std::uint32_t point = order[i];
+            const std::uint32_t goes_left = codes[point] + step <= last;
+            order[middle] = point;
+            sent_right[n_right] = point;
+            middle += goes_left;
+            n_right += 1 - goes_left;
+        }
+        std::copy_n(sent_right, n_right, order + middle);
+        // The rows of the smaller half are counted, and those of the other half follow.
+        const bool left_is_smaller = middle - part.begin < n_right;
+        const std::uint32_t begin = left_is_smaller ? part.begin : middle;
+        const std::uint32_t end = left_is_smaller ? middle : part.end;
+        std::size_t n_rows = 0;
+        for (std::uint32_t i = begin; i < end; ++i) n_rows += n_rows_[order[i]];
+        const std::size_t n_left = left_is_smaller ? n_rows : part.n_rows - n_rows;
+        return {{part.begin, middle, n_left}, {middle, part.end, part.n_rows - n_left}};
+    }
+
+    // Sorts the rows by the order of the points, and replaces the ranges of points in the nodes by ranges of rows.
+    void order_rows(const Tree& tree) {
+        first_row_[0] = 0;  // by position in order_: the number of rows before it
+        for (std::size_t i = 0; i < points_.size; ++i) {
+            first_row_[i + 1] = first_row_[i] + n_rows_[order_[i]];
+            n_rows_[order_[i]] = first_row_[i];  // from here on: the next free place
+        }
+        for (ProjectedNode& node : out_.nodes) {
+            node.begin = first_row_[node.begin];
+            node.end = first_row_[node.end];
+        }
+        out_.n_rows = tree.rows.size();
+        out_.rank.assign(n_blocks(out_.n_rows) * kBlock, 0);
+        for (std::size_t i = 0; i < tree.rows.size(); ++i)
+            out_.rank[n_rows_[points_.of_row[tree.rows[i]]]++] = tree.rank[i];
+    }
+
+    const Forest& forest_;
     const Points& points_;
+    const ForestColumns& columns_;
+    std::span<const std::int32_t> position_of_;
     std::size_t min_node_size_;
-    std::vector<Split> splits_;         // on columns of S, breadth-first
-    std::vector<std::uint32_t> first_;  // splits that are below no other
-    ValueBox box_;
-    std::vector<std::uint32_t> order_;   // the points, those of a node next to each other
-    std::vector<std::uint32_t> n_rows_;  // by point: the number of rows of the tree
-    std::uint32_t* leaf_of_ = nullptr;   // by point
+    std::vector<Split> splits_;  // on columns of S, breadth-first
+    std::vector<CodeInterval> box_;
+    std::vector<std::size_t> n_codes_read_;  // by column of S: how many of its splits are in splits_
+    std::vector<std::int32_t> above_;        // by node of the tree: the place below a split of S, or kNone
+    std::size_t n_words_ = 0;                // of a set of open splits
+    std::vector<std::uint64_t> open_;        // sets of splits that a walk has yet to visit, one bit each
+    std::vector<Task> tasks_;
+    std::vector<std::uint32_t> order_;       // the points, those of a node next to each other
+    std::vector<std::uint32_t> sent_right_;  // points that wait for their place in order_
+    std::vector<std::uint32_t> n_rows_;      // by point: the number of rows of the tree
+    std::vector<std::uint32_t> first_row_;   // by position in order_
+    std::uint32_t* leaf_of_ = nullptr;       // by point
     ProjectedTree out_;
 };
 

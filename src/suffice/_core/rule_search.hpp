@@ -87,7 +87,7 @@ class RuleSearch {
         good_.clear(x_.size());
         bad_.clear(x_.size());
         const CodeBoxes& coordinates = cells_.points.coordinates;
-        const std::vector<double>& sums = shares_.sums();
+        const std::vector<double>& sums = shares_.sums(needed_);
         for (std::size_t p = 0; p < sums.size(); ++p)
             (sums[p] >= needed_ ? good_ : bad_).append(coordinates[p], coordinates.n_rows(p));
     }
@@ -118,7 +118,7 @@ class RuleSearch {
 
     double mean_sdp(const CodeBox& box) {
         const CodeBoxes& coordinates = cells_.points.coordinates;
-        const std::vector<double>& sums = shares_.sums();
+        const std::vector<double>& sums = shares_.sums(needed_);  // the points in the box are good: these are theirs
         double sum = 0.0;
         std::size_t n_rows = 0;
         for (std::size_t p = 0; p < sums.size(); ++p) {

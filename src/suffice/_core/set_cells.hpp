@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +43,7 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
     cells.n_table_columns = forest.X.n_columns;
     cells.columns.assign(columns.begin(), columns.end());
     cells.forest_columns = std::move(forest_columns);
-    cells.points = find_points(forest.X, columns, cells.forest_columns);
+    cells.points = find_points(forest.X.n_rows, cells.forest_columns);
     std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
     for (std::size_t c = 0; c < columns.size(); ++c)
         position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
@@ -50,9 +51,9 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
     cells.leaf_of.resize(forest.trees.size());
     StopFlag stop{false};
     const auto make_worker = [&] {
-        return [&](std::size_t t) {
-            ProjectedTreeBuilder builder(forest.trees[t], cells.points, position_of, columns.size(), min_node_size);
-            cells.trees[t] = builder.build(cells.leaf_of[t]);
+        return [&, builder = std::make_shared<ProjectedTreeBuilder>(forest, cells.points, cells.forest_columns,
+                                                                    position_of, min_node_size)](std::size_t t) {
+            cells.trees[t] = builder->build(t, cells.leaf_of[t]);
         };
     };
     for_each_row(forest.trees.size(), n_threads, stop, make_worker, watch, 1);

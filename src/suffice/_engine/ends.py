@@ -124,7 +124,7 @@ class Ends:
             bounds = self._bounds(side, x[side.column], everywhere)
             is_open = bounds == Bounds(bounds.column, missing=side.missing, part=bounds.part)
             # Where the data have no missing values, "is known" would say nothing.
-            if not (is_open and (side.missing or not np.isnan(self.X[:, side.column]).any())):
+            if not (is_open and (side.missing or not self._has_missing(side.column))):
                 kept.append(bounds)
         return tuple(kept)
 
@@ -169,6 +169,11 @@ class Ends:
             if is_last and (np.isnan(x) or x == last):
                 ends = {"low": float(last), "high": float(last), "low_closed": True, "high_closed": True}
         return ends
+
+    @cached_property
+    def _has_missing(self) -> Callable[[int], bool]:
+        """A function that returns whether the training values of a column are missing somewhere, and looks once."""
+        return cache(lambda column: bool(np.isnan(self.X[:, column]).any()))
 
     @cached_property
     def _sorted_column(self) -> Callable[[int], NDArray[np.float32]]:

@@ -206,10 +206,11 @@ def find_boxes(
             progress=None if progress is None else _after(progress, n_done),
         )
         n_done += len(rows)
+        of_set = _BoxesOfSet(fitted, columns)
         for i, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
             if arrays["exists"][i]:
                 core_box = {name: values[i] for name, values in arrays.items()}
-                boxes[pair] = _box(fitted, core_box, columns, X[row], (int(low[row]), int(high[row])))
+                boxes[pair] = of_set.box(core_box, X[row], (int(low[row]), int(high[row])))
     return boxes
 
 
@@ -217,34 +218,59 @@ def _after(progress: Callable[[int], object], n_before: int) -> Callable[[int], 
     return lambda n_done: progress(n_before + n_done)
 
 
-def _box(
-    fitted: Fitted,
-    core_box: dict[str, NDArray[Any]],
-    columns: list[int],
-    x: NDArray[np.float32],
-    ranks: tuple[int, int],
-) -> FoundBox:
-    forest = fitted.projected.forest
-    is_covered = np.ones(len(forest.X), dtype=bool)
-    for c, column in enumerate(columns):
-        values = forest.X[:, column]
-        is_within = (core_box["low"][c] < values) & (values <= core_box["high"][c]) & bool(core_box["has_values"][c])
-        is_covered &= is_within | (np.isnan(values) & bool(core_box["missing"][c]))
-    rank = forest.y_rank[is_covered]
-    y = forest.y_values[rank]
-    n_kept = int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1])))
-    return FoundBox(
-        bounds=fitted.ends.bounds(columns, core_box, x),
-        sdp=float(core_box["sdp"]),
-        support=int(core_box["support"]),
-        coverage=int(core_box["support"]) / len(forest.X),
-        n_kept=n_kept,
-        precision=_precision(fitted, n_kept, is_covered, float(core_box["mean_sdp"]), ranks),
-        mae=float(np.mean(np.abs(y - y.mean()))) if fitted.classes is None and len(rank) else None,
-        optimal=bool(core_box["is_optimal"]),
-        bound=float(core_box["bound"]),
-        everywhere=bool(core_box["holds_everywhere"]),
-    )
+class _BoxesOfSet:
+    """Boxes over the columns of one set, in the user's own values. Many rows have the same box: it is written once."""
+
+    def __init__(self, fitted: Fitted, columns: list[int]) -> None:
+        self._fitted = fitted
+        self._columns = columns
+        # Column by column: the table has its rows next to each other.
+        self._values = np.ascontiguousarray(fitted.projected.forest.X[:, columns].T)
+        self._is_missing = [np.isnan(values) if np.isnan(values).any() else None for values in self._values]
+        self._known: dict[tuple[bytes, ...], FoundBox] = {}
+
+    def box(self, core_box: dict[str, NDArray[Any]], x: NDArray[np.float32], ranks: tuple[int, int]) -> FoundBox:
+        # The ends depend on x only by its values in these columns.
+        key = (*(value.tobytes() for value in core_box.values()), x[self._columns].tobytes(), repr(ranks).encode())
+        box = self._known.get(key)
+        if box is None:
+            box = self._known[key] = self._measure(core_box, x, ranks)
+        return box
+
+    def _measure(self, core_box: dict[str, NDArray[Any]], x: NDArray[np.float32], ranks: tuple[int, int]) -> FoundBox:
+        fitted, forest = self._fitted, self._fitted.projected.forest
+        is_covered = self._covers(core_box)
+        rank = forest.y_rank[is_covered]
+        n_kept = int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1])))
+        mae = None
+        if fitted.classes is None and len(rank):
+            y = forest.y_values[rank]
+            mae = float(np.mean(np.abs(y - y.mean())))
+        return FoundBox(
+            bounds=fitted.ends.bounds(self._columns, core_box, x),
+            sdp=float(core_box["sdp"]),
+            support=int(core_box["support"]),
+            coverage=int(core_box["support"]) / len(forest.X),
+            n_kept=n_kept,
+            precision=_precision(fitted, n_kept, is_covered, float(core_box["mean_sdp"]), ranks),
+            mae=mae,
+            optimal=bool(core_box["is_optimal"]),
+            bound=float(core_box["bound"]),
+            everywhere=bool(core_box["holds_everywhere"]),
+        )
+
+    def _covers(self, core_box: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        is_covered = np.ones(self._values.shape[1], dtype=bool)
+        for c, (values, is_missing) in enumerate(zip(self._values, self._is_missing, strict=True)):
+            low, high = core_box["low"][c], core_box["high"][c]
+            has_missing = is_missing is not None and bool(core_box["missing"][c])
+            if not core_box["has_values"][c]:
+                is_covered &= is_missing if has_missing else False
+                continue
+            is_within = values <= high
+            is_within &= low < values
+            is_covered &= (is_within | is_missing) if has_missing else is_within
+        return is_covered
 
 
 def _precision(
