@@ -1,8 +1,8 @@
 """Speed of default forests beside other methods: ``make bench-speed``, or ``python -m benchmarks.speed PART ...``.
 
 The parts are the tables ("bank": 1, 10 and 300 rows), the tables in bulk ("bank-bulk": 10^4 and 10^5 rows), and single
-questions. Every method explains the same fitted forest on the same encoded rows, one thread each, in processes that take
-turns; CPU time, the best of the rounds. What is printed is the text of docs/speed.md.
+questions. Every method explains the same fitted forest on the same encoded rows, one thread each, in processes that
+take turns; CPU time, the best of the rounds. docs/speed.md holds what is printed.
 """
 
 from __future__ import annotations
@@ -12,18 +12,24 @@ import contextlib
 import pickle
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.printing import print_table
 from benchmarks.run import head
+from benchmarks.speed_questions import QUESTIONS
 from benchmarks.speed_tables import TABLES, SpeedTable
-from benchmarks.speed_worker import SET_UP
+from benchmarks.speed_worker import CHECK, MAX_APART, SET_UP
 from benchmarks.turns import ROOT, Worker, WorkerError, best_in_turns
 
 WORKER = "benchmarks.speed_worker"
 FEW, BULK = (1, 10, 300), (10_000, 100_000)
+GUESSED = (1, 31)  # rows whose times tell how many rows a method may get at first
+ALL_AT_ONCE = ("woodelf",)  # takes hardly longer for many rows than for one, and gets them all
+CHECKED = 50  # rows on which a method's values are compared with the forest's outputs
 N_ROUNDS = 5
 # The environments of the other methods, made by `make bench-speed`: the newest releases need Python 3.12, fasttreeshap
 # needs NumPy 1.
@@ -32,10 +38,12 @@ PEERS = {
     ".venv-fasttreeshap": ("fasttreeshap", ("fasttreeshap",)),
 }
 OWN = ("minimal sets", "all sets and a rule")
+MAX_ERROR = 1e-3  # standard deviations by which values may miss the output of the forest
+COMPARED = ("shap", "woodelf")
 GOALS = {  # of the minimal sets: against which method, at most
     ("breast cancer", 300): ("shap", 0.6),
     ("bank", 300): ("shap", 0.7),
-    ("bank", 100_000): ("woodelf", 1.0),
+    ("bank, in bulk", 100_000): ("woodelf", 1.0),
     ("switch model", 300): ("shap", 0.2),
 }
 
@@ -48,14 +56,10 @@ class Method:
     worker: Worker
     case: str
     set_up: float | None
-    note: str = ""
-
-    def seconds(self, n_rows: int) -> float:
-        return self.worker.measure(self.case, n_rows)["seconds"]
 
 
 @contextlib.contextmanager
-def methods_for(table: SpeedTable, options: Any) -> Any:
+def methods_for(table: SpeedTable, cases: Sequence[str], options: Any) -> Any:
     """The methods that can explain a table, ready; notes about it and about those that cannot."""
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
@@ -71,13 +75,16 @@ def methods_for(table: SpeedTable, options: Any) -> Any:
             return worker
 
         methods, notes = [], []
-        for label, python, where in (("suffice", sys.executable, folder), ("other suffice", options.other, folder / "o")):
+        for label, python, where in (
+            ("suffice", sys.executable, folder),
+            ("suffice of before", options.before, folder / "before"),
+        ):
             if python is None:
                 continue
             worker = start(python, "suffice", where)
             figures = worker.measure(SET_UP)["result"]
             beyond = max(0.0, figures["fit"] - figures["forest"])
-            methods += [Method(f"{label}, {case}", worker, case, beyond) for case in OWN]
+            methods += [Method(f"{label}, {case}", worker, case, beyond) for case in cases]
             if label == "suffice":
                 notes.append(describe(table, figures))
         for environment, (group, names) in PEERS.items():
@@ -98,10 +105,14 @@ def methods_for(table: SpeedTable, options: Any) -> Any:
 def set_up_peer(worker, name, notes):
     try:
         answer = worker.measure(f"{name}, {SET_UP}")
-        worker.measure(name, 1)  # compiles or imports what it needs
+        error = worker.measure(f"{name}, {CHECK}", CHECKED)["result"]
     except WorkerError as error:
         notes.append(f"{name} fails: {str(error).splitlines()[0][:200]}")
         return None
+    if error > MAX_ERROR:
+        notes.append(
+            f"{name}: values and mean miss the forest's output by up to {error:.2g} standard deviations of outputs."
+        )
     figures = answer["result"]
     if figures is None:
         return Method(name, worker, name, answer["seconds"])
@@ -113,10 +124,13 @@ def set_up_peer(worker, name, notes):
 
 
 def describe(table: SpeedTable, figures: Any) -> str:
+    n_rows, n_checked = len(table.rows), min(len(table.rows), MAX_APART)
+    copies = f"; rows from the {table.n_real + 1}th on are moved copies" if table.n_real < n_rows else ""
     return (
         f"{len(table.X)} training rows, {table.X.shape[1]} columns ({figures['n_missing']} with missing values); "
         f"{figures['n_trees']} trees, in the mean {figures['n_leaves']:.0f} leaves and depth {figures['depth']:.0f}; "
-        f"the forest takes {figures['forest']:.2f} s of the fit."
+        f"the forest takes {figures['forest']:.2f} s of the fit. The forest tells {figures['n_apart']} of the first "
+        f"{n_checked} rows apart{copies}."
     )
 
 
@@ -124,95 +138,103 @@ def describe(table: SpeedTable, figures: Any) -> str:
 
 
 def few(name, options):
-    """Time a row, for few rows."""
-    with methods_for(TABLES[name](max(FEW)), options) as (methods, notes):
-        times = []
-        for n_rows in FEW:
-            jobs = [(m.worker, m.case, n_rows) for m in methods]
-            times.append([1000 * s / n_rows for s in best_in_turns(jobs, N_ROUNDS, options.seconds / 4)])
-        print_heading(name, notes)
-        lines = []
-        for i, method in enumerate(methods):
-            set_up = "-" if method.set_up is None else f"{method.set_up:.3f}"
-            row = [each[i] for each in times]
-            lines.append([method.label, set_up, *map(figure, row), *ratios(methods, times[-1], i)])
-        print_table(["method", "set-up, s", "1 row, ms", *(f"{n} rows, ms a row" for n in FEW[1:]), *RATIOS], lines)
-        print_goal(name, max(FEW), methods, times[-1])
+    print_times(name, TABLES[name](max(FEW)), FEW, OWN, options)
 
 
 def bulk(name, options):
-    """Time a row in bulk. A method that would take longer than the limit gets fewer rows."""
-    with methods_for(TABLES[name](max(BULK)), options) as (methods, notes):
-        notes.append(
-            f"Of the rows, up to {TABLES[name](max(BULK)).n_real} are held-out rows, the others are copies with numbers "
-            "moved by 1 % of a standard deviation."
-        )
-        one = best_in_turns([(m.worker, m.case, 1) for m in methods], 2, options.seconds / 10)
-        some = best_in_turns([(m.worker, m.case, 300) for m in methods], 2, options.seconds / 10)
-        lines = [[m.label] for m in methods]
-        for n_rows in BULK:
-            counts = [rows_within(options.seconds, a, b, 300, n_rows) for a, b in zip(one, some, strict=True)]
+    print_times(f"{name}, in bulk", TABLES[name](max(BULK)), BULK, OWN, options)
+
+
+def flights(options):
+    """One fit for few and many rows: that of the flights takes minutes."""
+    sizes = (*FEW, BULK[0])
+    print_times("flights", TABLES["flights"](max(sizes)), sizes, (*OWN, "minimal sets and a rule"), options)
+
+
+def print_times(title, table, sizes, cases, options):
+    """Print the time a row for numbers of rows; a method gets fewer rows if it would take too long."""
+    with methods_for(table, cases, options) as (methods, notes):
+        known = [[Known(n, m.worker.measure(m.case, n)["seconds"]) for n in GUESSED] for m in methods]
+        columns = []
+        for n_rows in sizes:
+            counts = [
+                n_rows if m.case in ALL_AT_ONCE else rows_within(options.seconds, *times[-2:], n_rows)
+                for m, times in zip(methods, known, strict=True)
+            ]
             jobs = [(m.worker, m.case, n) for m, n in zip(methods, counts, strict=True)]
-            seconds = best_in_turns(jobs, 2, options.seconds / 2)
-            per_row = [1000 * s / n for s, n in zip(seconds, counts, strict=True)]
-            for i, line in enumerate(lines):
-                line += [str(counts[i]), figure(per_row[i]), *ratios(methods, per_row, i)]
-        print_heading(f"{name}, in bulk", notes)
-        names = [cell for n in BULK for cell in (f"rows of {n}", "ms a row", *RATIOS)]
-        print_table(["method", *names], lines)
-        print_goal(name, max(BULK), methods, per_row)
+            best = best_in_turns(jobs, N_ROUNDS, options.seconds / 4)
+            columns.append([Timed(1000 * b.seconds / n, n, n_rows) for b, n in zip(best, counts, strict=True)])
+            for times, n, b in zip(known, counts, best, strict=True):
+                if n > times[-1].n_rows:
+                    times.append(Known(n, b.seconds))
+    print(f"\n### {title[0].upper()}{title[1:]}\n")
+    print("\n".join(notes), end="\n\n")
+    last = {m.label: timed.ms for m, timed in zip(methods, columns[-1], strict=True)}
+    lines = []
+    for i, method in enumerate(methods):
+        set_up = "-" if method.set_up is None else f"{method.set_up:.3f}"
+        ratios = [f"{last[method.label] / last[peer]:.2f}" if peer in last else "-" for peer in COMPARED]
+        lines.append([method.label, set_up, *(str(column[i]) for column in columns), *ratios])
+    names = ["1 row, ms" if n == 1 else f"{n} rows, ms a row" for n in sizes]
+    print_table(["method", "set-up, s", *names, *(f"of {peer}'s" for peer in COMPARED)], lines)
+    print_goals(title, sizes[-1], last)
 
 
-def rows_within(limit, one, some, n_some, n_rows):
-    """The number of rows that take at most `limit` seconds, if 1 row and `n_some` rows took so long."""
-    slope = max((some - one) / (n_some - 1), 1e-9)
-    n = int(min(n_rows, max(n_some, (limit - one) / slope)))
-    return n if n == n_rows else round_down(n)
+@dataclass(frozen=True)
+class Timed:
+    """Milliseconds a row, and of how many rows: fewer than were asked for, if the method is slow."""
+
+    ms: float
+    n_rows: int
+    n_asked: int
+
+    def __str__(self) -> str:
+        text = f"{self.ms:.3f}" if self.ms < 10 else f"{self.ms:.1f}"
+        return text if self.n_rows == self.n_asked else f"{text} ({self.n_rows} rows)"
+
+
+class Known(NamedTuple):
+    """The seconds that a number of rows took."""
+
+    n_rows: int
+    seconds: float
+
+
+def rows_within(limit, few, more, n_rows):
+    """How many of `n_rows` rows take at most `limit` seconds, going by what two numbers of rows took."""
+    slope = max((more.seconds - few.seconds) / (more.n_rows - few.n_rows), 1e-9)
+    n = int(max(1, more.n_rows + (limit - more.seconds) / slope))
+    return n_rows if n >= n_rows else round_down(n)
 
 
 def round_down(n):
-    """One digit, then zeros."""
-    digits = len(str(n)) - 1
-    return n // 10**digits * 10**digits
+    """Keep the first digit."""
+    power = 10 ** (len(str(n)) - 1)
+    return n // power * power
 
 
-RATIOS = ("of shap's", "of woodelf's")
-
-
-def ratios(methods, times, i):
-    by_label = {m.label: t for m, t in zip(methods, times, strict=True)}
-    return [f"{times[i] / by_label[name]:.2f}" if name in by_label else "-" for name in ("shap", "woodelf")]
-
-
-def figure(ms):
-    return f"{ms:.3f}" if ms < 10 else f"{ms:.1f}"
-
-
-def print_heading(title, notes):
-    print(f"\n### {title[0].upper()}{title[1:]}\n")
-    print("\n".join(notes), end="\n\n")
-
-
-def print_goal(name, n_rows, methods, times):
-    by_label = {m.label: t for m, t in zip(methods, times, strict=True)}
-    ours = by_label["suffice, minimal sets"]
-    peer, most = GOALS.get((name, n_rows), (None, None))
-    if peer in by_label:
-        print(f"\nMinimal sets: {ours / by_label[peer]:.2f} of the time of {peer} (goal at most {most}).")
-    if "other suffice, minimal sets" in by_label:
-        print(f"\nMinimal sets: {ours / by_label['other suffice, minimal sets']:.3f} of the time of the other version.")
+def print_goals(title, n_rows, times):
+    ours = times["suffice, minimal sets"]
+    peer, most = GOALS.get((title, n_rows), (None, None))
+    if peer in times:
+        print(f"\nMinimal sets: {ours / times[peer]:.2f} of the time of {peer} (goal at most {most}).")
+    if "suffice of before, minimal sets" in times:
+        ratio = ours / times["suffice of before, minimal sets"]
+        print(f"\nMinimal sets: {ratio:.3f} of the time of the version before.")
 
 
 PARTS = {
-    **{name.replace(" ", "-"): lambda options, name=name: few(name, options) for name in TABLES},
-    **{f"{name.replace(' ', '-')}-bulk": lambda options, name=name: bulk(name, options) for name in TABLES},
+    **{name.replace(" ", "-"): partial(few, name) for name in TABLES},
+    **{f"{name.replace(' ', '-')}-bulk": partial(bulk, name) for name in TABLES if name != "flights"},
+    "flights": flights,
+    **QUESTIONS,
 }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
-    parser.add_argument("--other", metavar="PYTHON", help="an interpreter with another version of suffice")
+    parser.add_argument("--before", metavar="PYTHON", help="an interpreter with an earlier version of suffice")
     parser.add_argument("--seconds", type=float, default=20.0, help="CPU seconds that a method may take for a figure")
     parser.add_argument("--no-peers", action="store_true", help="time suffice alone")
     options = parser.parse_args()

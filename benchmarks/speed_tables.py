@@ -48,10 +48,17 @@ def held_out_rows(X: Any, n_rows: int) -> Any:
     return pd.concat([X, copies], ignore_index=True)
 
 
+def is_known(training: Any, X: Any) -> Any:
+    """Which rows hold only categories of the training rows; the others would have to count as missing."""
+    texts = [name for name in X.columns if X[name].dtype.kind not in "biuf"]
+    return np.logical_and.reduce([np.ones(len(X), bool), *(X[n].isin(training[n].unique()) for n in texts)])
+
+
 def split(X: Any, y: Any, n_rows: int, n_train: int | None, labels: Any) -> SpeedTable:
     train, held_out = train_test_split(np.arange(len(y)), test_size=0.4, random_state=0, stratify=labels)
     if n_train is not None:  # the others are held out, too
         train, held_out = train[:n_train], np.concatenate([held_out, train[n_train:]])
+    held_out = held_out[is_known(X.iloc[train], X.iloc[held_out])]
     parts = [X.iloc[part].reset_index(drop=True) for part in (train, held_out)]
     rows = held_out_rows(parts[1], n_rows)
     fresh = parts[1][:MAX_FRESH], y[held_out[:MAX_FRESH]]
@@ -72,10 +79,11 @@ def load_late_flights(n_rows: int) -> SpeedTable:
     order = np.random.default_rng(0).permutation(len(X))
     train, test = order[:-10_000], order[-10_000:]
     rows, labels = X.iloc[test].reset_index(drop=True), y.to_numpy()
+    fresh = rows[:MAX_FRESH], labels[test[:MAX_FRESH]]
+    settings = {"unseen": "missing"}
     return SpeedTable(
-        X.iloc[train], labels[train], held_out_rows(rows, n_rows), (rows[:MAX_FRESH], labels[test[:MAX_FRESH]]), n_rows,
-        settings={"unseen": "missing"},
-    )  # fmt: skip
+        X.iloc[train], labels[train], held_out_rows(rows, n_rows), fresh, min(n_rows, len(rows)), settings=settings
+    )
 
 
 def load_switch(n_rows: int) -> SpeedTable:

@@ -1,7 +1,7 @@
-"""What is timed for benchmarks.speed: ``python -m benchmarks.speed_worker METHODS FOLDER``.
+"""What benchmarks.speed times: ``python -m benchmarks.speed_worker METHODS FOLDER``, in the interpreter of the methods.
 
-It runs in the interpreter that has the methods: METHODS is "suffice", "peers" (shap, shapiq, woodelf, XGBoost) or "fasttreeshap". The folder holds the table. The worker
-of suffice fits its default forest and leaves it there, with the encoded rows, for the other methods.
+METHODS is "suffice", "peers" (shap, shapiq, woodelf, XGBoost) or "fasttreeshap". The folder holds the table. The worker
+of suffice fits its forest and leaves it there, with the encoded rows, for the other methods.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.turns import serve
 
-SET_UP = "set-up"
+SET_UP, CHECK = "set-up", "check"
 MAX_APART = 10_000  # of these rows it is counted how many the forest tells apart
 N_BOOSTED = (5, 10, 20, 50, 100, 200, 300)  # the numbers of trees that a boosted model may have
 
@@ -28,88 +28,67 @@ N_BOOSTED = (5, 10, 20, 50, 100, 200, 300)  # the numbers of trees that a booste
 
 
 def suffice_cases(folder):
-    from sklearn.base import clone
-
     from suffice import SufficientExplainer
 
     table = read(folder, "table")
     rows = table["rows"]
-    settings = {k: v for k, v in table["settings"].items() if k in SufficientExplainer().get_params()}
-    explainer = SufficientExplainer(table["forest"], random_state=0, n_jobs=1, **settings)
-    y = table["y"]
-
-    def fit(n_rows):
-        """Seconds of the whole fit and of its forest alone; what the peers need is written."""
-        whole = cpu_seconds(lambda: explainer.fit(table["X"], y))
-        matrix = explainer.encode(table["X"])
-        alone = cpu_seconds(lambda: clone(explainer.forest_).fit(matrix, y))
-        fresh, y_fresh = table["fresh"]
-        encoded = explainer.encode(rows)
-        write(folder, "forest", explainer.forest_)
-        write(folder, "training", (matrix, np.asarray(y)))
-        write(folder, "rows", encoded)
-        write(folder, "fresh", (explainer.encode(fresh), np.asarray(y_fresh)))
-        trees = [tree.tree_ for tree in explainer.forest_.estimators_]
-        return {
-            "fit": whole,
-            "forest": alone,
-            "score": float(explainer.score(fresh, y_fresh)),
-            "n_trees": len(trees),
-            "n_leaves": float(np.mean([tree.n_leaves for tree in trees])),
-            "depth": float(np.mean([tree.max_depth for tree in trees])),
-            "leaf": int(explainer.forest_.min_samples_leaf),
-            "n_missing": int(np.isnan(matrix).any(axis=0).sum()),
-            "apart": len(np.unique(explainer.forest_.apply(encoded[:MAX_APART]), axis=0)),
-        }
-
+    explainer = SufficientExplainer(table["forest"], random_state=0, n_jobs=1, **table["settings"])
     explain = functools.partial(explainer.explain, progress=False)
     return {
-        SET_UP: fit,
+        SET_UP: lambda n: fit(explainer, table, folder),
         "minimal sets": lambda n: explain(rows[:n], sets="minimal", rules=None),
-        "all sets and a rule": lambda n: explain(rows[:n]),
         "minimal sets and a rule": lambda n: explain(rows[:n], sets="minimal"),
-        "one row": lambda n: one_row(explainer, rows[:n]),
-        "rows with a set": lambda n: float(np.mean(explain(rows[:n], sets="minimal", rules=None).has_set)),
+        "all sets and a rule": lambda n: explain(rows[:n]),
     }
 
 
-def one_row(explainer, rows):
-    """Milliseconds of single rows, one call each, and of those the ones outside of the compiled core."""
-    from suffice import _core
+def fit(explainer, table, folder):
+    """Fit the explainer, leave what the other methods need, and return figures of the fit."""
+    from sklearn.ensemble._forest import BaseForest
 
-    frames = [rows.iloc[[i]] for i in range(len(rows))]
-    figures = {}
-    for name, options in (("minimal sets", {"sets": "minimal", "rules": None}), ("default", {})):
-        # The wrappers of a second pass cost some microseconds themselves: the first pass is the time.
-        whole = [cpu_seconds(lambda f=f, o=options: explainer.explain(f, progress=False, **o)) for f in frames]
-        with time_in_core(_core) as spent:
-            for frame in frames:
-                explainer.explain(frame, progress=False, **options)
-        ms, in_core = 1000 * float(np.mean(whole)), 1000 * sum(spent) / len(frames)
-        figures[name] = {"ms": ms, "python": ms - in_core, "worst": 1000 * max(whole)}
-    return figures
+    with time_calls(BaseForest, ["fit"]) as in_forest:
+        whole = cpu_seconds(lambda: explainer.fit(table["X"], table["y"]))
+    matrix, rows, fresh = (explainer.encode(X) for X in (table["X"], table["rows"], table["fresh"][0]))
+    forest = explainer.forest_
+    write(folder, "forest", forest)
+    write(folder, "training", (matrix, np.asarray(table["y"])))
+    write(folder, "rows", rows)
+    write(folder, "fresh", (fresh, np.asarray(table["fresh"][1])))
+    trees = [tree.tree_ for tree in forest.estimators_]
+    return {
+        "fit": whole,
+        "forest": sum(in_forest),
+        "n_trees": len(trees),
+        "n_leaves": float(np.mean([tree.n_leaves for tree in trees])),
+        "depth": float(np.mean([tree.max_depth for tree in trees])),
+        "n_missing": int(np.isnan(matrix).any(axis=0).sum()),
+        "n_apart": len(np.unique(forest.apply(rows[:MAX_APART]), axis=0)),
+    }
 
 
 @contextlib.contextmanager
-def time_in_core(core):
-    """Collect the seconds of all calls of functions of the compiled core."""
+def time_calls(owner, names):
+    """Collect the seconds of all calls of some functions of a module or a class."""
     spent = []
-    functions = {n: f for n, f in vars(core).items() if n.islower() and not n.startswith("_") and callable(f)}
+    functions = {name: getattr(owner, name) for name in names}
 
-    def timed(function, *arguments, **keywords):
-        start = time.process_time()
-        try:
-            return function(*arguments, **keywords)
-        finally:
-            spent.append(time.process_time() - start)
+    def timed(function):
+        def call(*arguments, **keywords):
+            start = time.process_time()
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                spent.append(time.process_time() - start)
+
+        return call
 
     for name, function in functions.items():
-        setattr(core, name, functools.partial(timed, function))
+        setattr(owner, name, timed(function))
     try:
         yield spent
     finally:
         for name, function in functions.items():
-            setattr(core, name, function)
+            setattr(owner, name, function)
 
 
 # --- the other methods ------------------------------------------------------------------------------------------------
@@ -123,13 +102,27 @@ def peer_cases(folder):
             importlib.import_module(name)
     forest, rows = read(folder, "forest"), read(folder, "rows")
     frame = pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])])
+    cases = functools.partial(cases_of, forest, rows)
     return {
-        **cases_of("shap", lambda: shap_explainer(forest), lambda e, n: e.shap_values(rows[:n], check_additivity=False)),
-        **cases_of("shapiq", lambda: shapiq_explainer(forest, rows), lambda e, n: e.explain_X(rows[:n])),
-        **cases_of(
-            "woodelf", lambda: woodelf_explainer(forest, frame), lambda e, n: e.shap_values(frame[:n], verbose=False)
+        **cases(
+            "shap",
+            lambda: shap_explainer(forest),
+            lambda explainer, n: explainer.shap_values(rows[:n], check_additivity=False),
+            lambda values: values[..., 1] if values.ndim == 3 else values,
         ),
-        **cases_of("XGBoost", lambda: Boosted(folder, forest), lambda model, n: model.contributions(rows[:n])),
+        **cases(
+            "shapiq",
+            lambda: shapiq_explainer(forest, rows),
+            lambda explainer, n: explainer.explain_X(rows[:n]),
+            lambda values: np.column_stack([v for k, v in values.values.items() if len(k) == 1]),
+        ),
+        **cases(
+            "woodelf",
+            lambda: woodelf_explainer(forest, frame),
+            lambda explainer, n: explainer.shap_values(frame[:n], verbose=False),
+            lambda values: -values if hasattr(forest, "classes_") else values,  # it takes the first class
+        ),
+        **cases("XGBoost", lambda: Boosted(folder, forest), lambda model, n: model.contributions(rows[:n]), None),
     }
 
 
@@ -138,21 +131,37 @@ def fast_cases(folder):
 
     forest, rows = read(folder, "forest"), read(folder, "rows")
     return cases_of(
+        forest,
+        rows,
         "fasttreeshap",
         lambda: fasttreeshap.TreeExplainer(forest, algorithm="auto", n_jobs=1),
         lambda explainer, n: explainer.shap_values(rows[:n], check_additivity=False),
+        lambda values: values[1] if isinstance(values, list) else values,
     )
 
 
-def cases_of(name, make, explain):
-    """The set-up of a method, and the explanation of the first n rows."""
+def cases_of(forest, rows, name, make, explain, read_values):
+    """The set-up of a method, the explanation of the first n rows, and how far its values miss the forest's outputs."""
     made = []
 
     def set_up(n):
         made[:] = [make()]
         return getattr(made[0], "figures", None)
 
-    return {f"{name}, {SET_UP}": set_up, name: lambda n: explain(made[0], n)}
+    def check(n):
+        if read_values is None:
+            return 0.0
+        return largest_error(forest, rows[:n], np.asarray(read_values(explain(made[0], n))))
+
+    return {f"{name}, {SET_UP}": set_up, f"{name}, {CHECK}": check, name: lambda n: explain(made[0], n)}
+
+
+def largest_error(forest, rows, values):
+    """By how much values and the mean output miss the output, as a share of the standard deviation of outputs."""
+    is_class = hasattr(forest, "classes_")
+    outputs = forest.predict_proba(rows)[:, 1] if is_class else forest.predict(rows)
+    at_root = np.mean([tree.tree_.value[0, 0, 1 if is_class else 0] for tree in forest.estimators_])
+    return float(np.abs(values.sum(axis=1) + at_root - outputs).max() / outputs.std())
 
 
 def shap_explainer(forest):
@@ -186,7 +195,7 @@ def load_woodelf_model(forest, names):
 
 
 class Boosted:
-    """A boosted model with the fewest trees that reach the score of the forest on fresh rows, or with the best score."""
+    """A boosted model with the fewest trees that reach the forest's score on fresh rows, or with the best score."""
 
     def __init__(self, folder, forest):
         import xgboost

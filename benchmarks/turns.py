@@ -1,7 +1,7 @@
 """Workers that take turns: each runs in an interpreter of its own and times its cases when it is asked to.
 
-A worker is a module that calls `serve` with its cases. It imports only NumPy and what it times, since its interpreter may
-be that of another version of suffice, or have other packages.
+A worker is a module that calls `serve` with its cases. It imports only NumPy and what it times, since its interpreter
+may be that of another version of suffice, or have other packages.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"
@@ -107,17 +108,24 @@ class Worker:
         self.process.wait()
 
 
-def best_in_turns(jobs, n_rounds, max_seconds=math.inf):
-    """Best CPU seconds of each job; a job is a worker, a case and a number of rows, and the jobs take turns.
+class Best(NamedTuple):
+    """The best CPU seconds of a job, and the largest peak of its worker's memory in bytes."""
 
-    Noise on a busy machine only ever adds, so the best of the rounds counts. A job that has taken `max_seconds` takes no
-    further turn.
+    seconds: float = math.inf
+    peak: int = 0
+
+
+def best_in_turns(jobs, n_rounds, max_seconds=math.inf):
+    """Run jobs in turns; a job is a worker, a case and a number of rows.
+
+    Noise on a busy machine only ever adds, so the best time of the rounds counts. A job that has taken `max_seconds`
+    takes no further turn.
     """
-    best, spent = [math.inf] * len(jobs), [0.0] * len(jobs)
+    best, spent = [Best()] * len(jobs), [0.0] * len(jobs)
     for _ in range(n_rounds):
         for i, (worker, name, n_rows) in enumerate(jobs):
             if spent[i] < max_seconds:
-                seconds = worker.measure(name, n_rows)["seconds"]
-                best[i] = min(best[i], seconds)
-                spent[i] += seconds
+                answer = worker.measure(name, n_rows)
+                spent[i] += answer["seconds"]
+                best[i] = Best(min(best[i].seconds, answer["seconds"]), max(best[i].peak, answer["peak"]))
     return best
