@@ -13,13 +13,13 @@ import pickle
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.page import print_section, written_to
 from benchmarks.printing import print_table
-from benchmarks.run import head
 from benchmarks.speed_questions import QUESTIONS
 from benchmarks.speed_tables import TABLES, SpeedTable
 from benchmarks.speed_worker import CHECK, MAX_APART, SET_UP
@@ -63,25 +63,21 @@ def methods_for(table: SpeedTable, cases: Sequence[str], options: Any) -> Any:
     """The methods that can explain a table, ready; notes about it and about those that cannot."""
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        (folder / "table.pkl").write_bytes(pickle.dumps(asdict(table)))
+        methods, notes = [], []
 
-        def start(python, methods, where):
-            where.mkdir(exist_ok=True)
-            for file in folder.glob("*.pkl"):
-                if where != folder:
-                    (where / file.name).symlink_to(file)
-            worker = Worker(python, WORKER, methods, where, folder=where)
+        def start(python, group, where):
+            worker = Worker(python, WORKER, group, where, folder=where)
             stack.callback(worker.close)
             return worker
 
-        methods, notes = [], []
-        for label, python, where in (
-            ("suffice", sys.executable, folder),
-            ("suffice of before", options.before, folder / "before"),
-        ):
-            if python is None:
-                continue
-            worker = start(python, "suffice", where)
+        versions = {"suffice": sys.executable}
+        if options.before is not None:
+            versions["suffice of before"] = options.before
+        for label, python in versions.items():
+            own = folder / label
+            own.mkdir()
+            (own / "table.pkl").write_bytes(pickle.dumps(vars(table)))
+            worker = start(python, "suffice", own)
             figures = worker.measure(SET_UP)["result"]
             beyond = max(0.0, figures["fit"] - figures["forest"])
             methods += [Method(f"{label}, {case}", worker, case, beyond) for case in cases]
@@ -94,7 +90,7 @@ def methods_for(table: SpeedTable, cases: Sequence[str], options: Any) -> Any:
             if not python.exists():
                 notes.append(f"Left out, not installed: {', '.join(names)} (`make {environment}/installed`).")
                 continue
-            worker = start(python, group, folder / group)
+            worker = start(python, group, folder / "suffice")
             for peer in names:
                 method = set_up_peer(worker, peer, notes)
                 if method is not None:
@@ -154,26 +150,23 @@ def flights(options):
 def print_times(title, table, sizes, cases, options):
     """Print the time a row for numbers of rows; a method gets fewer rows if it would take too long."""
     with methods_for(table, cases, options) as (methods, notes):
-        known = [[Known(n, m.worker.measure(m.case, n)["seconds"]) for n in GUESSED] for m in methods]
+        known = [first_times(m) for m in methods]
         columns = []
         for n_rows in sizes:
-            counts = [
-                n_rows if m.case in ALL_AT_ONCE else rows_within(options.seconds, *times[-2:], n_rows)
-                for m, times in zip(methods, known, strict=True)
-            ]
+            counts = [rows_within(options.seconds, *times[-2:], n_rows) if times else n_rows for times in known]
             jobs = [(m.worker, m.case, n) for m, n in zip(methods, counts, strict=True)]
             best = best_in_turns(jobs, N_ROUNDS, options.seconds / 4)
             columns.append([Timed(1000 * b.seconds / n, n, n_rows) for b, n in zip(best, counts, strict=True)])
             for times, n, b in zip(known, counts, best, strict=True):
-                if n > times[-1].n_rows:
+                if times and n > times[-1].n_rows:
                     times.append(Known(n, b.seconds))
-    print(f"\n### {title[0].upper()}{title[1:]}\n")
-    print("\n".join(notes), end="\n\n")
+    print_section(title)
+    print("\n".join(f"- {note}" for note in notes), end="\n\n")
     last = {m.label: timed.ms for m, timed in zip(methods, columns[-1], strict=True)}
     lines = []
     for i, method in enumerate(methods):
         set_up = "-" if method.set_up is None else f"{method.set_up:.3f}"
-        ratios = [f"{last[method.label] / last[peer]:.2f}" if peer in last else "-" for peer in COMPARED]
+        ratios = [ratio_text(last[method.label] / last[peer]) if peer in last else "-" for peer in COMPARED]
         lines.append([method.label, set_up, *(str(column[i]) for column in columns), *ratios])
     names = ["1 row, ms" if n == 1 else f"{n} rows, ms a row" for n in sizes]
     print_table(["method", "set-up, s", *names, *(f"of {peer}'s" for peer in COMPARED)], lines)
@@ -200,6 +193,17 @@ class Known(NamedTuple):
     seconds: float
 
 
+def ratio_text(ratio):
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.3f}"
+
+
+def first_times(method):
+    """Times of few rows; none for a method that gets all rows anyway."""
+    if method.case in ALL_AT_ONCE:
+        return []
+    return [Known(n, method.worker.measure(method.case, n)["seconds"]) for n in GUESSED]
+
+
 def rows_within(limit, few, more, n_rows):
     """How many of `n_rows` rows take at most `limit` seconds, going by what two numbers of rows took."""
     slope = max((more.seconds - few.seconds) / (more.n_rows - few.n_rows), 1e-9)
@@ -218,6 +222,8 @@ def print_goals(title, n_rows, times):
     peer, most = GOALS.get((title, n_rows), (None, None))
     if peer in times:
         print(f"\nMinimal sets: {ours / times[peer]:.2f} of the time of {peer} (goal at most {most}).")
+    if title == "flights":
+        print(f"\nMinimal sets and a rule: {times['suffice, minimal sets and a rule']:.1f} ms a row (goal at most 10).")
     if "suffice of before, minimal sets" in times:
         ratio = ours / times["suffice of before, minimal sets"]
         print(f"\nMinimal sets: {ratio:.3f} of the time of the version before.")
@@ -237,13 +243,14 @@ def main():
     parser.add_argument("--before", metavar="PYTHON", help="an interpreter with an earlier version of suffice")
     parser.add_argument("--seconds", type=float, default=20.0, help="CPU seconds that a method may take for a figure")
     parser.add_argument("--no-peers", action="store_true", help="time suffice alone")
+    parser.add_argument("--page", type=Path, help="a page whose sections are replaced by what is printed")
     options = parser.parse_args()
     unknown = set(options.parts) - set(PARTS)
     if unknown:
         parser.error(f"unknown part {unknown.pop()!r}; there are {', '.join(PARTS)}")
-    print(head(), flush=True)
     for part in options.parts or PARTS:
-        PARTS[part](options)
+        with written_to(options.page):
+            PARTS[part](options)
         sys.stdout.flush()
 
 

@@ -19,10 +19,11 @@ import numpy as np
 from experiments.data.synthetic import make_switch
 from sklearn.ensemble import RandomForestRegressor
 
+from benchmarks.page import print_section
 from benchmarks.printing import print_table
 from benchmarks.real_tables import load_table
 from benchmarks.run import best_times, memory_of
-from benchmarks.scale import switch_explainer
+from benchmarks.scale import N_COLUMNS, switch_explainer
 from benchmarks.speed_tables import TABLES
 from benchmarks.speed_worker import cpu_seconds, time_calls
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core
@@ -52,7 +53,8 @@ def fitted(name, n_rows, **settings):
 
 
 def one_row(options):
-    print(f"\n### One row at a time\n\nCPU ms of `explain(frame.iloc[[i]])`, mean of {N_SINGLE} rows.\n")
+    print_section("One row at a time")
+    print(f"CPU ms of `explain(frame.iloc[[i]])`, mean of {N_SINGLE} rows.\n")
     lines = []
     for name in ("breast cancer", "german credit", "bank", "bike"):
         explainer, table = fitted(name, N_SINGLE)
@@ -81,7 +83,7 @@ def times_of_single_rows(explainer, rows, settings):
 
 
 def all_sets(options):
-    print("\n### All sets among many candidates\n")
+    print_section("All sets among many candidates")
     lines = []
     for n_candidates in (10, 12, 15, 18):
         explainer, table = fitted("german credit", 100, candidates="splits", n_candidates=n_candidates)
@@ -112,7 +114,8 @@ def all_sets(options):
 
 
 def fit_parts(options):
-    print("\n### Fit, by part\n\nCPU seconds of the calls that `fit` makes, and of the forest among them.\n")
+    print_section("Fit, by part")
+    print("CPU seconds of the calls that `fit` makes, and of the forest among them.\n")
     for name in ("breast cancer", "bank", "bike"):
         table = TABLES[name](1)
         profile = cProfile.Profile(time.process_time)
@@ -160,8 +163,9 @@ def saved(options):
         grown, again = memory_of(lambda: SufficientExplainer.load(path))
         load = time.process_time() - start
         first = cpu_seconds(lambda: again.explain(X[:1], sets="minimal", rules=None, progress=False))
+    print_section("Saved files")
     print(
-        f"\n### Saved files\n\nSwitch model, {n_rows} rows, {n_columns} columns, {n_trees} trees: a file of "
+        f"Switch model, {n_rows} rows, {n_columns} columns, {n_trees} trees: a file of "
         f"{size / 1e6:.0f} MB. Save {save:.2f} s, load {load:.2f} s (goal 1) with {grown / MIB:.0f} MiB more memory at "
         f"the peak; the first row after it {1000 * first:.0f} ms."
     )
@@ -171,14 +175,15 @@ def saved(options):
 
 
 def growth(options):
-    print("\n### Growth with the training rows\n\nSwitch model, 10 columns, 20 trees, minimal sets without rules.\n")
+    print_section("Growth with the training rows")
+    print("Switch model, 10 columns, 20 trees, minimal sets without rules.\n")
     sizes, n_explained = (10_000, 30_000, 100_000), 10_000
+    rows = make_switch(n_explained, n_columns=N_COLUMNS, random_state=np.random.default_rng(1)).X.to_numpy(np.float32)
     per_row = {}
     lines = []
     for n in sizes:
         explainer, X, y, _ = switch_explainer(n, n_jobs=1)
         explainer.fit(X, y)
-        rows = np.random.default_rng(1).permutation(X)[:n_explained]
         explain = partial(explainer.explain, sets="minimal", rules=None, progress=False)
         some = min(best_times([lambda: explain(rows[:300])], 2))  # noqa: B023 - called at once
         n_rows = n_explained if some / 300 * n_explained < 2 * options.seconds else 1000
@@ -201,8 +206,9 @@ def global_rules(name, options):
     rows = np.random.default_rng(0).permutation(len(table.y))[:n_rows]
     made = model(SufficientExplainer(random_state=0, n_jobs=1), random_state=0)
     seconds = cpu_seconds(lambda: made.fit(table.X.iloc[rows].reset_index(drop=True), table.y[rows]))
+    print_section(f"A list of rules for {name}")
     print(
-        f"\n### A list of rules for {name}\n\n{model.__name__} on {len(rows)} rows, default settings: {seconds:.0f} s "
+        f"{model.__name__} on {len(rows)} rows, default settings: {seconds:.0f} s "
         f"(goal at most {goal}), {len(made.rules_)} rules."
     )
 

@@ -104,8 +104,8 @@ class Worker:
         return answer
 
     def close(self):
-        self.process.kill()
-        self.process.wait()
+        with self.process:  # closes its pipes
+            self.process.kill()
 
 
 class Best(NamedTuple):
