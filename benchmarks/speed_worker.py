@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
 import pickle
 import sys
 import time
@@ -71,8 +72,10 @@ def time_calls(owner, names):
     """Collect the seconds of all calls of some functions of a module or a class."""
     spent = []
     functions = {name: getattr(owner, name) for name in names}
+    kept = {name: vars(owner)[name] for name in names}  # as it is in a class, such as a class method
 
     def timed(function):
+        @functools.wraps(function)
         def call(*arguments, **keywords):
             start = time.process_time()
             try:
@@ -83,11 +86,12 @@ def time_calls(owner, names):
         return call
 
     for name, function in functions.items():
-        setattr(owner, name, timed(function))
+        is_bound = inspect.isclass(owner) and inspect.ismethod(function)  # a class method
+        setattr(owner, name, staticmethod(timed(function)) if is_bound else timed(function))
     try:
         yield spent
     finally:
-        for name, function in functions.items():
+        for name, function in kept.items():
             setattr(owner, name, function)
 
 

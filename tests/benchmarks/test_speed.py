@@ -1,3 +1,4 @@
+import contextlib
 from argparse import Namespace
 
 import numpy as np
@@ -5,7 +6,7 @@ import pandas as pd
 import pytest
 from benchmarks import speed
 from benchmarks.speed import Known, Timed, print_times, rows_within
-from benchmarks.speed_questions import callees, times_of_single_rows
+from benchmarks.speed_questions import calls_in, times_of_single_rows
 from benchmarks.speed_tables import TABLES, held_out_rows, is_known
 from benchmarks.speed_worker import largest_error, time_calls
 from sklearn.ensemble import RandomForestClassifier
@@ -74,14 +75,39 @@ def test_single_rows_take_time_inside_and_outside_of_the_core():
     assert 0 < outside < mean <= worst
 
 
-def test_the_calls_of_a_function_are_listed():
-    import cProfile
-    import pstats
+class Part:
+    def __init__(self, value):
+        self.value = value
 
-    profile = cProfile.Profile()
-    profile.runcall(held_out_rows, pd.DataFrame({"a": np.arange(30.0)}), 40)
-    names = [name for name, _ in callees(pstats.Stats(profile), "speed_tables.py", "held_out_rows")]
-    assert "concat.concat" in names
+    @classmethod
+    def doubled(cls, value):
+        return cls(2 * value)
+
+    def unused(self):
+        return self.value
+
+
+def add(part, value):
+    return part.value + value
+
+
+def work(value):
+    return add(Part.doubled(value), len([1]))
+
+
+def test_the_calls_of_a_function_are_found_and_restored():
+    calls = calls_in(work)
+    assert [(owner.__name__, name) for owner, name in calls] == [
+        (__name__, "add"),
+        ("Part", "__init__"),
+        ("Part", "doubled"),
+    ]
+    before = [vars(owner)[name] for owner, name in calls]
+    with contextlib.ExitStack() as stack:
+        spent = [stack.enter_context(time_calls(owner, [name])) for owner, name in calls]
+        assert work(3) == 7
+    assert [len(times) for times in spent] == [1, 1, 1]
+    assert [vars(owner)[name] for owner, name in calls] == before
 
 
 def test_a_table_is_timed_without_other_methods(capsys, monkeypatch):
