@@ -1,10 +1,12 @@
 # make demo   explain rows of two data sets          make test    lint, types, tests
 # make bench  figures against shap and Anchors       make format  rewrite the sources in the house format
 # make bench-scale   figures of large tables, Spark and Dask
+# make bench-speed   default forests beside shap, shapiq, woodelf, fasttreeshap and XGBoost
 # make bench-rules   short lists of rules against RuleFit, SkopeRules, FIGS, GreedyRuleList and RIPPER
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
+PYTHON_OF_PEERS ?= python3.12
 BIN := .venv/bin
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
 SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
@@ -12,7 +14,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format bench bench-rules bench-scale honesty experiments experiments-quick clean
+.PHONY: demo test lint format bench bench-rules bench-scale bench-speed honesty experiments experiments-quick clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -39,6 +41,11 @@ bench: .venv/installed-bench
 
 bench-scale: .venv/installed-test
 	$(BIN)/python -m benchmarks.scale
+
+# The other methods run in processes of their own: their newest releases need a later Python than this package, and one
+# of them needs NumPy 1. Both environments read the forest that the bench fits, so they have the same scikit-learn.
+bench-speed: .venv/installed-test .venv-speed/installed .venv-fasttreeshap/installed
+	$(BIN)/python -m benchmarks.speed
 
 # The other rule models, in an environment of their own.
 bench-rules: .venv-peers/installed
@@ -84,6 +91,18 @@ $(MODULES): | .venv/created
 	test -d .venv-experiments || $(PYTHON) -m venv .venv-experiments
 	.venv-experiments/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	  --config-settings=build-dir='build/experiments-core/{wheel_tag}' --editable '.[experiments]'
+	touch $@
+
+.venv-speed/installed:
+	test -d .venv-speed || $(PYTHON_OF_PEERS) -m venv .venv-speed
+	.venv-speed/bin/python -m pip install --quiet --disable-pip-version-check --no-compile pandas==3.1.1 \
+	  scikit-learn==1.9.1 shap==0.54.1 shapiq==1.8.0 woodelf-explainer==0.4.8 xgboost-cpu==3.4.1
+	touch $@
+
+.venv-fasttreeshap/installed:
+	test -d .venv-fasttreeshap || $(PYTHON) -m venv .venv-fasttreeshap
+	.venv-fasttreeshap/bin/python -m pip install --quiet --disable-pip-version-check --no-compile numpy==1.26.4 \
+	  scikit-learn==1.9.1 fasttreeshap==0.1.6
 	touch $@
 
 .venv-peers/installed: $(SOURCES)

@@ -1,0 +1,233 @@
+"""Single questions of speed, without other methods: parts of ``python -m benchmarks.speed``.
+
+One row end to end, all sets among many candidates, fit by part, saved files, growth with the training rows, and lists
+of rules. CPU time of one thread. An interpreter with another version of suffice answers them for that version.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import sys
+import tempfile
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from experiments.data.synthetic import make_switch
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
+
+from benchmarks.page import print_section
+from benchmarks.printing import print_table
+from benchmarks.real_tables import load_table
+from benchmarks.run import best_times, memory_of
+from benchmarks.scale import N_COLUMNS, switch_explainer
+from benchmarks.speed_tables import TABLES
+from benchmarks.speed_worker import cpu_seconds, time_calls
+from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core
+from suffice._engine import fitting
+
+N_SINGLE = 50  # rows that are explained one by one
+MIB = 2**20
+
+
+def quietly(question):
+    """Run a part without the warnings that belong to its tables."""
+
+    def run(options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            question(options)
+
+    return run
+
+
+def fitted(name, n_rows, **settings):
+    table = TABLES[name](n_rows)
+    explainer = SufficientExplainer(table.forest, random_state=0, n_jobs=1, **table.settings | settings)
+    return explainer.fit(table.X, table.y), table
+
+
+# --- one row ----------------------------------------------------------------------------------------------------------
+
+
+def one_row(options):
+    print_section("One row at a time")
+    print(f"CPU ms of `explain(frame.iloc[[i]])`, mean of {N_SINGLE} rows.\n")
+    lines = []
+    for name in ("breast cancer", "german credit", "bank", "bike"):
+        explainer, table = fitted(name, N_SINGLE)
+        for label, settings in (("minimal sets", {"sets": "minimal", "rules": None}), ("default", {})):
+            mean, worst, outside = times_of_single_rows(explainer, table.rows, settings)
+            lines.append([name, label, f"{mean:.2f}", f"{worst:.2f}", f"{outside:.2f}"])
+    print_table(["table", "asked for", "ms (goal 3)", "slowest row", "outside of the core (goal 0.3)"], lines)
+
+
+def times_of_single_rows(explainer, rows, settings):
+    """Mean and largest milliseconds of a row, and the mean of those outside of the compiled core."""
+    frames = [rows.iloc[[i]] for i in range(len(rows))]
+
+    def seconds(frame):
+        return cpu_seconds(lambda: explainer.explain(frame, progress=False, **settings))
+
+    times = np.min([[seconds(frame) for frame in frames] for _ in range(3)], axis=0)
+    functions = [name for name, function in vars(_core).items() if name[0].islower() and callable(function)]
+    with time_calls(_core, functions) as in_core:
+        together = sum(seconds(frame) for frame in frames)
+    outside = 1 - sum(in_core) / together
+    return 1000 * times.mean(), 1000 * times.max(), 1000 * times.mean() * outside
+
+
+# --- all sets among many candidates -----------------------------------------------------------------------------------
+
+
+def all_sets(options):
+    print_section("All sets among many candidates")
+    lines = []
+    for n_candidates in (10, 12, 15, 18):
+        explainer, table = fitted("german credit", 100, candidates="splits", n_candidates=n_candidates)
+        seconds, n_complete, n_sets = [], 0, []
+        for i in range(len(table.rows)):
+            start = time.process_time()
+            explanation = explainer.explain(table.rows.iloc[[i]], rules=None, progress=False)[0]
+            seconds.append(time.process_time() - start)
+            n_complete += explanation.is_search_complete
+            n_sets.append(len(explanation.sufficient_sets))
+            if sum(seconds) > options.seconds:
+                break
+        lines.append(
+            [
+                str(n_candidates),
+                str(len(seconds)),
+                f"{np.mean(seconds):.3f}",
+                f"{max(seconds):.3f}",
+                f"{np.mean(n_sets):.1f}",
+                f"{n_complete / len(seconds):.2f}",
+            ]
+        )
+    print("german credit, candidates='splits', default limits, without rules.\n")
+    print_table(["candidates", "rows", "s a row (goal 0.05)", "slowest row", "sets found", "complete searches"], lines)
+
+
+# --- fit, save, load --------------------------------------------------------------------------------------------------
+
+
+def fit_parts(options):
+    print_section("Fit, by part")
+    print("CPU seconds of the calls that `fit` makes, where they take more than 1 %.\n")
+    for name in ("breast cancer", "bank", "bike"):
+        table = TABLES[name](1)
+        explainer = SufficientExplainer(table.forest, random_state=0, n_jobs=1, **table.settings)
+        explainer.fit(table.X, table.y)  # what is imported or made once is not counted
+        with contextlib.ExitStack() as stack:
+            spent = {
+                f"{getattr(owner, '__name__', '').split('.')[-1]}.{called}": stack.enter_context(
+                    time_calls(owner, [called])
+                )
+                for owner, called in calls_in(fitting.fit)
+            }
+            whole = cpu_seconds(lambda e=explainer, t=table: e.fit(t.X, t.y))
+        seconds = sorted(((sum(times), part) for part, times in spent.items()), reverse=True)
+        lines = [[part, f"{s:.3f}", f"{s / whole:.2f}"] for s, part in seconds if s > 0.01 * whole]
+        print_table([f"{name} ({len(table.X)} rows)", "s", "share"], [["fit", f"{whole:.3f}", "1.00"], *lines])
+        grown, _ = memory_of(lambda e=explainer, t=table: clone(e).fit(t.X, t.y))
+        print(f"\nMemory grows by {grown / MIB:.0f} MiB at the peak.\n")
+
+
+def calls_in(function):
+    """The functions, constructors and class methods that a function names, each with its module or class.
+
+    They are timed one by one: under a profiler the many small calls of a forest would seem to take most of the time.
+    """
+    module, names = sys.modules[function.__module__], function.__code__.co_names
+    calls = []
+    for name in names:
+        named = getattr(module, name, None)
+        if inspect.isfunction(named):
+            calls.append((module, name))
+        elif inspect.isclass(named):
+            methods = [other for other in names if callable(getattr(named, other, None))]
+            calls += [(named, method) for method in ("__init__", *methods) if method in vars(named)]
+    return calls
+
+
+def saved(options):
+    n_rows, n_columns, n_trees = 290_000, 70, 50
+    drawn = make_switch(n_rows, n_columns=n_columns, random_state=np.random.default_rng(0))
+    X, y = drawn.X.to_numpy(np.float32), drawn.y.to_numpy()
+    # Trees on few rows, since the forest is not what is timed.
+    forest = RandomForestRegressor(
+        n_trees, min_samples_leaf=100, max_features=0.2, max_samples=20_000, n_jobs=-1, random_state=0
+    )
+    explainer = SufficientExplainer(forest, n_jobs=1, random_state=0).fit(X, y)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "switch.suffice"
+        save = cpu_seconds(lambda: explainer.save(path))
+        size = path.stat().st_size
+        start = time.process_time()
+        grown, again = memory_of(lambda: SufficientExplainer.load(path))
+        load = time.process_time() - start
+        first = cpu_seconds(lambda: again.explain(X[:1], sets="minimal", rules=None, progress=False))
+    print_section("Saved files")
+    print(
+        f"Switch model, {n_rows} rows, {n_columns} columns, {n_trees} trees: a file of "
+        f"{size / 1e6:.0f} MB. Save {save:.2f} s, load {load:.2f} s (goal 1) with {grown / MIB:.0f} MiB more memory at "
+        f"the peak; the first row after it {1000 * first:.0f} ms."
+    )
+
+
+# --- growth with the training rows ------------------------------------------------------------------------------------
+
+
+def growth(options):
+    print_section("Growth with the training rows")
+    print("Switch model, 10 columns, 20 trees, minimal sets without rules.\n")
+    sizes, n_explained = (10_000, 30_000, 100_000), 10_000
+    rows = make_switch(n_explained, n_columns=N_COLUMNS, random_state=np.random.default_rng(1)).X.to_numpy(np.float32)
+    per_row = {}
+    lines = []
+    for n in sizes:
+        explainer, X, y, _ = switch_explainer(n, n_jobs=1)
+        explainer.fit(X, y)
+        explain = partial(explainer.explain, sets="minimal", rules=None, progress=False)
+        some = min(best_times([lambda: explain(rows[:300])], 2))  # noqa: B023 - called at once
+        n_rows = n_explained if some / 300 * n_explained < 2 * options.seconds else 1000
+        many = min(best_times([lambda: explain(rows[:n_rows])], 1))  # noqa: B023
+        per_row[n] = some / 300, many / n_rows
+        lines.append([str(n), f"{1000 * some / 300:.3f}", f"{1000 * many / n_rows:.3f}", str(n_rows)])
+    print_table(["training rows", "300 rows, ms a row", "in bulk, ms a row", "rows in bulk"], lines)
+    exponents = [
+        math.log(per_row[sizes[-1]][i] / per_row[sizes[0]][i]) / math.log(sizes[-1] / sizes[0]) for i in (0, 1)
+    ]
+    print(f"\nExponent {exponents[0]:.2f} for 300 rows, {exponents[1]:.2f} in bulk (goal at most 0.5).")
+
+
+# --- lists of rules ---------------------------------------------------------------------------------------------------
+
+
+def global_rules(name, options):
+    table = load_table(name)
+    n_rows, model, goal = {"bank": (7_000, GlobalRulesClassifier, 20), "bike": (11_000, GlobalRulesRegressor, 25)}[name]
+    rows = np.random.default_rng(0).permutation(len(table.y))[:n_rows]
+    made = model(SufficientExplainer(random_state=0, n_jobs=1), random_state=0)
+    seconds = cpu_seconds(lambda: made.fit(table.X.iloc[rows].reset_index(drop=True), table.y[rows]))
+    print_section(f"A list of rules for {name}")
+    print(
+        f"{model.__name__} on {len(rows)} rows, default settings: {seconds:.0f} s "
+        f"(goal at most {goal}), {len(made.rules_)} rules."
+    )
+
+
+QUESTIONS = {
+    "one-row": quietly(one_row),
+    "all-sets": quietly(all_sets),
+    "fit": quietly(fit_parts),
+    "saved": quietly(saved),
+    "growth": quietly(growth),
+    "rules-of-bank": quietly(partial(global_rules, "bank")),
+    "rules-of-bike": quietly(partial(global_rules, "bike")),
+}
