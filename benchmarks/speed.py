@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.page import print_section, written_to
 from benchmarks.printing import print_table
+from benchmarks.speed_page import print_section, written_to
 from benchmarks.speed_questions import QUESTIONS
 from benchmarks.speed_tables import TABLES, SpeedTable
 from benchmarks.speed_worker import CHECK, MAX_APART, SET_UP

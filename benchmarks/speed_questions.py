@@ -21,11 +21,11 @@ from experiments.data.synthetic import make_switch
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 
-from benchmarks.page import print_section
 from benchmarks.printing import print_table
 from benchmarks.real_tables import load_table
 from benchmarks.run import best_times, memory_of
 from benchmarks.scale import N_COLUMNS, switch_explainer
+from benchmarks.speed_page import print_section
 from benchmarks.speed_tables import TABLES
 from benchmarks.speed_worker import cpu_seconds, time_calls
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core

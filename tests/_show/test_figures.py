@@ -41,7 +41,7 @@ def test_sets_are_dots_below_bars(ax):
     assert [text.get_text() for text in ax.get_yticklabels()] == ["SDP 1.0", "0.5", "0", "a = 1", "b = 1", "c = 1"]
     held = [list(line.get_ydata()) for line in ax.lines if line.get_linestyle() == "-"]
     assert held == [[1], [0, 2]]
-    assert ax.get_title(loc="left") == "Outcome: busy\nthe first 2 of 3 sufficient sets"
+    assert ax.get_title(loc="left") == "Outcome: busy (observed)\nthe first 2 of 3 sufficient sets"
 
 
 def test_a_line_goes_down_to_the_lower_bound(ax):

@@ -1,6 +1,6 @@
 import sys
 
-from benchmarks.page import print_section, replaced, written_to
+from benchmarks.speed_page import print_section, replaced, written_to
 
 PAGE = "# Speed\n\nText.\n\n## Tables\n\n### Bank\n\nold\n\n### Bike\n\nstays\n\n## Limits\n\nend\n"
 
