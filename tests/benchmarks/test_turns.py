@@ -51,22 +51,22 @@ class Recorded:
 
     def __init__(self, seconds):
         self.seconds = iter(seconds)
-        self.asked = []
+        self.measured = []
 
     def measure(self, name, n_rows):
-        self.asked.append((name, n_rows))
-        return {"seconds": next(self.seconds), "peak": 10 * len(self.asked)}
+        self.measured.append((name, n_rows))
+        return {"seconds": next(self.seconds), "peak": 10 * len(self.measured)}
 
 
 def test_the_best_round_counts():
     slow, fast = Recorded([3.0, 2.0, 5.0]), Recorded([0.2, 0.3, 0.1])
     assert best_in_turns([(slow, "a", 7), (fast, "b", None)], 3) == [Best(2.0, 30), Best(0.1, 30)]
-    assert slow.asked == [("a", 7)] * 3
-    assert fast.asked == [("b", None)] * 3
+    assert slow.measured == [("a", 7)] * 3
+    assert fast.measured == [("b", None)] * 3
 
 
 def test_a_slow_job_takes_fewer_turns():
     slow, fast = Recorded([3.0, 2.0, 5.0]), Recorded([0.2, 0.3, 0.1])
     best_in_turns([(slow, "a", 1), (fast, "b", 1)], 3, max_seconds=4.0)
-    assert len(slow.asked) == 2
-    assert len(fast.asked) == 3
+    assert len(slow.measured) == 2
+    assert len(fast.measured) == 3
