@@ -1,8 +1,8 @@
 """Why the defaults are what they are: ``python -m benchmarks.defaults --data FOLDER [PART ...]``.
 
 ``encodings`` compares ways to turn unordered categories into numbers for a forest, ``forest`` forests for the
-explainer, ``candidates`` which variables are searched, ``support`` rules by the number of rows that they cover. All fit
-on one part of the rows and measure on the other.
+explainer, ``candidates`` which variables are searched, ``sizes`` how large sets may be, ``support`` rules by the number
+of rows that they cover. All fit on one part of the rows and measure on the other.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.candidates import candidates, support
 from benchmarks.run import head
+from benchmarks.set_sizes import sizes
 from suffice import FidelityWarning, SufficientExplainer
 
 
@@ -338,7 +339,7 @@ def mean_of_known(figures: Any) -> Any:
     return np.ma.masked_invalid(figures).mean(axis=0).filled(math.nan)
 
 
-PARTS = {"encodings": encodings, "forest": forest, "candidates": candidates, "support": support}
+PARTS = {"encodings": encodings, "forest": forest, "candidates": candidates, "sizes": sizes, "support": support}
 
 
 def main() -> None:
@@ -346,7 +347,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--data", help="the folder of the tables; else that of the variable SUFFICE_DATA")
     parser.add_argument("--only", action="append", default=[], metavar="TABLE", help="a table to use; all by default")
-    parser.add_argument("--each", action="store_true", help="print each table, not only means (forest, candidates)")
+    parser.add_argument("--each", action="store_true", help="print each table, not only means")
     options = parser.parse_args()
     unknown = set(options.parts) - set(PARTS)
     if unknown:

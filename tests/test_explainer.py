@@ -53,6 +53,15 @@ def test_explanations_are_what_a_search_by_sdp_finds(explainer, options, sets):
 # --- outcomes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("check", ["rows", "everywhere"])
+def test_the_rules_alone_are_those_of_the_explanations(explainer, check):
+    explainer = explainer.with_settings(pi=0.85)
+    for y in (None, explainer.predict(ROWS)):
+        rules = explainer.explain(ROWS, y, sets="minimal", check=check).rules
+        assert explainer.rules_of(ROWS, y, check=check) == rules
+        assert any(rules)
+
+
 def test_without_outcomes_the_predictions_are_explained(explainer):
     predicted = explainer.predict(ROWS)
     assert list(explainer.explain(ROWS)) == list(explainer.explain(ROWS, predicted))

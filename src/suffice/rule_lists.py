@@ -92,8 +92,7 @@ class RuleList(ShortList):
             return self._fit_on_the_rest()
         if self.max_rules is not None:
             return self._collect(self._mine(table, outcomes), X, table, outcomes)
-        explanations = self.explainer_.explain(native, outcomes, sets="minimal", rules="minimal")
-        return self._collect(explanations.rules, X, table, outcomes)
+        return self._collect(self.explainer_.rules_of(native, outcomes), X, table, outcomes)
 
     def _mine(
         self,
@@ -121,7 +120,7 @@ class RuleList(ShortList):
             return self._collect(self._mine(table, outcomes, [(1 + pi) / 2]), None, table, outcomes)
         for level in (pi, (1 + pi) / 2):
             explainer = self.explainer_.with_settings(pi=level)
-            rules += explainer.explain(table, y, sets="minimal", rules="minimal").rules
+            rules += explainer.rules_of(table, y)
         return self._collect(rules, None, table, self._read_outcomes(y))
 
     @classmethod
@@ -193,8 +192,7 @@ class RuleList(ShortList):
         self.set_aside_ = rows_set_aside(explainer.fitted_) if has_rows else None
         if self.max_rules is not None:
             return self._collect(self._mine(table, y, check=check), None, table, y)
-        explanations = explainer.explain(table, y, sets="minimal", rules="minimal", check=check)
-        return self._collect(explanations.rules, None, table, y)
+        return self._collect(explainer.rules_of(table, y, check=check), None, table, y)
 
     def fit_rules(self, rules: Any, X: Any = None, y: Any = None) -> Any:
         """Collect rules that are already there, and measure them. See `from_explanations`.

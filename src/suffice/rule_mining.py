@@ -118,8 +118,8 @@ def _mine(
             part = left[:N_AT_ONCE]
             rows_of_part = explainer.fitted_.encoding.decode(matrix[part])
             # No bar: the parts are small, and each would have its own.
-            explanations = at_level.explain(rows_of_part, y[part], sets="minimal", check=check, progress=False)
-            boxes = {rule.conditions: rule for rule in explanations.rules if rule is not None and rule.conditions}
+            found = at_level.rules_of(rows_of_part, y[part], check=check, progress=False)
+            boxes = {rule.conditions: rule for rule in found if rule is not None and rule.conditions}
             for rule in boxes.values():
                 is_kept |= rule.covers(table) & rule.promise.keeps(y)
             rules += boxes.values()

@@ -29,7 +29,7 @@ def make_forest(depth, n_columns=7, n_trees=60, n_rows=300):
     return X, y, core_forest(trees_of(forest), X, y)
 
 
-def search(projection, queries, outcomes, n_threads=1, **options):
+def search(projection, queries, outcomes, n_threads=1, needs_nearest=True, **options):
     defaults = {"pi": 0.8, "min_node_size": MIN_NODE_SIZE, "min_size": 0, "max_size": 9, "minimal_only": False}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
     return _core.search(
@@ -37,6 +37,7 @@ def search(projection, queries, outcomes, n_threads=1, **options):
         rows=core_rows(queries, outcomes, outcomes),
         options=_core.SearchOptions(**defaults | options),
         n_threads=n_threads,
+        needs_nearest=needs_nearest,
     )
 
 
@@ -82,3 +83,18 @@ def test_many_rows_have_the_answers_that_each_has_alone(kernels, depth, groups, 
     assert np.diff(together["offset"]).tolist() == [len(answer["sdps"]) for answer in alone]
     for name in ("masks", "sdps", "best_masks", "best_sdps", "best_squares", "nearly_masks", "nearly_sdps"):
         np.testing.assert_array_equal(together[name], np.concatenate([answer[name] for answer in alone]), err_msg=name)
+
+
+def test_without_the_nearest_set_only_rows_that_have_none_differ(kernels):
+    X, y, forest = make_forest(12)
+    projection = project(forest, X.shape[1])
+    whole, part = (search(projection, X[:60], y[:60], pi=0.8, needs_nearest=needs) for needs in (True, False))
+    for name in ("offset", "masks", "sdps", "is_complete"):
+        np.testing.assert_array_equal(whole[name], part[name])
+    has_set = np.diff(whole["offset"]) > 0
+    assert has_set.any()
+    assert not has_set.all()
+    for name in ("best_masks", "best_sdps", "best_squares", "nearly_masks", "nearly_sdps", "nearly_squares"):
+        np.testing.assert_array_equal(whole[name][has_set], part[name][has_set])
+    assert not part["best_masks"][~has_set].any()
+    assert not part["best_sdps"][~has_set].any()

@@ -100,7 +100,13 @@ class SearchOptions:
     def n_by_row(self) -> int: ...
 
 def search(
-    *, projection: Projection, rows: Rows, options: SearchOptions, n_threads: int, progress: Progress = None
+    *,
+    projection: Projection,
+    rows: Rows,
+    options: SearchOptions,
+    n_threads: int,
+    progress: Progress = None,
+    needs_nearest: bool = True,
 ) -> dict[str, NDArray[Any]]: ...
 
 class SetCells:

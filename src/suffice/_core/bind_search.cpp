@@ -51,8 +51,9 @@ struct SearchArrays {
     }
 };
 
-nb::dict search(const PyProjection& projection, const PyRows& rows, const SearchOptions& options, std::size_t n_threads,
-                const nb::object& progress) {
+nb::dict search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
+                const nb::object& progress, bool needs_nearest) {
+    options.needs_nearest = needs_nearest;
     const Projection& p = projection.get();
     const Rows r = rows.get();
     check_columns(r.X, p.n_columns);
@@ -102,7 +103,7 @@ void bind_search(nb::module_& m) {
         .def_ro("max_sets", &SearchOptions::max_sets)
         .def_ro("n_by_row", &SearchOptions::n_by_row);
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none());
+          "progress"_a.none() = nb::none(), "needs_nearest"_a = true);
 }
 
 }  // namespace suffice

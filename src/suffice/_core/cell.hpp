@@ -139,7 +139,8 @@ class CellFinder {
     struct Cell {
         RowSet rows;  // valid until the next call
         std::size_t n_rows;
-        bool is_whole;  // all rows of the tree; `rows` is empty then
+        bool is_whole;       // all rows of the tree; `rows` is empty then
+        bool is_new = true;  // false if it is the cell that was found before
     };
 
     // Finds the splits that are visited for the variables, and writes in is_effective[j] whether one is on members[j].
@@ -149,9 +150,10 @@ class CellFinder {
         kernels().visit(departures.sets(tree), members, n_members, visited_.data(), is_effective);
     }
 
-    // The cell of the set that was visited last.
-    Cell find(const CodedTree& tree, const Departures& departures, std::size_t min_node_size) {
-        if (tree.has_bits()) return walk(tree, departures, min_node_size);
+    // The cell of the set that was visited last. `row` is a number that changes with the row: in a tree of few rows, a
+    // cell starts from the one before if that was of the same tree and row.
+    Cell find(const CodedTree& tree, const Departures& departures, std::size_t min_node_size, std::uint64_t row) {
+        if (tree.has_bits()) return walk(tree, departures, min_node_size, row);
         tighten(tree, departures.goes_left());
         const std::size_t t = count_from(tree, min_node_size);
         return refine(tree, t, min_node_size);
@@ -169,22 +171,64 @@ class CellFinder {
     // all factors from 1.5 to 5 are equally fast.
     static constexpr double kSafety = 2.0;
 
-    // For a tree of few rows: applies the visited splits one by one, as in the definition.
-    Cell walk(const CodedTree& tree, const Departures& departures, std::size_t min_node_size) {
+    // For a tree of few rows: applies the visited splits one by one, as in the definition, from the first one on that
+    // the walk before did not have.
+    Cell walk(const CodedTree& tree, const Departures& departures, std::size_t min_node_size, std::uint64_t row) {
         const std::size_t blocks = n_blocks(tree.n_rows), n_words = padded(blocks);
-        next_.reserve(n_words);
-        cell_.reserve(n_words);
-        for (std::size_t b = 0; b < blocks; ++b) cell_.rows.block[b] = static_cast<std::uint32_t>(b);
-        std::fill_n(cell_.rows.mask, tree.n_rows / kBlock, ~std::uint64_t{0});
-        std::fill_n(cell_.rows.mask + tree.n_rows / kBlock, n_words - tree.n_rows / kBlock, std::uint64_t{0});
-        if (tree.n_rows % kBlock) cell_.rows.mask[blocks - 1] = (std::uint64_t{1} << (tree.n_rows % kBlock)) - 1;
-        if (box_.size() < tree.columns.size()) box_.resize(tree.columns.size());
-        const Walk walk{tree.left_rows.data(),  n_words,           visited_.data(),
-                        departures.goes_left(), tree.n_words,      tree.n_rows,
-                        min_node_size,          tree.codes.data(), box_.data(),
-                        tree.columns.size()};
-        const Kept kept = kernels().walk(walk, cell_.rows.mask, next_.rows.mask);
-        return {{cell_.rows.block, kept.rows, blocks}, kept.n_rows, kept.n_rows == tree.n_rows};
+        const bool starts = is_elsewhere(tree, min_node_size, row);
+        if (starts) {
+            start_trail(tree);
+            // Each level but the first has fewer rows than the one before; one more is tried.
+            grow(trail_rows_, n_words * (std::min(tree.nodes.size(), tree.n_rows) + 2));
+            trail_.rows = trail_rows_.data();
+            const std::size_t n_full = tree.n_rows / kBlock;
+            std::fill_n(trail_.rows, n_full, ~std::uint64_t{0});
+            std::fill_n(trail_.rows + n_full, n_words - n_full, std::uint64_t{0});
+            if (tree.n_rows % kBlock) trail_.rows[n_full] = (std::uint64_t{1} << (tree.n_rows % kBlock)) - 1;
+            for (std::size_t b = every_block_.size(); b < n_words; ++b)
+                every_block_.push_back(static_cast<std::uint32_t>(b));
+        }
+        const Walk walk{tree.left_rows.data(), n_words,       visited_.data(),  departures.goes_left(),
+                        tree.n_words,          min_node_size, tree.codes.data()};
+        const bool is_new = kernels().walk(walk, trail_);
+        const std::size_t n_rows = trail_.n_rows[trail_.level];
+        return {{every_block_.data(), trail_.rows + n_words * trail_.level, blocks},
+                n_rows,
+                n_rows == tree.n_rows,
+                is_new || starts};
+    }
+
+    // Whether the trail is of another tree or row. It is not from here on.
+    bool is_elsewhere(const CodedTree& tree, std::size_t min_node_size, std::uint64_t row) {
+        if (walked_tree_ == &tree && walked_row_ == row && walked_size_ == min_node_size) return false;
+        walked_tree_ = &tree;
+        walked_row_ = row;
+        walked_size_ = min_node_size;
+        return true;
+    }
+
+    // A trail that has visited nothing.
+    void start_trail(const CodedTree& tree) {
+        grow(trail_visited_, tree.n_words);
+        grow(trail_counts_, std::min(tree.nodes.size(), tree.n_rows) + 2);
+        grow(trail_steps_, tree.nodes.size());
+        grow(trail_box_, tree.columns.size());
+        std::fill_n(trail_visited_.data(), tree.n_words, std::uint64_t{0});
+        trail_counts_[0] = static_cast<std::uint32_t>(tree.n_rows);
+        std::fill_n(trail_box_.data(), tree.columns.size(), CodeInterval{0, ~std::uint32_t{0}, true});
+        trail_ = {trail_visited_.data(),
+                  nullptr,
+                  trail_counts_.data(),
+                  trail_steps_.data(),
+                  trail_box_.data(),
+                  0,
+                  0,
+                  kNoStop};
+    }
+
+    template <class T>
+    static void grow(std::vector<T>& values, std::size_t n) {
+        if (values.size() < n) values.resize(n);
     }
 
     [[gnu::always_inline]] void tighten_at(const CodedTree& tree, std::size_t i, const std::uint64_t* goes_left) {
@@ -324,6 +368,15 @@ class CellFinder {
     std::vector<std::uint64_t> alive_;  // blocks
     RowBuffer cell_, next_;
     std::size_t n_rows_ = 0;
+    // The last walk in a tree of few rows.
+    const CodedTree* walked_tree_ = nullptr;
+    std::uint64_t walked_row_ = 0;
+    std::size_t walked_size_ = 0;
+    Trail trail_{};
+    std::vector<std::uint64_t> trail_visited_, trail_rows_;
+    std::vector<std::uint32_t> trail_counts_, every_block_;
+    std::vector<Trail::Step> trail_steps_;
+    std::vector<CodeInterval> trail_box_;
 };
 
 }  // namespace suffice

@@ -49,7 +49,7 @@ class CellRanks {
         const Members members(S_);
         std::uint8_t is_effective[kWordVariables];
         finder_.visit(tree, departures_, members.data(), members.size(), is_effective);
-        const auto cell = finder_.find(tree, departures_, min_node_size_);
+        const auto cell = finder_.find(tree, departures_, min_node_size_, ++n_found_);
         if (cell.is_whole) return {tree.rank, tree.n_rows};
         ranks_.clear();
         for_each_position(cell.rows, [&](std::size_t position) { ranks_.push_back(tree.rank[position]); });
@@ -64,6 +64,7 @@ class CellRanks {
     Departures departures_;
     Departures::Scratch scratch_;
     CellFinder finder_;
+    std::uint64_t n_found_ = 0;
     std::vector<std::uint32_t> ranks_;
 };
 

@@ -49,6 +49,15 @@ struct SplitCode {
     std::uint32_t code;
     std::uint16_t column;  // position among the columns of the tree
     bool missing_left;
+
+    // Cuts the interval of the column down to the side that x takes. Returns whether that changes it.
+    [[gnu::always_inline]] bool cut(bool goes_left, CodeInterval& interval) const {
+        const CodeInterval before = interval;
+        if (goes_left && code < interval.hi) interval.hi = code;
+        if (!goes_left && code >= interval.lo) interval.lo = code + 1;
+        interval.missing = interval.missing && goes_left == missing_left;
+        return interval.lo != before.lo || interval.hi != before.hi || interval.missing != before.missing;
+    }
 };
 
 // A tree of few rows, and the splits that remove rows from it.
@@ -58,17 +67,29 @@ struct Walk {
     const std::uint64_t* visited;    // the splits
     const std::uint64_t* goes_left;  // those at which x goes left
     std::size_t n_words;
-    std::size_t n_rows;  // of the cell
     std::size_t min_rows;
     const SplitCode* codes;  // by split
-    CodeInterval* box;       // by column of the tree: memory for the box of the cell
-    std::size_t n_columns;
 };
 
-struct Kept {
-    std::uint64_t* rows;  // one of the two buffers
-    std::size_t n_rows;
+// What a walk did, so that the next one in the same tree at the same row goes on where the two differ.
+struct Trail {
+    // A split that cut the box: the side of its column before, and the level of the rows before.
+    struct Step {
+        std::uint32_t split;
+        std::uint32_t level;
+        CodeInterval before;
+    };
+
+    std::uint64_t* visited;  // the splits
+    std::uint64_t* rows;     // by level: the blocks of the rows that are left. Level 0 has all rows
+    std::uint32_t* n_rows;   // by level
+    Step* steps;
+    CodeInterval* box;  // by column of the tree
+    std::size_t n_steps;
+    std::size_t level;
+    std::size_t stop;  // the split that would have left too few rows; kNoStop if there was none
 };
+inline constexpr std::size_t kNoStop = ~std::size_t{0};
 
 struct Kernels {
     const char* name;
@@ -78,8 +99,9 @@ struct Kernels {
     // of them is on members[j].
     void (*visit)(const SplitSets& splits, const std::uint8_t* members, std::size_t n_members, std::uint64_t* visited,
                   std::uint8_t* is_effective);
-    // Keeps the rows of `cell` that go the way of x, split by split, until a split would leave fewer than min_rows.
-    Kept (*walk)(const Walk& walk, std::uint64_t* cell, std::uint64_t* scratch);
+    // Keeps the rows that go the way of x, split by split, until a split would leave fewer than min_rows: those of the
+    // last level of the trail. Returns whether they may be others than before.
+    bool (*walk)(const Walk& walk, Trail& trail);
     // alive[w] &= blocks 64 w ... 64 w + 63 that may have a row inside the interval.
     void (*overlap)(const CodeView& column, const CodeInterval& interval, std::size_t n_words, std::uint64_t* alive);
     // Rows of `in` inside the interval, without empty blocks; returns their number. `out` may be `in`.

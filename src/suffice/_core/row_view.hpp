@@ -122,9 +122,11 @@ class RowView {
         : projection_(projection),
           min_node_size_(min_node_size),
           variable_of_(projection.n_variables),
+          bit_of_(projection.n_variables),
           has_few_outcomes_(projection.forest->y_values.size() <= kFewOutcomes),
           trees_(projection.trees.size()) {
         std::iota(variable_of_.begin(), variable_of_.end(), std::uint8_t{0});
+        std::iota(bit_of_.begin(), bit_of_.end(), std::uint8_t{0});
     }
 
     static constexpr std::size_t kMaxSummed = 12;
@@ -139,6 +141,7 @@ class RowView {
     // Numbers the variables anew: `variables` are all of them, in any order.
     void set_variables(std::span<const std::uint8_t> variables) {
         std::copy(variables.begin(), variables.end(), variable_of_.begin());
+        for (std::size_t i = 0; i < variables.size(); ++i) bit_of_[variables[i]] = static_cast<std::uint8_t>(i);
         ++epoch_;
     }
 
@@ -149,6 +152,34 @@ class RowView {
         TreeView& view = trees_[t];
         if (view.epoch != epoch_) prepare(t, view);
         return view.variables;
+    }
+
+    // All sets of the first n variables in an order in which neighbours visit the same first splits of a tree, so that
+    // a cell starts from the one before: the variable of the root changes last, that of the next split before it, and
+    // so on.
+    std::span<const Set> sets_in_order(std::size_t t, std::size_t n) {
+        std::uint8_t order[8 * sizeof(Set)];  // bits of a set, the one that changes last at the end
+        std::size_t begin = n;
+        Set left = first_variables(n);
+        for (const std::uint8_t v : projection_.trees[t].in_order) {
+            const std::uint8_t i = bit_of_[v];
+            if (i >= n) continue;
+            order[--begin] = i;
+            left &= ~(Set{1} << i);
+        }
+        const Members<Set> without_split(left);
+        std::copy(without_split.data(), without_split.data() + without_split.size(), order);
+        in_order_.resize(std::size_t{1} << n);
+        in_order_[0] = 0;
+        for (std::size_t i = 1; i < in_order_.size(); ++i)
+            in_order_[i] = in_order_[i & (i - 1)] | Set{1} << order[std::countr_zero(i)];
+        return in_order_;
+    }
+
+    // Whether the cells of a tree are walked, so that many sets are worth an order.
+    bool is_walked(std::size_t t) {
+        variables(t);
+        return projection_.trees[t].has_bits() && !trees_[t].is_small;
     }
 
     // Adds to gain[v], for each of the rivals v that the tree splits on, what the share gains if v is known besides S.
@@ -237,7 +268,7 @@ class RowView {
         for (std::size_t t = 0; t < n_trees(); ++t) {
             TreeView& view = trees_[t];
             visit(t, view, members);
-            const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_);
+            const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_, row_);
             const std::vector<std::uint32_t>& rows = projection_.forest->trees[t].rows;
             const double weight = 1.0 / static_cast<double>(cell.n_rows);
             const auto add = [&](std::size_t position) {
@@ -249,6 +280,7 @@ class RowView {
             else
                 for_each_position(cell.rows, add);
         }
+        last_share_ = -1.0;
         double sum = 0.0;
         for (const std::uint32_t row : weighted_) {
             sum += weight_[row] * weight_[row];
@@ -354,10 +386,11 @@ class RowView {
 
     // The share of the set that was visited last.
     double share_of_cell(std::size_t t, const TreeView& view) {
-        const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_);
+        const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_, row_);
+        if (!cell.is_new && last_share_ >= 0.0) return last_share_;
         const std::size_t n_hits =
             cell.is_whole ? view.n_with_outcome : kernels().count(cell.rows, view.has_outcome.data());
-        return static_cast<double>(n_hits) / static_cast<double>(cell.n_rows);
+        return last_share_ = static_cast<double>(n_hits) / static_cast<double>(cell.n_rows);
     }
 
     const Projection& projection_;
@@ -367,6 +400,8 @@ class RowView {
     std::uint64_t epoch_ = 0;  // how many rows and numberings have been set
     RankRange outcome_;
     std::vector<std::uint8_t> variable_of_;  // by bit of a set
+    std::vector<std::uint8_t> bit_of_;       // by variable of the projection
+    std::vector<Set> in_order_;              // see sets_in_order
     bool has_few_outcomes_;
     std::vector<TreeView> trees_;
     std::uint8_t visited_variable_[8 * sizeof(Set)];  // by member of the set that was visited last
@@ -375,6 +410,7 @@ class RowView {
     std::vector<std::uint32_t> weighted_;             // the rows that have some
     Departures::Scratch scratch_;
     CellFinder finder_;
+    double last_share_ = -1.0;  // of the cell that was found last; negative if it is not known
 };
 
 }  // namespace suffice

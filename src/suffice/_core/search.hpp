@@ -33,6 +33,7 @@ struct SearchOptions {
     // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
     // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
     std::vector<double> least_sdp;
+    bool needs_nearest = true;  // whether rows without a sufficient set get the set of highest SDP
 };
 
 struct ScoredSet {
@@ -115,6 +116,7 @@ class Search {
         std::iota(order_.begin(), order_.end(), 0u);
         SearchResult result;
         find_sufficient(result);
+        if (result.sufficient.empty() && !options_.needs_nearest) return result;
         if (result.sufficient.empty()) {
             result.best = nearest();
             result.nearly = smallest_near(result.best);
@@ -153,6 +155,13 @@ class Search {
     static constexpr std::size_t kManyRows = 100;
     // How many trees are added before the variables to choose from are compared again.
     static constexpr std::size_t kTreesBetweenChecks = 8;
+    // From this many sets on, an order in which they share the first steps of their walks through a tree is worth what
+    // it costs; all sets of this many variables are put into it.
+    static constexpr std::size_t kWorthAnOrder = 32;
+    static constexpr std::size_t kMaxOrdered = 12;
+    static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+    // How many sets are completed first when the one of highest SDP is looked for.
+    static constexpr std::size_t kFirstGuesses = 16;
     // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
     static constexpr std::size_t kMaxDropped = 1 << 16;
     // The share of the highest SDP that a set must keep to come near it.
@@ -338,14 +347,13 @@ class Search {
         const double surely_needed = needed - kOrderRounding * static_cast<double>(row_.n_trees());
         take_known_sums(surely_needed);
         for (std::size_t l = 0; l < row_.n_trees() && !living_.empty() && !stop_; ++l) {
+            advance_all(living_, l);
             std::size_t n_living = 0;
-            for (Partial& set : living_) {
-                if (set.n_trees == l) advance(set);
+            for (const Partial& set : living_)
                 if (bound(set) >= surely_needed)
                     living_[n_living++] = set;
                 else
                     drop(set);
-            }
             living_.resize(n_living);
         }
         if (stop_) return;
@@ -358,6 +366,30 @@ class Search {
                 drop(set);
         }
         living_.resize(n_living);
+    }
+
+    // Adds the share of the tree that comes at l to the sets that have l trees.
+    void advance_all(std::vector<Partial>& sets, std::size_t l) {
+        const std::size_t n = variables_.size();
+        if (sets.size() < kWorthAnOrder || n > kMaxOrdered || variables_.back() + 1u != n ||
+            !row_.is_walked(order_[l])) {
+            for (Partial& set : sets)
+                if (set.n_trees == l) advance(set);
+            return;
+        }
+        position_.resize(std::size_t{1} << n, kNowhere);
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+            if (sets[i].n_trees != l) continue;
+            if (tree_of(sets[i]) == order_[l] && sets[i].variables < position_.size())
+                position_[static_cast<std::size_t>(sets[i].variables)] = static_cast<std::uint32_t>(i);
+            else
+                advance(sets[i]);
+        }
+        for (const Set set : row_.sets_in_order(order_[l], n)) {
+            std::uint32_t& position = position_[static_cast<std::size_t>(set)];
+            if (position != kNowhere) advance(sets[position]);
+            position = kNowhere;
+        }
     }
 
     // Completes the sets whose sums are known already, and drops those that are too low.
@@ -407,12 +439,34 @@ class Search {
     // The set of highest SDP. Among equals, the smallest set wins, then the first.
     ScoredSet nearest() {
         if (dropped_.empty()) return {0, 0.0};
-        // The set with the highest bound is a good first guess.
-        Partial best = *std::max_element(dropped_.begin(), dropped_.end(),
-                                         [&](const Partial& a, const Partial& b) { return bound(a) < bound(b); });
+        const auto is_surer = [&](const Partial& a, const Partial& b) { return bound(a) > bound(b); };
+        if (dropped_.size() > kMaxDropped) {
+            Partial best = *std::min_element(dropped_.begin(), dropped_.end(), is_surer);
+            while (best.n_trees < row_.n_trees() && !stop_) advance(best);
+            for_each_dropped([&](Partial& set) { challenge(best, set); });
+            return scored(best);
+        }
+        // The sets with the highest bounds are good guesses: the first that are completed, so that others are dropped.
+        const std::size_t n_first = std::min(kFirstGuesses, dropped_.size());
+        const auto first = dropped_.begin(), others = first + static_cast<std::ptrdiff_t>(n_first);
+        std::partial_sort(first, others, dropped_.end(), is_surer);
+        living_.assign(first, others);
+        Partial best = *first;
         while (best.n_trees < row_.n_trees() && !stop_) advance(best);
-        for_each_dropped([&](Partial& set) { challenge(best, set); });
+        challenge_together(best);
+        living_.assign(others, dropped_.end());
+        challenge_together(best);
         return scored(best);
+    }
+
+    // Replaces `best` by the best of `living_` if that is better. They go through the trees together.
+    void challenge_together(Partial& best) {
+        const double enough = best.sum - kRounding * static_cast<double>(row_.n_trees());
+        for (std::size_t l = 0; l < row_.n_trees() && !stop_; ++l) {
+            std::erase_if(living_, [&](const Partial& set) { return bound(set) < enough; });
+            advance_all(living_, l);
+        }
+        for (Partial& set : living_) challenge(best, set);
     }
 
     // The smallest set that keeps nearly all of the highest SDP; among sets of one size, that of the highest SDP.
@@ -518,6 +572,7 @@ class Search {
     std::vector<double> share_of_chosen_;  // by tree, if the variables chosen so far are known
     std::vector<double> gain_;             // by variable: what the sum of the shares gains with it
     std::vector<double> sums_;             // by set: the sum over all trees; empty if they are not known
+    std::vector<std::uint32_t> position_;  // by set, among those that go through a tree together
     std::vector<Partial> living_, dropped_;
 };
 

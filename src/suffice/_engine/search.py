@@ -197,6 +197,7 @@ def find_sufficient_sets(
     minimal_only: bool,
     progress: Callable[[int], object] | None,
     warns: bool = True,
+    needs_nearest: bool = True,
 ) -> FoundSets:
     """Find the sets of candidates with SDP >= pi that have no smaller part with SDP >= pi.
 
@@ -216,6 +217,9 @@ def find_sufficient_sets(
         Called with the number of rows done, several times a second.
     warns : bool, default=True
         Whether to raise a `SearchSizeWarning` if `max_sets` was too few.
+    needs_nearest : bool, default=True
+        Whether a row without a sufficient set gets the set of highest SDP, which takes most of its time. If not, its
+        best set is empty, with an SDP of 0.
 
     Returns
     -------
@@ -229,13 +233,13 @@ def find_sufficient_sets(
     levels = fitted.levels(outcomes)
     distinct = np.unique(levels) if len(levels) else np.array([settings.pi])
     if len(distinct) == 1:
-        sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress)
+        sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_nearest)
     else:
         parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
         for level, of_level in zip(distinct, rows, strict=True):
             report = None if progress is None else functools.partial(_report, progress, n_done)
             part = outcomes.take(of_level)
-            parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report))
+            parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report, needs_nearest))
             n_done += len(of_level)
         sets = FoundSets.joined(parts).in_order(np.argsort(np.concatenate(rows)))
     if warns and not sets.is_complete.all():
@@ -261,6 +265,7 @@ def _search(
     level: float,
     minimal_only: bool,
     progress: Callable[[int], object] | None,
+    needs_nearest: bool,
 ) -> FoundSets:
     """Search the sets of rows whose sufficient sets must reach the same level."""
     projected, settings = fitted.projected, fitted.settings
@@ -285,5 +290,6 @@ def _search(
         ),
         n_threads=settings.n_threads,
         progress=progress,
+        needs_nearest=needs_nearest,
     )
     return FoundSets(projected.candidates, **arrays)

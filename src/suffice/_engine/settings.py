@@ -13,7 +13,7 @@ from joblib import cpu_count
 from suffice._engine.projection import MAX_CANDIDATES
 from suffice._table.checks import check_number, check_word
 
-DEFAULT_MAX_SETS = 2**20  # all sets of 20 candidates
+DEFAULT_MAX_SETS = 2**12  # all sets of 12 candidates
 
 
 @dataclass(frozen=True, eq=False)

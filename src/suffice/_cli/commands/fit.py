@@ -91,7 +91,7 @@ def fit(
     ] = None,
     max_sets: Annotated[
         int | None,
-        typer.Option("--max-sets", min=1, metavar="N", help="Examine at most N sets for a row; 2^20 by default."),
+        typer.Option("--max-sets", min=1, metavar="N", help="Examine at most N sets for a row; 2^12 by default."),
     ] = None,
     sample: Annotated[
         int | None, typer.Option("--sample", min=2, metavar="N", help="Fit on N rows drawn at random.")
