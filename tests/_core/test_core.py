@@ -252,13 +252,14 @@ def test_a_damaged_tree_is_refused(change, message):
         "threshold": t.threshold,
         "missing_go_to_left": t.missing_go_to_left,
         "n_rows": node_sizes(t, GRID),
+        "value": np.zeros((3, 1)),
         "rows": t.rows.astype(np.int32),
     }
     forest = _core.Forest(X=GRID.astype(np.float32), y_rank=np.zeros(9, np.uint32), y_values=np.zeros(1))
-    forest.add_tree(**arrays)
+    forest.add_trees(trees=[_core.Tree(**arrays)])
     change(arrays)
     with pytest.raises(ValueError, match=message):
-        forest.add_tree(**arrays)
+        forest.add_trees(trees=[_core.Tree(**arrays)])
 
 
 def test_wrong_shapes_are_refused():
@@ -322,7 +323,7 @@ def signatures_of_the_core():
         value = getattr(_core, name)
         functions = {name: value}
         if isinstance(value, type):
-            functions = {f"{name}.{key}": vars(value)[key] for key in ("__init__", "add_tree") if key in vars(value)}
+            functions = {f"{name}.{key}": vars(value)[key] for key in ("__init__", "add_trees") if key in vars(value)}
         for key, function in functions.items():
             line = (function.__doc__ or "").partition("\n")[0]
             if name != "OtherTableError":
