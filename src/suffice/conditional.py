@@ -305,7 +305,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
         return self._encode(X)[0]
 
     def _encode(self, X: Any) -> tuple[NDArray[np.float32], str | None]:
-        """Read and encode rows; a single row the quick way if that is possible. Return the library of the frame, too."""
+        """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""
         state = self.fitted_
         plain = read_single_row(X, state.encoding)
         if plain is None:

@@ -1,5 +1,6 @@
 """A single row that is read quickly has the numbers of the general way, or is left to it."""
 
+import contextlib
 import datetime
 import decimal
 
@@ -10,6 +11,7 @@ import pytest
 
 from suffice import SufficientExplainer
 from suffice._table.single_row import read_single_row
+from suffice.errors import TextColumnWarning
 
 N = 120
 LARGE = 2**53 + 1  # as float64 it is the number before it
@@ -36,7 +38,9 @@ def table():
 @pytest.fixture(scope="module")
 def explainers(table):
     y = (table["whole"] > 25) ^ (table["text"] == "red")
-    fitted = SufficientExplainer(dates="parts", random_state=0, n_jobs=1).fit(table, y)
+    fitted = SufficientExplainer(dates="parts", random_state=0, n_jobs=1)
+    with pytest.warns(TextColumnWarning, match="'written'"):
+        fitted.fit(table, y)
     return {"error": fitted, "missing": fitted.with_settings(unseen="missing")}
 
 
@@ -83,7 +87,7 @@ VALUES = [
     (1, 2),
     [1],
 ]
-DTYPES = ["Int64", "Float32", "float32", "float16", "boolean", "string", "category", "object", "int8", "uint64"]
+DTYPES = ["Int64", "float32", "boolean", "string", "category", "uint64"]
 
 
 def answer(read):
@@ -109,14 +113,10 @@ def forms(frame):
     """A row in all its forms, where they can hold its values."""
     row = {name: frame[name].iloc[0] for name in frame}
     made = [frame, frame.iloc[0], row, frame[frame.columns[::-1]]]
-    try:
+    with contextlib.suppress(Exception):  # polars has no type for some mixtures
         made.append(pl.from_pandas(frame))
-    except Exception:  # polars has no type for some mixtures
-        pass
-    try:
+    with contextlib.suppress(Exception):
         made.append(pl.DataFrame({name: [value] for name, value in row.items()}))
-    except Exception:
-        pass
     return made
 
 
@@ -126,20 +126,26 @@ def test_plain_rows_are_read_quickly_in_every_form(explainers, table):
         assert [compare(explainers["error"], form) for form in forms(row)] == [True] * 6
 
 
-@pytest.mark.parametrize("unseen", ["error", "missing"])
-@pytest.mark.parametrize("name", ["whole", "number", "text", "flag", "size", "code", "written", "day"])
-def test_any_value_gives_the_numbers_or_the_error_of_the_general_way(explainers, table, unseen, name):
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "unseen"),
+    [
+        *((name, "error") for name in ("whole", "number", "text", "flag", "size", "code", "written", "day")),
+        *((name, "missing") for name in ("text", "size", "code")),
+    ],
+)
+def test_any_value_gives_the_numbers_or_the_error_of_the_general_way(explainers, table, name, unseen):
     n_quick = 0
     for value in VALUES:
         column = pd.Series([value], index=[3], dtype=object)
-        frames = [table.iloc[[3]].assign(**{name: column})]
-        frames.append(frames[0].infer_objects())
+        objects = table.iloc[[3]].assign(**{name: column})
+        rows = [objects, *forms(objects.infer_objects())]
         for dtype in DTYPES:
             try:
-                frames.append(frames[0].assign(**{name: column.astype(dtype)}))
+                rows.append(objects.assign(**{name: column.astype(dtype)}))
             except Exception:  # a value that the type cannot hold
                 continue
-        n_quick += sum(compare(explainers[unseen], form) for frame in frames for form in forms(frame))
+        n_quick += sum(compare(explainers[unseen], row) for row in rows)
     assert n_quick > 0
 
 
@@ -160,11 +166,12 @@ def test_large_whole_numbers_among_others_are_told_apart(table):
         lambda row: row.assign(more=1),
         lambda row: row.rename(columns={"text": "words"}),
         lambda row: pd.concat([row, row[["text"]]], axis=1),
+        lambda row: pd.concat([row.drop(columns="text"), row[["day"]]], axis=1),
         lambda row: pd.concat([row, row]),
         lambda row: row.iloc[:0],
         lambda row: row.set_axis(range(row.shape[1]), axis=1),
         lambda row: row.to_numpy(),
-        lambda row: pd.DataFrame(row).pipe(lambda frame: type("Own", (pd.DataFrame,), {})(frame)),
+        type("Own", (pd.DataFrame,), {}),
         lambda row: pl.from_pandas(row).lazy(),
     ],
 )
@@ -201,7 +208,6 @@ def test_explanations_of_a_row_are_those_among_others(explainers, table):
     for i in range(6):
         for form in forms(table.iloc[[i]]):
             alone = explainer.explain(form, progress=False)
-            assert alone[0].to_dict() == {**together[i].to_dict(), "row": alone[0].to_dict()["row"]} or True
             for name in ("best_masks", "best_sdps", "best_squares", "nearly_sdps"):
                 ours, theirs = getattr(alone.answers.sets, name)[0], getattr(together.answers.sets, name)[i]
                 assert np.array_equal(ours, theirs)

@@ -129,7 +129,8 @@ void write_block(TreeColumn& out, const std::vector<float>& thresholds, const st
         (lo == missing_code ? out.n_missing : out.below[std::size_t{lo} + 1]) += static_cast<std::uint32_t>(n);
         return;
     }
-    for (std::size_t i = 0; i < n; ++i) ++(code[i] == missing_code ? out.n_missing : out.below[std::size_t{code[i]} + 1]);
+    for (std::size_t i = 0; i < n; ++i)
+        ++(code[i] == missing_code ? out.n_missing : out.below[std::size_t{code[i]} + 1]);
 }
 
 // Codes the columns of a tree, a block of rows after the other, since the rows of a leaf lie far apart in the table:
@@ -137,8 +138,7 @@ void write_block(TreeColumn& out, const std::vector<float>& thresholds, const st
 inline void code_tree_columns(std::vector<TreeColumn>& columns, const std::vector<std::vector<float>>& thresholds,
                               const Tree& tree, const Matrix& X) {
     const std::size_t n_rows = tree.rows.size();
-    for (TreeColumn& out : columns)
-        reserve_codes(out, thresholds[static_cast<std::size_t>(out.column)].size(), n_rows);
+    for (TreeColumn& out : columns) reserve_codes(out, thresholds[static_cast<std::size_t>(out.column)].size(), n_rows);
     std::array<const float*, kBlock> x{};
     std::array<float, kBlock> value{};
     for (std::size_t block = 0; block < n_blocks(n_rows); ++block) {

@@ -131,7 +131,7 @@ def _read_aligned(path: str | os.PathLike[str]) -> memoryview:
         begin = -n_before % _ALIGNMENT
         size = os.fstat(file.fileno()).st_size
         # NumPy's memory begins at a multiple of 16 at least.
-        content = memoryview(np.empty(begin + size, dtype=np.uint8))[begin:]
+        content = np.empty(begin + size, dtype=np.uint8).data[begin:]
         file.seek(0)
         n_read = 0
         while n_read < size and (n := file.readinto(content[n_read:])):

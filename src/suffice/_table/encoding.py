@@ -250,6 +250,11 @@ class Encoding:
         return tuple(c.code_of_labels() if c.kind == "category" and c.part is None else None for c in self.columns)
 
     @cached_property
+    def date_names(self) -> tuple[str, ...]:
+        """The columns of the table that hold dates."""
+        return tuple(sorted({self.names[c.source] for c in self.columns if c.part is not None}))
+
+    @cached_property
     def has_codes(self) -> bool:
         """Whether some column of the matrix holds the codes of categories."""
         return any(code_of is not None for code_of in self.codes_of_labels)
