@@ -41,16 +41,20 @@ def core_forest(trees, X, y):
     values, rank = np.unique(y, return_inverse=True)
     X = np.ascontiguousarray(X, dtype=np.float32)
     forest = _core.Forest(X=X, y_rank=rank.astype(np.uint32), y_values=values.astype(np.float64))
-    for t in trees:
-        forest.add_tree(
+    core_trees = [
+        _core.Tree(
             left=t.left,
             right=t.right,
             column=t.column,
             threshold=t.threshold,
             missing_go_to_left=t.missing_go_to_left,
             n_rows=node_sizes(t, X),
+            value=np.zeros((len(t.left), 1)),
             rows=t.rows.astype(np.int32),
         )
+        for t in trees
+    ]
+    forest.add_trees(trees=core_trees)
     return forest
 
 

@@ -475,8 +475,7 @@ class SufficientExplainer(CheckedForest):
         state = self._state()
         options = ExplainOptions(sets, rules, check, volume)
         X, row_ids = read_ids(X, ids, state.encoding.names)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
-        matrix = state.encode(table)
+        matrix, library = self._encode(X)
         predictions = state.predict(matrix)
         source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
         outcomes = state.outcomes(matrix, predictions if source == "forest" else self._outcome_values(X, matrix, y))
@@ -497,7 +496,7 @@ class SufficientExplainer(CheckedForest):
         known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
         answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known, source, row_ids)
         answers = answers._replace(rules_searched=rules is not None)
-        return Explanations(answers, state, sets, table.library)
+        return Explanations(answers, state, sets, library)
 
     def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
         """Return a copy with other settings for one call of a method."""

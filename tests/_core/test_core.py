@@ -252,13 +252,14 @@ def test_a_damaged_tree_is_refused(change, message):
         "threshold": t.threshold,
         "missing_go_to_left": t.missing_go_to_left,
         "n_rows": node_sizes(t, GRID),
+        "value": np.zeros((3, 1)),
         "rows": t.rows.astype(np.int32),
     }
     forest = _core.Forest(X=GRID.astype(np.float32), y_rank=np.zeros(9, np.uint32), y_values=np.zeros(1))
-    forest.add_tree(**arrays)
+    forest.add_trees(trees=[_core.Tree(**arrays)])
     change(arrays)
     with pytest.raises(ValueError, match=message):
-        forest.add_tree(**arrays)
+        forest.add_trees(trees=[_core.Tree(**arrays)])
 
 
 def test_wrong_shapes_are_refused():
@@ -322,7 +323,7 @@ def signatures_of_the_core():
         value = getattr(_core, name)
         functions = {name: value}
         if isinstance(value, type):
-            functions = {f"{name}.{key}": vars(value)[key] for key in ("__init__", "add_tree") if key in vars(value)}
+            functions = {f"{name}.{key}": vars(value)[key] for key in ("__init__", "add_trees") if key in vars(value)}
         for key, function in functions.items():
             line = (function.__doc__ or "").partition("\n")[0]
             if name != "OtherTableError":
@@ -416,3 +417,71 @@ KEEP = "import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(explainer))"
 def test_nothing_is_left_at_the_end_and_what_others_keep_is_not_reported(then, expected):
     done = subprocess.run([sys.executable, "-c", USE + then], capture_output=True, text=True, check=True)
     assert (expected in done.stderr) if expected else (done.stderr == "")
+
+
+def arrays_of(t, X):
+    return {
+        "left": t.left,
+        "right": t.right,
+        "column": t.column,
+        "threshold": t.threshold,
+        "missing_go_to_left": t.missing_go_to_left,
+        "n_rows": node_sizes(t, X),
+        "value": np.arange(len(t.left), dtype=np.float64)[:, None],
+        "rows": t.rows.astype(np.int32),
+    }
+
+
+def test_the_first_of_several_damaged_trees_is_named():
+    good = arrays_of(tree((0, 0.5, None, None), np.arange(9)), GRID)
+    other_rows, outside = good | {"n_rows": np.array([9.0, 1.0, 8.0])}, good | {"column": np.array([7, -1, -1])}
+    for damaged, message in (((other_rows, outside), "not trained on"), ((outside, other_rows), "outside its tree")):
+        forest = _core.Forest(X=GRID.astype(np.float32), y_rank=np.zeros(9, np.uint32), y_values=np.zeros(1))
+        with pytest.raises(ValueError, match=message):
+            forest.add_trees(trees=[_core.Tree(**arrays) for arrays in (good, *damaged)])
+        forest.add_trees(trees=[_core.Tree(**good)])  # nothing of the others is left
+        assert _core.leaves(forest=forest, X=GRID.astype(np.float32), n_threads=1).shape == (9, 1)
+
+
+@pytest.mark.parametrize("n_rows", [1, 15, 16, 17, 5000])
+@pytest.mark.parametrize("order", ["ascending", "descending", "random"])
+def test_rows_in_any_order_fall_into_the_leaves_of_the_forest(n_rows, order):
+    """Several trees walk through parts of the table together: more rows than one part has, and not in order."""
+    rng = np.random.default_rng(n_rows)
+    X = rng.normal(size=(n_rows, 60)).astype(np.float32)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[0, 0] = 0.1  # float32 of 0.1 is larger than 0.1
+    rows = {"ascending": np.arange(n_rows), "descending": np.arange(n_rows)[::-1], "random": rng.permutation(n_rows)}
+    first = tree((0, 0.1, (1, -0.3, None, None, 1), (2, 0.0, None, (3, 1.0, None, None)), 0), rows[order])
+    trees = [first, tree((5, 0.2, None, None, 1), rows[order][: n_rows // 2 + 1])]
+    forest = core_forest(trees, X, np.arange(n_rows))  # refuses trees whose leaves have other sizes
+    leaves = _core.leaves(forest=forest, X=X, n_threads=1)
+    for t, of_tree in enumerate(trees):
+        sizes = np.bincount(leaves[of_tree.rows, t], minlength=len(of_tree.left))
+        is_leaf = of_tree.left < 0
+        np.testing.assert_array_equal(sizes[is_leaf], node_sizes(of_tree, X)[is_leaf])
+    outcomes = np.arange(n_rows, dtype=np.uint32)
+    by_leaf = [leaves[:, t][:, None] == leaves[None, of_tree.rows, t] for t, of_tree in enumerate(trees)]
+    expected = np.zeros(n_rows)
+    for of_tree, same in zip(trees, by_leaf, strict=True):
+        holds = (of_tree.rows[None, :] == np.arange(n_rows)[:, None]) & same
+        n_same = same.sum(axis=1)
+        expected += np.where(n_same > 0, holds.sum(axis=1) / np.maximum(n_same, 1), np.nan)
+    sdps = _core.leaf_sdp(forest=forest, rows=core_rows(X, outcomes), n_threads=1)
+    known = ~np.isnan(expected)
+    np.testing.assert_allclose(sdps[known], expected[known] / 2, rtol=1e-12)
+
+
+def test_a_tree_must_predict_for_each_node_and_as_many_numbers_as_the_others():
+    good = arrays_of(tree((0, 0.5, None, None), np.arange(9)), GRID)
+    forest = _core.Forest(X=GRID.astype(np.float32), y_rank=np.zeros(9, np.uint32), y_values=np.zeros(1))
+    with pytest.raises(ValueError, match="The forest has no trees"):
+        _core.predict(forest=forest, X=GRID.astype(np.float32), n_threads=1)
+    forest.add_trees(trees=[_core.Tree(**good)])
+    with pytest.raises(ValueError, match="one prediction for each node"):
+        forest.add_trees(trees=[_core.Tree(**good | {"value": np.zeros((2, 1))})])
+    with pytest.raises(ValueError, match="as many numbers"):
+        forest.add_trees(trees=[_core.Tree(**good | {"value": np.zeros((3, 2))})])
+    assert _core.predict(forest=forest, X=GRID.astype(np.float32), n_threads=1)[:, 0].tolist() == [
+        1.0 if x <= 0.5 else 2.0 for x in GRID[:, 0]
+    ]

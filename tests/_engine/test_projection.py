@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer, _core
 from suffice._engine.intervals import calibrated_level
-from suffice._engine.projection import as_mask
+from suffice._engine.projection import MAX_COLUMNS, ProjectedForest, as_mask
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly"),
@@ -220,3 +220,40 @@ def test_other_candidates_have_a_projection_of_their_own(explainer):
     assert other.on_candidates is not projected.on_candidates
     assert other.cells is projected.cells
     assert other.projections is projected.projections
+
+
+def test_a_projection_on_demand_is_made_by_the_first_row_and_gives_the_same(explainer):
+    projected = explainer.fitted_.projected
+    with mock.patch.object(_core, "Projection", wraps=_core.Projection) as made:
+        waiting = dataclasses.replace(projected, on_demand=True)
+        assert made.call_count == 0
+        assert waiting.on_candidates is waiting.on_candidates
+        assert made.call_count == 1
+    assert waiting.on_candidates.n_bytes == projected.on_candidates.n_bytes
+
+
+@pytest.mark.parametrize("n_columns", [MAX_COLUMNS, MAX_COLUMNS + 1])
+def test_more_columns_than_the_core_may_take_are_projected_at_once(n_columns):
+    """So that a file of such a forest is refused when it is loaded, and not at the first row."""
+    forest = mock.Mock(X=np.zeros((2, n_columns), np.float32))
+    with mock.patch.object(_core, "Projection") as made:
+        ProjectedForest(forest, mock.Mock(), (0,), 1, on_demand=True)
+    assert made.call_count == (n_columns > MAX_COLUMNS)
+
+
+@pytest.mark.parametrize("n_values", [10, 40, 400])
+def test_rows_of_many_blocks_and_columns_of_many_thresholds_have_the_same_cells_in_both_layouts(n_values):
+    """Up to 24 thresholds a block of rows is compared with all of them, beyond each value is searched."""
+    rng = np.random.default_rng(n_values)
+    X = rng.integers(0, n_values, size=(700, 3)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:130, 0] = np.nan  # a whole block without values
+    y = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1], nan=9.0) % 7 + rng.normal(size=len(X))
+    forest = RandomForestRegressor(5, min_samples_leaf=1, random_state=0)
+    by_layout = [explain_fitted(X, y, forest, layout, radius=1.0) for layout in LAYOUTS]
+    forests = [explainer.fitted_.projected for explainer in by_layout]
+    assert forests[0].on_candidates.n_bytes != forests[1].on_candidates.n_bytes
+    outcomes = by_layout[0].outcomes(X, y)
+    for S in subsets(3):
+        bits, codes = (projected.sdp(X, [S] * len(X), outcomes, 1) for projected in forests)
+        np.testing.assert_array_equal(bits, codes)

@@ -294,15 +294,17 @@ def test_a_tree_of_any_depth_is_projected(deep_side):
         y_rank=np.array([0, 1], np.uint32),
         y_values=np.array([0.0, 1.0]),
     )
-    forest.add_tree(
+    tree = _core.Tree(
         left=deeper if deep_side == "left" else leaf,
         right=leaf if deep_side == "left" else deeper,
         column=np.where(is_leaf, -1, 0),
         threshold=np.where(is_leaf, -2.0, sign * (node // 2 + 0.5)),
         missing_go_to_left=np.zeros(len(node), np.uint8),
         n_rows=np.where(is_leaf, node >= 2 * n - 1, 2.0),
+        value=np.zeros((len(node), 1)),
         rows=np.arange(2, dtype=np.int32),
     )
+    forest.add_trees(trees=[tree])
     assert _core.row_sdps(cells=set_cells(forest, [0], 1), lo=1, hi=1).tolist() == [0.0, 1.0]
 
 

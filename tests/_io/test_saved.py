@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import re
+import threading
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
-from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice import GlobalRulesClassifier, SufficientExplainer, _core
 from suffice._io.saved import _PREFIX, FORMAT, MARK, load_explainer
 from suffice.words import format_percent, format_probability, format_value, join
 
@@ -398,3 +401,37 @@ def test_forged_rows_that_were_set_aside_are_refused(is_class, tmp_path):
                 load_explainer(tmp_path / "m")
         else:
             assert load_explainer(tmp_path / "m").fitted_.set_aside.outcomes[0] == value
+
+
+@pytest.mark.parametrize("n_more", range(20))
+def test_a_file_whose_header_has_any_length_is_read(n_more, saved, tmp_path):
+    """The table is not copied if it is aligned, which depends on the length of the header."""
+    _, number, n_header = _PREFIX.unpack_from(saved.read_bytes())
+    body = saved.read_bytes()[_PREFIX.size : -32]
+    header = body[:n_header] + b" " * n_more
+    content = _PREFIX.pack(MARK, number, len(header)) + header + body[n_header:]
+    path = tmp_path / "longer.suffice"
+    path.write_bytes(content + hashlib.sha256(content).digest())
+    loaded, first = load_explainer(path), load_explainer(saved)
+    assert loaded.fitted_.forest.X.flags.aligned
+    np.testing.assert_array_equal(loaded.fitted_.forest.X, first.fitted_.forest.X)
+    assert loaded.explain(TABLE[:3]).to_dict() == first.explain(TABLE[:3]).to_dict()
+
+
+def test_a_file_is_loaded_without_the_projection(saved):
+    with mock.patch.object(_core, "Projection", wraps=_core.Projection) as made:
+        loaded = load_explainer(saved)
+        assert made.call_count == 0
+        loaded.explain(TABLE[:1], rules=None)
+        loaded.explain(TABLE[:1], rules=None)
+        assert made.call_count == 1
+
+
+def test_a_stream_can_be_loaded(saved, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=lambda: pipe.write_bytes(saved.read_bytes()))
+    thread.start()
+    loaded = load_explainer(pipe)
+    thread.join()
+    np.testing.assert_array_equal(loaded.predict(TABLE), load_explainer(saved).predict(TABLE))

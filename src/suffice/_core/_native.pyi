@@ -16,9 +16,8 @@ class OtherTableError(ValueError): ...
 
 def set_leak_warnings(*, is_on: bool) -> None: ...
 
-class Forest:
-    def __init__(self, *, X: Matrix, y_rank: Ranks, y_values: Floats) -> None: ...
-    def add_tree(
+class Tree:
+    def __init__(
         self,
         *,
         left: NDArray[np.int64],
@@ -27,10 +26,16 @@ class Forest:
         threshold: Floats,
         missing_go_to_left: NDArray[np.uint8],
         n_rows: Floats,
+        value: Floats,
         rows: NDArray[np.int32],
     ) -> None: ...
 
+class Forest:
+    def __init__(self, *, X: Matrix, y_rank: Ranks, y_values: Floats) -> None: ...
+    def add_trees(self, *, trees: list[Tree]) -> None: ...
+
 def leaves(*, forest: Forest, X: Matrix, n_threads: int) -> NDArray[np.int32]: ...
+def predict(*, forest: Forest, X: Matrix, n_threads: int) -> Floats: ...
 
 class Projection:
     def __init__(

@@ -58,7 +58,7 @@ nb::ndarray<nb::numpy, double> reduce_rows(const Query& query, std::size_t width
         if (query.projection)
             for_each_row(query.X.n_rows, query.n_threads, stop, make_cell_worker, watcher());
         else
-            for_each_row(query.X.n_rows, query.n_threads, stop, make_leaf_worker, watcher());
+            for_each_row(query.X.n_rows, query.n_threads, stop, make_leaf_worker, watcher(), 8, kFewWalks);
     }
     return to_numpy<double>(std::move(out), {query.X.n_rows, width});
 }
@@ -104,7 +104,7 @@ nb::ndarray<nb::numpy, double> py_leaf_sdp(const PyForest& forest, const PyRows&
                 out[i] = leaf_sdp(ranks, r.outcome(i));
             };
         };
-        for_each_row(r.size(), n_threads, stop, make_worker, watcher());
+        for_each_row(r.size(), n_threads, stop, make_worker, watcher(), 8, kFewWalks);
     }
     return to_numpy<double>(std::move(out), {r.size()});
 }

@@ -1,21 +1,57 @@
 // The forest and the leaves of its trees.
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+#include <vector>
+
 #include "bindings.hpp"
 #include "parallel.hpp"
 
 namespace suffice {
 namespace {
 
-void add_tree(PyForest& forest, const Vector<std::int64_t>& left, const Vector<std::int64_t>& right,
-              const Vector<std::int64_t>& column, const Vector<double>& threshold,
-              const Vector<std::uint8_t>& missing_go_to_left, const Vector<double>& n_rows,
-              const Vector<std::int32_t>& rows) {
-    forest.add_tree({.left = span_of(left),
-                     .right = span_of(right),
-                     .column = span_of(column),
-                     .threshold = span_of(threshold),
-                     .missing_go_to_left = span_of(missing_go_to_left),
-                     .n_rows = span_of(n_rows),
-                     .rows = span_of(rows)});
+// One tree, with the arrays that it refers to.
+struct PyTree {
+    Vector<std::int64_t> left, right, column;
+    Vector<double> threshold;
+    Vector<std::uint8_t> missing_go_to_left;
+    Vector<double> n_rows;
+    DoubleMatrix value;
+    Vector<std::int32_t> rows;
+
+    TreeArrays get() const {
+        return {.left = span_of(left),
+                .right = span_of(right),
+                .column = span_of(column),
+                .threshold = span_of(threshold),
+                .missing_go_to_left = span_of(missing_go_to_left),
+                .n_rows = span_of(n_rows),
+                .rows = span_of(rows)};
+    }
+};
+
+void add_trees(PyForest& forest, const std::vector<const PyTree*>& trees) {
+    std::vector<TreeArrays> arrays;
+    std::vector<DoubleMatrix> values;
+    for (const PyTree* tree : trees) {
+        require(tree != nullptr, "A tree is None.");
+        arrays.push_back(tree->get());
+        values.push_back(tree->value);
+    }
+    forest.add_trees(arrays, values);
+}
+
+void init_tree(PyTree* self, Vector<std::int64_t> left, Vector<std::int64_t> right, Vector<std::int64_t> column,
+               Vector<double> threshold, Vector<std::uint8_t> missing_go_to_left, Vector<double> n_rows,
+               DoubleMatrix value, Vector<std::int32_t> rows) {
+    new (self) PyTree{.left = std::move(left),
+                      .right = std::move(right),
+                      .column = std::move(column),
+                      .threshold = std::move(threshold),
+                      .missing_go_to_left = std::move(missing_go_to_left),
+                      .n_rows = std::move(n_rows),
+                      .value = std::move(value),
+                      .rows = std::move(rows)};
 }
 
 // By row and tree: the number of the leaf in the arrays that the tree was built from.
@@ -33,9 +69,38 @@ nb::ndarray<nb::numpy, std::int32_t> leaves(const PyForest& forest, const FloatM
                     out[i * trees.size() + t] = trees[t].number[trees[t].leaf_at(rows.row(i))];
             };
         };
-        for_each_row(rows.n_rows, n_threads, stop, make_worker, watcher());
+        for_each_row(rows.n_rows, n_threads, stop, make_worker, watcher(), 8, kFewWalks);
     }
     return to_numpy<std::int32_t>(std::move(out), {rows.n_rows, trees.size()});
+}
+
+// The mean over the trees of what their leaves predict: summed up in the order of the trees, as scikit-learn does with
+// one thread.
+nb::ndarray<nb::numpy, double> predict(const PyForest& forest, const FloatMatrix& X, std::size_t n_threads) {
+    const std::vector<Tree>& trees = forest.get().trees;
+    const std::vector<DoubleMatrix>& values = forest.values();
+    const Matrix rows = matrix_of(X);
+    check_columns(rows, forest.get().X.n_columns);
+    require(!trees.empty(), "The forest has no trees.");
+    const std::size_t width = values[0].shape(1);
+    std::vector<double> out(rows.n_rows * width, 0.0);
+    {
+        const nb::gil_scoped_release release;
+        StopFlag stop{false};
+        const auto make_worker = [&] {
+            return [&](std::size_t i) {
+                double* total = out.data() + i * width;
+                for (std::size_t t = 0; t < trees.size(); ++t) {
+                    const auto node = static_cast<std::size_t>(trees[t].number[trees[t].leaf_at(rows.row(i))]);
+                    const double* value = values[t].data() + node * width;
+                    for (std::size_t k = 0; k < width; ++k) total[k] += value[k];
+                }
+                for (std::size_t k = 0; k < width; ++k) total[k] /= static_cast<double>(trees.size());
+            };
+        };
+        for_each_row(rows.n_rows, n_threads, stop, make_worker, watcher(), 8, kFewWalks);
+    }
+    return to_numpy<double>(std::move(out), {rows.n_rows, width});
 }
 
 }  // namespace
@@ -44,10 +109,12 @@ void bind_forest(nb::module_& m) {
     nb::class_<PyForest>(m, "Forest")
         .def(nb::init<FloatMatrix, Vector<std::uint32_t>, const Vector<double>&>(), nb::kw_only(), "X"_a, "y_rank"_a,
              "y_values"_a)
-        .def("add_tree", &add_tree, nb::kw_only(), "left"_a, "right"_a, "column"_a, "threshold"_a,
-             "missing_go_to_left"_a, "n_rows"_a, "rows"_a);
+        .def("add_trees", &add_trees, nb::kw_only(), "trees"_a);
+    nb::class_<PyTree>(m, "Tree").def("__init__", &init_tree, nb::kw_only(), "left"_a, "right"_a, "column"_a,
+                                      "threshold"_a, "missing_go_to_left"_a, "n_rows"_a, "value"_a, "rows"_a);
     nb::exception<OtherTable>(m, "OtherTableError", PyExc_ValueError);
     m.def("leaves", &leaves, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
+    m.def("predict", &predict, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
 }
 
 }  // namespace suffice

@@ -7,10 +7,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <span>
@@ -32,6 +34,7 @@ using namespace nb::literals;
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using FloatMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using DoubleMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 std::span<const T> span_of(const Vector<T>& a) {
@@ -87,11 +90,24 @@ class PyForest {
         forest_.X = matrix_of(X_);
         forest_.y_values.assign(y_values.data(), y_values.data() + y_values.shape(0));
     }
-    void add_tree(const TreeArrays& arrays) {
-        const nb::gil_scoped_release release;
-        forest_.trees.push_back(build_tree(arrays, forest_.X, span_of(y_rank_)));
+    // `values` holds what the nodes of each tree predict; these arrays are kept, and not copied.
+    void add_trees(const std::vector<TreeArrays>& arrays, const std::vector<DoubleMatrix>& values) {
+        std::vector<Tree> trees;
+        {
+            const nb::gil_scoped_release release;
+            trees = build_trees(arrays, forest_.X, span_of(y_rank_));
+        }
+        for (std::size_t t = 0; t < trees.size(); ++t) {
+            const DoubleMatrix& first = values_.empty() ? values[0] : values_[0];
+            require(values[t].shape(0) == arrays[t].left.size(), "A tree must have one prediction for each node.");
+            require(values[t].shape(1) == first.shape(1), "All trees must predict as many numbers.");
+        }
+        std::move(trees.begin(), trees.end(), std::back_inserter(forest_.trees));
+        values_.insert(values_.end(), values.begin(), values.end());
     }
     const Forest& get() const { return forest_; }
+    // By tree: what its nodes predict, in the order of the arrays that it was built from.
+    const std::vector<DoubleMatrix>& values() const { return values_; }
 
     // Computed when a set first needs the column. The caller must hold the GIL.
     std::shared_ptr<const ForestColumn> column(std::int32_t number) const {
@@ -104,6 +120,7 @@ class PyForest {
     FloatMatrix X_;
     Vector<std::uint32_t> y_rank_;
     Forest forest_;
+    std::vector<DoubleMatrix> values_;
     mutable std::map<std::int32_t, std::shared_ptr<const ForestColumn>> columns_;
 };
 

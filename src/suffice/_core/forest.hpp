@@ -2,15 +2,21 @@
 // Sets of variables and the search for them are the business of projection.hpp and search.hpp.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
 #include "rows.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
@@ -132,14 +138,82 @@ inline void place_leaves(const std::vector<std::uint32_t>& n_rows_of_leaf, Tree&
     }
 }
 
-// Fills Tree::rows by a counting sort over the leaves, and sets the range of rows of every node.
-inline void sort_rows(const TreeArrays& a, const Matrix& X, Tree& tree) {
-    std::vector<std::uint32_t> leaf_of(a.rows.size());
-    std::vector<std::uint32_t> n_rows_of_leaf(tree.nodes.size(), 0);
-    for (std::size_t i = 0; i < a.rows.size(); ++i) {
-        leaf_of[i] = static_cast<std::uint32_t>(tree.leaf_at(X.row(static_cast<std::size_t>(a.rows[i]))));
-        ++n_rows_of_leaf[leaf_of[i]];
+// A node for walks of many rows. A leaf has itself as its left child, to which every value goes.
+struct Step {
+    float threshold;
+    std::uint32_t left;  // the right child comes after it
+    std::uint32_t column;
+    std::uint32_t missing_left;
+};
+
+inline std::vector<Step> make_steps(const Tree& tree) {
+    std::vector<Step> steps;
+    steps.reserve(tree.nodes.size());
+    for (const Node& node : tree.nodes) {
+        if (node.is_leaf())
+            steps.push_back({std::numeric_limits<float>::infinity(), static_cast<std::uint32_t>(steps.size()), 0, 1});
+        else
+            steps.push_back({largest_float_up_to(node.threshold), static_cast<std::uint32_t>(node.left),
+                             static_cast<std::uint32_t>(node.column), node.missing_left});
     }
+    return steps;
+}
+
+// Writes the leaves of some rows of X. Many rows go down together, without a branch that depends on their values: a row
+// alone would wait for every node on its path.
+inline void find_leaves(const std::vector<Step>& steps, const Matrix& X, std::span<const std::int32_t> rows,
+                        std::uint32_t* leaf_of) {
+    constexpr std::size_t kTogether = 16;
+    std::array<const float*, kTogether> x{};
+    for (std::size_t begin = 0; begin < rows.size(); begin += kTogether) {
+        const std::size_t n = std::min(kTogether, rows.size() - begin);
+        for (std::size_t k = 0; k < kTogether; ++k)  // the last one stands in for those that are not there
+            x[k] = X.row(static_cast<std::size_t>(rows[begin + std::min(k, n - 1)]));
+        std::array<std::uint32_t, kTogether> at{};
+        for (std::uint32_t moved = 1; moved != 0;) {
+            moved = 0;
+            for (std::size_t k = 0; k < kTogether; ++k) {
+                const Step& step = steps[at[k]];
+                const float value = x[k][step.column];
+                const auto is_left = static_cast<std::uint32_t>(value <= step.threshold) |
+                                     (step.missing_left & static_cast<std::uint32_t>(value != value));
+                const std::uint32_t next = step.left + (1 - is_left);
+                moved |= next ^ at[k];
+                at[k] = next;
+            }
+        }
+        std::copy_n(at.begin(), n, leaf_of + begin);
+    }
+}
+
+// By tree: the leaf of each of its rows. All trees go through a part of the table before the next part, so that it is
+// read from memory once for all of them, if the rows are in ascending order.
+inline std::vector<std::vector<std::uint32_t>> find_leaves(std::span<const TreeArrays> arrays,
+                                                           std::span<const Tree> trees, const Matrix& X) {
+    constexpr std::size_t kPartBytes = std::size_t{1} << 17;
+    const std::size_t n_part = std::max<std::size_t>(64, kPartBytes / (sizeof(float) * (X.n_columns + 1)));
+    std::vector<std::vector<Step>> steps;
+    std::vector<std::vector<std::uint32_t>> leaf_of(trees.size());
+    std::vector<std::size_t> n_done(trees.size(), 0);
+    for (std::size_t t = 0; t < trees.size(); ++t) {
+        steps.push_back(make_steps(trees[t]));
+        leaf_of[t].resize(arrays[t].rows.size());
+    }
+    for (std::size_t begin = 0; begin < X.n_rows; begin += n_part)
+        for (std::size_t t = 0; t < trees.size(); ++t) {
+            const std::span<const std::int32_t> rest = arrays[t].rows.subspan(n_done[t]);
+            std::size_t n = 0;
+            while (n < rest.size() && static_cast<std::size_t>(rest[n]) < begin + n_part) ++n;
+            find_leaves(steps[t], X, rest.first(n), leaf_of[t].data() + n_done[t]);
+            n_done[t] += n;
+        }
+    return leaf_of;
+}
+
+// Fills Tree::rows by a counting sort over the leaves, and sets the range of rows of every node.
+inline void sort_rows(const TreeArrays& a, const std::vector<std::uint32_t>& leaf_of, Tree& tree) {
+    std::vector<std::uint32_t> n_rows_of_leaf(tree.nodes.size(), 0);
+    for (const std::uint32_t leaf : leaf_of) ++n_rows_of_leaf[leaf];
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
         const double n_fitted = a.n_rows[static_cast<std::size_t>(tree.number[i])];
         if (tree.nodes[i].is_leaf() && !(std::abs(n_fitted - n_rows_of_leaf[i]) <= 1e-6)) throw OtherTable();
@@ -156,14 +230,30 @@ inline void sort_rows(const TreeArrays& a, const Matrix& X, Tree& tree) {
     }
 }
 
-inline Tree build_tree(const TreeArrays& a, const Matrix& X, std::span<const std::uint32_t> y_rank) {
-    check_tree(a, X);
-    Tree tree;
-    copy_nodes(a, tree);
-    sort_rows(a, X, tree);
-    tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);
-    for (std::size_t i = 0; i < tree.rows.size(); ++i) tree.rank[i] = y_rank[tree.rows[i]];
-    return tree;
+// Builds some trees together. The error of the first tree that has one is thrown.
+inline std::vector<Tree> build_trees(std::span<const TreeArrays> arrays, const Matrix& X,
+                                     std::span<const std::uint32_t> y_rank) {
+    std::vector<Tree> trees;
+    std::exception_ptr failure;
+    try {
+        for (const TreeArrays& a : arrays) {
+            check_tree(a, X);
+            Tree tree;
+            copy_nodes(a, tree);
+            trees.push_back(std::move(tree));
+        }
+    } catch (const std::invalid_argument&) {
+        failure = std::current_exception();  // unless a tree before it has another error
+    }
+    const std::vector<std::vector<std::uint32_t>> leaf_of = find_leaves(arrays, trees, X);
+    for (std::size_t t = 0; t < trees.size(); ++t) {
+        Tree& tree = trees[t];
+        sort_rows(arrays[t], leaf_of[t], tree);
+        tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);
+        for (std::size_t i = 0; i < tree.rows.size(); ++i) tree.rank[i] = y_rank[tree.rows[i]];
+    }
+    if (failure) std::rethrow_exception(failure);
+    return trees;
 }
 
 struct Forest {

@@ -15,15 +15,23 @@
 
 namespace suffice {
 
+// Up to this many rows, a walk down the trees takes less time than to start a thread for it.
+inline constexpr std::size_t kFewWalks = 8;
+
 // Set if the work should end early; long jobs check it.
 using StopFlag = std::atomic<bool>;
 
 // Calls make_worker() once per thread, and the workers with all row numbers in [0, n_rows), `batch` at a time. The
 // calling thread calls watch(rows done) every tenth of a second. If that throws, the work stops and the caller gets the
-// exception.
+// exception. Up to `n_inline` rows, whose jobs must be short, need no thread and no watch: the caller does them itself.
 template <class MakeWorker>
 void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, const MakeWorker& make_worker,
-                  const std::function<void(std::size_t)>& watch, std::size_t batch = 8) {
+                  const std::function<void(std::size_t)>& watch, std::size_t batch = 8, std::size_t n_inline = 0) {
+    if (n_rows <= n_inline) {
+        auto worker = make_worker();
+        for (std::size_t i = 0; i < n_rows; ++i) worker(i);
+        return;
+    }
     std::atomic<std::size_t> next{0}, done{0};
     std::mutex mutex;
     std::condition_variable finished;

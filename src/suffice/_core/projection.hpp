@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -87,43 +89,72 @@ inline std::size_t padded(std::size_t n_words) {
     return (n_words + kWordsTogether - 1) / kWordsTogether * kWordsTogether;
 }
 
-template <class Code>
-void write_codes(TreeColumn& out, std::span<const std::uint32_t> code) {
-    const std::size_t blocks = n_blocks(code.size());
+// Up to this many thresholds, comparing a block of values with all of them is quicker than a binary search for each.
+inline constexpr std::size_t kFewThresholds = 24;
+
+// Makes room for the codes of `n_rows` rows, of a width that holds them all.
+inline void reserve_codes(TreeColumn& out, std::size_t n_thresholds, std::size_t n_rows) {
+    out.missing_code = static_cast<std::uint32_t>(n_thresholds) + 1;
+    out.below.assign(n_thresholds + 2, 0);
+    out.width = out.missing_code < 0xFF ? 1 : out.missing_code < 0xFFFF ? 2 : 4;
+    const std::size_t blocks = n_blocks(n_rows), width = static_cast<std::size_t>(out.width);
     const std::size_t padded_blocks = n_blocks(blocks) * kBlock;
-    out.codes.assign(blocks * kBlock * sizeof(Code), std::byte{0});
+    out.codes.assign(blocks * kBlock * width, std::byte{0});
     // A padding block has lo > hi, so it overlaps no interval.
-    out.block_lo.assign(padded_blocks * sizeof(Code), std::byte{0xFF});
-    out.block_hi.assign(padded_blocks * sizeof(Code), std::byte{0});
-    auto* codes = reinterpret_cast<Code*>(out.codes.data());
-    auto* lo = reinterpret_cast<Code*>(out.block_lo.data());
-    auto* hi = reinterpret_cast<Code*>(out.block_hi.data());
-    for (std::size_t i = 0; i < code.size(); ++i) {
-        codes[i] = static_cast<Code>(code[i]);
-        lo[i / kBlock] = std::min(lo[i / kBlock], codes[i]);
-        hi[i / kBlock] = std::max(hi[i / kBlock], codes[i]);
-    }
+    out.block_lo.assign(padded_blocks * width, std::byte{0xFF});
+    out.block_hi.assign(padded_blocks * width, std::byte{0});
 }
 
-inline void code_tree_column(TreeColumn& out, const std::vector<float>& thresholds, const Tree& tree, const Matrix& X) {
-    out.missing_code = static_cast<std::uint32_t>(thresholds.size()) + 1;
-    out.below.assign(thresholds.size() + 2, 0);
-    std::vector<std::uint32_t> code(tree.rows.size());
-    for (std::size_t i = 0; i < code.size(); ++i) {
-        const float value = X.row(tree.rows[i])[out.column];
-        if (std::isnan(value)) {
-            code[i] = out.missing_code;
-            ++out.n_missing;
-        } else {
-            code[i] = code_of(thresholds, value);
-            ++out.below[code[i] + 1];
+// Writes the codes of the first `n` values of a block. below[c + 1] counts those of code c, until they are summed up.
+template <class Code>
+void write_block(TreeColumn& out, const std::vector<float>& thresholds, const std::array<float, kBlock>& value,
+                 std::size_t block, std::size_t n) {
+    std::array<Code, kBlock> code{};
+    if (thresholds.size() <= kFewThresholds) {
+        for (const float threshold : thresholds)
+            for (std::size_t i = 0; i < kBlock; ++i) code[i] = static_cast<Code>(code[i] + (value[i] > threshold));
+    } else {
+        for (std::size_t i = 0; i < n; ++i) code[i] = static_cast<Code>(code_of(thresholds, value[i]));
+    }
+    const auto missing_code = static_cast<Code>(out.missing_code);
+    for (std::size_t i = 0; i < kBlock; ++i) code[i] = value[i] == value[i] ? code[i] : missing_code;
+    Code lo = std::numeric_limits<Code>::max(), hi = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        lo = std::min(lo, code[i]);
+        hi = std::max(hi, code[i]);
+    }
+    std::memcpy(out.codes.data() + block * kBlock * sizeof(Code), code.data(), n * sizeof(Code));
+    std::memcpy(out.block_lo.data() + block * sizeof(Code), &lo, sizeof(Code));
+    std::memcpy(out.block_hi.data() + block * sizeof(Code), &hi, sizeof(Code));
+    if (lo == hi) {  // a leaf often lies on one side of all thresholds
+        (lo == missing_code ? out.n_missing : out.below[std::size_t{lo} + 1]) += static_cast<std::uint32_t>(n);
+        return;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+        ++(code[i] == missing_code ? out.n_missing : out.below[std::size_t{code[i]} + 1]);
+}
+
+// Codes the columns of a tree, a block of rows after the other, since the rows of a leaf lie far apart in the table:
+// column after column, every value would be fetched from memory alone.
+inline void code_tree_columns(std::vector<TreeColumn>& columns, const std::vector<std::vector<float>>& thresholds,
+                              const Tree& tree, const Matrix& X) {
+    const std::size_t n_rows = tree.rows.size();
+    for (TreeColumn& out : columns) reserve_codes(out, thresholds[static_cast<std::size_t>(out.column)].size(), n_rows);
+    std::array<const float*, kBlock> x{};
+    std::array<float, kBlock> value{};
+    for (std::size_t block = 0; block < n_blocks(n_rows); ++block) {
+        const std::size_t begin = block * kBlock, n = std::min<std::size_t>(kBlock, n_rows - begin);
+        for (std::size_t i = 0; i < n; ++i) x[i] = X.row(tree.rows[begin + i]);
+        for (TreeColumn& out : columns) {
+            for (std::size_t i = 0; i < n; ++i) value[i] = x[i][out.column];
+            const std::vector<float>& of_column = thresholds[static_cast<std::size_t>(out.column)];
+            if (out.width == 1) write_block<std::uint8_t>(out, of_column, value, block, n);
+            if (out.width == 2) write_block<std::uint16_t>(out, of_column, value, block, n);
+            if (out.width == 4) write_block<std::uint32_t>(out, of_column, value, block, n);
         }
     }
-    for (std::size_t c = 1; c < out.below.size(); ++c) out.below[c] += out.below[c - 1];
-    out.width = out.missing_code < 0xFF ? 1 : out.missing_code < 0xFFFF ? 2 : 4;
-    if (out.width == 1) write_codes<std::uint8_t>(out, code);
-    if (out.width == 2) write_codes<std::uint16_t>(out, code);
-    if (out.width == 4) write_codes<std::uint32_t>(out, code);
+    for (TreeColumn& out : columns)
+        for (std::size_t c = 1; c < out.below.size(); ++c) out.below[c] += out.below[c - 1];
 }
 
 inline void append_left_rows(std::vector<std::uint64_t>& left_rows, const Node& node, const Tree& tree,
@@ -167,8 +198,8 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
         position[column] = static_cast<std::uint16_t>(coded.columns.size());
         coded.columns.emplace_back();
         coded.columns.back().column = static_cast<std::int32_t>(column);
-        if (!has_bits) code_tree_column(coded.columns.back(), thresholds[column], tree, X);
     }
+    if (!has_bits) code_tree_columns(coded.columns, thresholds, tree, X);
 
     // x goes both ways at a split on any other column, so that such a split removes no rows. Its children are attached
     // to the nearest split above that is on a variable.

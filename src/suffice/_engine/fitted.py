@@ -237,8 +237,18 @@ class Fitted:
             The matrix.
         """
         X = self.encoding.encode(table, self.settings.unseen if unseen is None else unseen)
-        check_finite(X, self._column_names, self._takes_missing)
+        self.check_matrix(X)
         return X
+
+    def check_matrix(self, X: NDArray[np.float32]) -> None:
+        """Refuse infinite numbers, and missing ones if the forest cannot take them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns), float32
+            Rows as the forest sees them.
+        """
+        check_finite(X, self._column_names, self._takes_missing)
 
     def predict(self, X: NDArray[np.float32]) -> NDArray[Any]:
         """Predict outcomes by the forest itself.

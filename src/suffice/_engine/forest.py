@@ -5,6 +5,7 @@ Sets of variables are the concern of ``projection``, and fitting that of ``fitti
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice import _core
-from suffice._engine.trees import OTHER_TABLE, Counts, count_rows, list_trees
+from suffice._engine.trees import OTHER_TABLE, Counts, TreeArrays, count_rows, list_trees
 
 # Rows whose leaves are looked up together: 4 bytes a row and tree.
 N_AT_ONCE = 20_000
+# Trees that are handed to the core together: each part of the table is read once for all of them. More would keep the
+# rows of more trees at a time.
+N_TOGETHER = 16
 
 _FAULTY_SPLIT = (
     "The forest has a split without a threshold: before version 1.8, scikit-learn can split on missing values in a way "
@@ -59,26 +63,31 @@ class FittedForest:
         """Hand the trees to the compiled core, and keep what their nodes predict."""
         core = _core.Forest(X=self.X, y_rank=self.y_rank, y_values=self.y_values)
         values = []
-        for tree in list_trees(self.trees):
-            if tree.rows.max() >= len(self.X):
-                raise ValueError(OTHER_TABLE)
-            if np.isnan(tree.threshold).any():
-                raise ValueError(_FAULTY_SPLIT)
+        trees = list_trees(self.trees)
+        while some := list(itertools.islice(trees, N_TOGETHER)):
             try:
-                core.add_tree(
-                    left=tree.left,
-                    right=tree.right,
-                    column=tree.column,
-                    threshold=tree.threshold,
-                    missing_go_to_left=tree.missing_left,
-                    n_rows=tree.n_rows,
-                    rows=tree.rows,
-                )
+                core.add_trees(trees=[self._core_tree(tree) for tree in some])
             except _core.OtherTableError:
                 raise ValueError(OTHER_TABLE) from None
-            values.append(tree.value)
+            values += [tree.value for tree in some]
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "values", tuple(values))
+
+    def _core_tree(self, tree: TreeArrays) -> _core.Tree:
+        if tree.rows.max() >= len(self.X):
+            raise ValueError(OTHER_TABLE)
+        if np.isnan(tree.threshold).any():
+            raise ValueError(_FAULTY_SPLIT)
+        return _core.Tree(
+            left=tree.left,
+            right=tree.right,
+            column=tree.column,
+            threshold=tree.threshold,
+            missing_go_to_left=tree.missing_left,
+            n_rows=tree.n_rows,
+            value=tree.value,
+            rows=tree.rows,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave the compiled core out of pickles: it is built again from the trees and the table."""
@@ -145,13 +154,7 @@ class FittedForest:
         ndarray of shape (n_rows, n_values)
             Class probabilities, or one number a row. Same bits as scikit-learn with one thread.
         """
-        total = np.zeros((len(X), self.values[0].shape[1]))
-        for begin in range(0, len(X), N_AT_ONCE):
-            part = slice(begin, begin + N_AT_ONCE)
-            leaves = _core.leaves(forest=self.core, X=X[part], n_threads=n_threads)
-            for t, value in enumerate(self.values):
-                total[part] += value[leaves[:, t]]
-        return total / len(self.values)
+        return _core.predict(forest=self.core, X=X, n_threads=n_threads)
 
     def predict_out_of_bag(
         self, is_out: NDArray[np.bool_], n_threads: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -17,6 +18,8 @@ from suffice._table.variables import Variables, VariableSet
 
 MAX_CANDIDATES = 128
 """How many variables can be searched."""
+MAX_COLUMNS = 65535
+"""How many columns the variables of a projection can have."""
 MAX_VARIABLES = 64
 """How many variables one projection of the core can distinguish, unless it is only searched."""
 # Cells of training rows that are kept for further rows with the same set.
@@ -65,6 +68,8 @@ class ProjectedForest:
         The projection that was used last besides that on the candidates: a loop over rows needs the same one often.
     cells : LastUsed
         The cells of the training rows, for the sets that were used last.
+    on_demand : bool, default=False
+        Whether the forest is projected on the candidates when a row first needs it, and not at once.
     """
 
     forest: FittedForest
@@ -73,11 +78,22 @@ class ProjectedForest:
     min_node_size: int
     projections: LastUsed = field(default_factory=lambda: LastUsed(1), repr=False)
     cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
-    on_candidates: _core.Projection = field(init=False, repr=False)
+    on_demand: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Project onto the candidates: bit i of a set's mask stands for the i-th of them."""
-        object.__setattr__(self, "on_candidates", self._project([(variable,) for variable in self.candidates]))
+        """Project onto the candidates, unless that can wait."""
+        if not self.on_demand or self.forest.X.shape[1] > MAX_COLUMNS:  # the core may refuse so many columns
+            _ = self.on_candidates
+
+    @property
+    def on_candidates(self) -> _core.Projection:
+        """The projection on the candidates: bit i of a set's mask stands for the i-th of them."""
+        with self._lock:
+            if "_on_candidates" not in self.__dict__:
+                object.__setattr__(self, "_on_candidates", self._project([(variable,) for variable in self.candidates]))
+            projection: _core.Projection = self.__dict__["_on_candidates"]
+            return projection
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave projections and cells out of pickles: they are computed again."""

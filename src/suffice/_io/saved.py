@@ -13,7 +13,6 @@ import math
 import os
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -39,6 +38,7 @@ MARK = b"SUFFICE\n"
 FORMAT = 3
 _PREFIX = struct.Struct("<8sIQ")
 _N_DIGEST = 32
+_ALIGNMENT = 16
 
 # Parameters that a loaded explainer does not need: the forest is in the file, and its seed is used in fitting only.
 _NOT_SAVED = ("forest", "n_jobs", "random_state")
@@ -118,7 +118,25 @@ def load_explainer(path: str | os.PathLike[str]) -> SufficientExplainer:
         The fitted explainer. It gives the same answers as the saved one. If that explained a model, the model itself
         is not in the file.
     """
-    return from_bytes(Path(path).read_bytes(), os.fspath(path))
+    return _from_content(_read_aligned(path), os.fspath(path))
+
+
+def _read_aligned(path: str | os.PathLike[str]) -> memoryview:
+    """Read a file such that its arrays begin at an aligned address: the table need not be copied then."""
+    with open(path, "rb") as file:
+        prefix = file.read(_PREFIX.size)
+        if not file.seekable():
+            return memoryview(prefix + file.read())
+        n_before = _PREFIX.size + (_PREFIX.unpack(prefix)[2] if len(prefix) == _PREFIX.size else 0)
+        begin = -n_before % _ALIGNMENT
+        size = os.fstat(file.fileno()).st_size
+        # NumPy's memory begins at a multiple of 16 at least.
+        content = np.empty(begin + size, dtype=np.uint8).data[begin:]
+        file.seek(0)
+        n_read = 0
+        while n_read < size and (n := file.readinto(content[n_read:])):
+            n_read += n
+    return content[:n_read]
 
 
 def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
@@ -136,6 +154,10 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
     SufficientExplainer
         The fitted explainer, as from `load_explainer`.
     """
+    return _from_content(memoryview(content), shown)
+
+
+def _from_content(content: memoryview, shown: str) -> SufficientExplainer:
     number, header, data = _split(content, shown)
     try:
         return _rebuild(header, _Reader(header["arrays"], data), number)
@@ -264,16 +286,16 @@ def _plain(value: Any) -> Any:
     return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)
 
 
-def _split(content: bytes, shown: str) -> tuple[int, Any, memoryview]:
+def _split(content: memoryview, shown: str) -> tuple[int, Any, memoryview]:
     """Check that a file is complete, and split it into the number of its format, its header and its arrays."""
-    if len(content) < _PREFIX.size + _N_DIGEST or not content.startswith(MARK):
+    if len(content) < _PREFIX.size + _N_DIGEST or content[: len(MARK)] != MARK:
         raise ValueError(f"{shown!r} is not a file of suffice: save one with explainer.save(path).")
     _, number, length = _PREFIX.unpack_from(content)
     if number > FORMAT:
         raise ValueError(
             f"{shown!r} was written by a later version of suffice (format {number}, this version reads up to {FORMAT})."
         )
-    body = memoryview(content)[:-_N_DIGEST]
+    body = content[:-_N_DIGEST]
     if hashlib.sha256(body).digest() != content[-_N_DIGEST:]:
         raise ValueError(f"{shown!r} is damaged: its content does not match its checksum. Save it again.")
     text = bytes(body[_PREFIX.size : _PREFIX.size + length])
@@ -313,8 +335,10 @@ class _Reader:
             n_values *= size
         if offset < 0 or offset + n_values * kind.itemsize > len(self._data):
             raise ValueError(f"the array {name!r} reaches beyond the end")
-        # A copy: aligned, and independent of the content of the file.
-        return np.frombuffer(self._data, kind, n_values, offset).reshape(sizes).copy()
+        array = np.frombuffer(self._data, kind, n_values, offset).reshape(sizes)
+        # A copy is aligned, and does not keep the content of the file in memory. The table is most of that content.
+        is_kept = array.flags.aligned and array.flags.writeable and 2 * array.nbytes > len(self._data)
+        return array if is_kept else array.copy()
 
 
 def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
@@ -347,7 +371,10 @@ def _rebuild(header: dict[str, Any], reader: _Reader, number: int) -> Sufficient
     min_node_size = _whole(header["min_node_size"], 1, 2**31)
     explainer.fitted_ = Fitted(
         estimator=trees,
-        projected=ProjectedForest(FittedForest(trees, X, y_rank, y_values), variables, candidates, min_node_size),
+        # The projection takes most of the time, and an explainer may be loaded for other questions.
+        projected=ProjectedForest(
+            FittedForest(trees, X, y_rank, y_values), variables, candidates, min_node_size, on_demand=True
+        ),
         encoding=encoding,
         ends=Ends(encoding, X),
         counts=_read_counts(header),

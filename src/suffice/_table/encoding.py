@@ -82,7 +82,7 @@ class Column:
             return table.date_part(i, self.part)
         if self.kind != "category":
             return table.numbers(i)
-        code_of = {label: code for code, labels in enumerate(self.labels) for label in labels}
+        code_of = self.code_of_labels()
         labels, rows = table.labels(i)
         codes = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan])
         is_unseen = np.array([label not in code_of for label in labels] + [False])
@@ -100,6 +100,16 @@ class Column:
                 value=label,
             )
         return codes[rows]
+
+    def code_of_labels(self) -> dict[Any, int]:
+        """Return the code of each category.
+
+        Returns
+        -------
+        dict of object to int
+            The codes; rare categories share one.
+        """
+        return {label: code for code, labels in enumerate(self.labels) for label in labels}
 
     def is_outside(self, value: Any) -> bool:
         """Return whether a number lies outside the training rows.
@@ -228,6 +238,26 @@ class Encoding:
             ]
             warn_of_identifiers([c.name for c, is_one in zip(columns, is_named, strict=True) if is_one])
         return cls(tuple(columns), table.names, table.has_names)
+
+    @cached_property
+    def names_in_order(self) -> list[str]:
+        """The names of the columns of the table as a list."""
+        return list(self.names)
+
+    @cached_property
+    def codes_of_labels(self) -> tuple[dict[Any, int] | None, ...]:
+        """The code of each category, for each column of the matrix; None for numbers and parts of dates."""
+        return tuple(c.code_of_labels() if c.kind == "category" and c.part is None else None for c in self.columns)
+
+    @cached_property
+    def date_names(self) -> tuple[str, ...]:
+        """The columns of the table that hold dates."""
+        return tuple(sorted({self.names[c.source] for c in self.columns if c.part is not None}))
+
+    @cached_property
+    def has_codes(self) -> bool:
+        """Whether some column of the matrix holds the codes of categories."""
+        return any(code_of is not None for code_of in self.codes_of_labels)
 
     @cached_property
     def fillers(self) -> dict[str, Any]:
