@@ -211,7 +211,7 @@ class CellFinder {
     void start_trail(const CodedTree& tree) {
         grow(trail_visited_, tree.n_words);
         grow(trail_counts_, std::min(tree.nodes.size(), tree.n_rows) + 2);
-        grow(trail_steps_, tree.nodes.size());
+        grow(trail_steps_, tree.nodes.size() + 1);
         grow(trail_box_, tree.columns.size());
         std::fill_n(trail_visited_.data(), tree.n_words, std::uint64_t{0});
         trail_counts_[0] = static_cast<std::uint32_t>(tree.n_rows);

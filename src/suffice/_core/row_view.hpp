@@ -176,10 +176,10 @@ class RowView {
         return in_order_;
     }
 
-    // Whether the cells of a tree are walked, so that many sets are worth an order.
-    bool is_walked(std::size_t t) {
-        variables(t);
-        return projection_.trees[t].has_bits() && !trees_[t].is_small;
+    // Whether the walks of a tree are long enough to be worth an order of many sets.
+    bool is_worth_an_order(std::size_t t) const {
+        const CodedTree& tree = projection_.trees[t];
+        return tree.has_bits() && tree.n_rows >= kManyRows;
     }
 
     // Adds to gain[v], for each of the rivals v that the tree splits on, what the share gains if v is known besides S.
@@ -290,6 +290,8 @@ class RowView {
     }
 
   private:
+    static constexpr std::size_t kManyRows = 512;
+
     static Set first_variables(std::size_t n) { return (Set{1} << n) - 1; }
 
     // Rows with few distinct outcomes have the same shares in small trees.

@@ -155,9 +155,9 @@ class Search {
     static constexpr std::size_t kManyRows = 100;
     // How many trees are added before the variables to choose from are compared again.
     static constexpr std::size_t kTreesBetweenChecks = 8;
-    // From this many sets on, an order in which they share the first steps of their walks through a tree is worth what
-    // it costs; all sets of this many variables are put into it.
-    static constexpr std::size_t kWorthAnOrder = 32;
+    // An order in which sets share the first steps of their walks through a tree is worth what it costs for this part
+    // of all sets of at most so many variables.
+    static constexpr std::size_t kWorthAnOrder = 8;
     static constexpr std::size_t kMaxOrdered = 12;
     static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
     // How many sets are completed first when the one of highest SDP is looked for.
@@ -371,8 +371,8 @@ class Search {
     // Adds the share of the tree that comes at l to the sets that have l trees.
     void advance_all(std::vector<Partial>& sets, std::size_t l) {
         const std::size_t n = variables_.size();
-        if (sets.size() < kWorthAnOrder || n > kMaxOrdered || variables_.back() + 1u != n ||
-            !row_.is_walked(order_[l])) {
+        if (n > kMaxOrdered || kWorthAnOrder * sets.size() < std::size_t{1} << n || variables_.back() + 1u != n ||
+            !row_.is_worth_an_order(order_[l])) {
             for (Partial& set : sets)
                 if (set.n_trees == l) advance(set);
             return;
@@ -392,22 +392,33 @@ class Search {
         }
     }
 
-    // Completes the sets whose sums are known already, and drops those that are too low.
+    // Completes the sets whose sums are known already or are kept for other rows, and drops those that are too low.
     void take_known_sums(double needed) {
+        sum_kept();
+        if (stop_) return living_.clear();
         std::size_t n_living = 0;
         for (Partial& set : living_) {
             if (set.variables < sums_.size())
                 set = {set.variables, sums_[static_cast<std::size_t>(set.variables)], row_.n_trees()};
-            if (double* const sum = kept_sum(set.variables)) {
-                if (std::isnan(*sum)) *sum = sum_in_order(set.variables);
-                set = {set.variables, *sum, row_.n_trees()};
-            }
+            if (const double* const sum = kept_sum(set.variables)) set = {set.variables, *sum, row_.n_trees()};
             if (bound(set) >= needed)
                 living_[n_living++] = set;
             else
                 drop(set);
         }
         living_.resize(n_living);
+    }
+
+    // Computes the sums that are kept for other rows and not known yet, all of them tree by tree.
+    void sum_kept() {
+        unknown_.clear();
+        for (const Partial& set : living_)
+            if (const double* const sum = kept_sum(set.variables); sum && std::isnan(*sum))
+                unknown_.push_back({set.variables, 0.0, 0});
+        for (std::size_t t = 0; t < row_.n_trees() && !unknown_.empty() && !stop_; ++t)
+            for (Partial& set : unknown_) set.sum += row_.share(t, set.variables);
+        if (stop_) return;
+        for (const Partial& set : unknown_) *kept_sum(set.variables) = set.sum;
     }
 
     // Where the sum of a single variable is kept for other rows; nullptr if it is not.
@@ -573,7 +584,7 @@ class Search {
     std::vector<double> gain_;             // by variable: what the sum of the shares gains with it
     std::vector<double> sums_;             // by set: the sum over all trees; empty if they are not known
     std::vector<std::uint32_t> position_;  // by set, among those that go through a tree together
-    std::vector<Partial> living_, dropped_;
+    std::vector<Partial> living_, dropped_, unknown_;
 };
 
 }  // namespace suffice
