@@ -20,7 +20,6 @@ from suffice._engine.outcomes import Floats, Outcomes
 from suffice._engine.settings import CHANGEABLE
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.frames import for_model
-from suffice._table.single_row import read_single_row
 from suffice._table.table import Table
 from suffice._table.variables import VariableSet
 
@@ -301,18 +300,7 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, n_matrix_columns), float32
             Numbers as they are, categories as codes, the parts of dates; NaN for missing values.
         """
-        self._state()
-        return self._encode(X)[0]
-
-    def _encode(self, X: Any) -> tuple[NDArray[np.float32], str | None]:
-        """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""
-        state = self.fitted_
-        plain = read_single_row(X, state.encoding)
-        if plain is None:
-            table = self._read_rows(X)
-            return state.encode(table), table.library
-        state.check_matrix(plain[0])
-        return plain
+        return self._state().encode(self._read_rows(X))
 
     def _read_rows(self, X: Any) -> Table:
         """Read rows that have the columns of the training table; those that said nothing at fit may be absent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -86,13 +87,13 @@ class ProjectedForest:
         if not self.on_demand or self.forest.X.shape[1] > MAX_COLUMNS:  # the core may refuse so many columns
             _ = self.on_candidates
 
-    @property
+    @cached_property
     def on_candidates(self) -> _core.Projection:
         """The projection on the candidates: bit i of a set's mask stands for the i-th of them."""
-        with self._lock:
-            if "_on_candidates" not in self.__dict__:
-                object.__setattr__(self, "_on_candidates", self._project([(variable,) for variable in self.candidates]))
-            projection: _core.Projection = self.__dict__["_on_candidates"]
+        with self._lock:  # it is large, so that two threads must not make it both
+            if "on_candidates" not in self.__dict__:
+                self.__dict__["on_candidates"] = self._project([(variable,) for variable in self.candidates])
+            projection: _core.Projection = self.__dict__["on_candidates"]
             return projection
 
     def __reduce__(self) -> tuple[Any, ...]:

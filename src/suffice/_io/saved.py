@@ -466,7 +466,9 @@ def _read_encoding(header: dict[str, Any]) -> Encoding:
 
 
 def _check_matrix(X: NDArray[np.float32], encoding: Encoding) -> None:
-    if len(X) < 2 or np.isinf(X).any():
+    with np.errstate(invalid="ignore"):
+        is_finite = np.isfinite(X.sum(dtype=np.float64))  # one pass without a copy, true for nearly every table
+    if len(X) < 2 or (not is_finite and np.isinf(X).any()):
         raise ValueError("its table holds infinite numbers, or too few rows")
     for c, column in enumerate(encoding.columns):
         if column.kind == "category":

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.encoding import Encoding
-from suffice._table.table import part_of_date
+from suffice._table.table import _part_of_date
 from suffice._table.text_columns import to_number
 
 _WHOLE = (int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
@@ -35,7 +35,7 @@ def read_single_row(X: Any, encoding: Encoding) -> tuple[NDArray[np.float32], st
     X : object
         A frame of pandas or polars with one row, a pandas Series, a dict of values, or anything else.
     encoding : Encoding
-        How the columns become numbers.
+        How the columns become numbers; with the names of the columns at fit.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def read_single_row(X: Any, encoding: Encoding) -> tuple[NDArray[np.float32], st
         The library of the row; None for a dict. For anything that is not such a row, or not plain, None is returned
         instead of both.
     """
-    parts = _take_apart(X, encoding) if encoding.has_names else None
+    parts = _take_apart(X, encoding)
     if parts is None:
         return None
     names, values, library = parts
@@ -105,7 +105,7 @@ def _encode(values: Sequence[Any], encoding: Encoding) -> list[float] | None:
         if column.part is not None:
             # Missing dates are left to the table, which can tell whether the column holds dates at all.
             is_date = isinstance(value, datetime.date) and value == value  # noqa: PLR0124 (NaT is a date, too)
-            number = float(part_of_date(value, column.part)) if is_date else None
+            number = float(_part_of_date(value, column.part)) if is_date else None
         elif value is None:
             number = np.nan
         elif code_of is None:

@@ -476,7 +476,7 @@ class Table:
         if isinstance(column, np.ndarray) and column.dtype.kind == "M":
             column = column.astype("datetime64[us]")
         values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
-        return np.array([np.nan if is_missing(v) else part_of_date(v, part) for v in values], dtype=np.float64)
+        return np.array([np.nan if is_missing(v) else _part_of_date(v, part) for v in values], dtype=np.float64)
 
     def _once(self, i: int, what: str, read: Any) -> Any:
         if (i, what) not in self._read:
@@ -498,21 +498,7 @@ def _plain_label(label: Any) -> Any:
     return label if isinstance(label, str | bool | int | float) else str(label)
 
 
-def part_of_date(value: Any, part: str) -> int:
-    """Return a part of a date.
-
-    Parameters
-    ----------
-    value : datetime.date or numpy.datetime64
-        The date, with or without a time; not missing.
-    part : {"year", "month", "day", "weekday", "hour"}
-        The part.
-
-    Returns
-    -------
-    int
-        The part; weekdays count from Monday, 0.
-    """
+def _part_of_date(value: Any, part: str) -> int:
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if part == "weekday":
