@@ -98,3 +98,16 @@ def test_without_the_nearest_set_only_rows_that_have_none_differ(kernels):
         np.testing.assert_array_equal(whole[name][has_set], part[name][has_set])
     assert not part["best_masks"][~has_set].any()
     assert not part["best_sdps"][~has_set].any()
+
+
+@DEPTHS
+def test_a_search_of_few_rows_leaves_its_memory_to_the_next_and_no_trace(kernels, depth):
+    X, y, forest = make_forest(depth)
+    projection = project(forest, X.shape[1])
+    options = [{"pi": 0.8}, {"pi": 0.6, "n_by_row": 4}, {"pi": 0.8, "minimal_only": True}, {"min_node_size": 20}]
+    for i, changed in enumerate(options * 3):
+        rows, outcomes = X[i : i + 3], y[i : i + 3]
+        again = search(projection, rows, outcomes, **changed)
+        anew = search(project(forest, X.shape[1]), rows, outcomes, **changed)
+        for name, values in anew.items():
+            np.testing.assert_array_equal(again[name], values)

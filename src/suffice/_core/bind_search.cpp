@@ -6,17 +6,25 @@
 namespace suffice {
 namespace {
 
+// So many rows are searched by one thread, with the memory of the search before.
+constexpr std::size_t kFewSearches = 8;
+
 template <class Set>
-std::vector<SearchResult> search_rows(const Projection& projection, const Rows& rows, const SearchOptions& options,
+std::vector<SearchResult> search_rows(const PyProjection& owner, const Rows& rows, const SearchOptions& options,
                                       std::size_t n_threads, const std::function<void(std::size_t)>& watch) {
+    const Projection& projection = owner.get();
     std::vector<SearchResult> results(rows.size());
     StopFlag stop{false};
+    const bool are_few = rows.size() <= kFewSearches;
+    auto spare = are_few ? std::static_pointer_cast<Search<Set>>(owner.spare().take()) : nullptr;
+    if (spare && !spare->set_options(options)) spare = nullptr;
+    if (are_few && !spare) spare = std::make_shared<Search<Set>>(projection, options, rows.size());
     const auto make_worker = [&] {
-        return [&, search = std::make_shared<Search<Set>>(projection, options, stop, rows.size())](std::size_t i) {
-            results[i] = search->run(rows.row(i), rows.outcome(i));
-        };
+        auto search = are_few ? spare : std::make_shared<Search<Set>>(projection, options, rows.size());
+        return [&, search](std::size_t i) { results[i] = search->run(rows.row(i), rows.outcome(i), stop); };
     };
-    for_each_row(rows.size(), n_threads, stop, make_worker, watch);
+    for_each_row(rows.size(), are_few ? 1 : n_threads, stop, make_worker, watch, kFewSearches);
+    if (are_few) owner.spare().put(spare);
     return results;
 }
 
@@ -60,7 +68,7 @@ nb::dict search(const PyProjection& projection, const PyRows& rows, SearchOption
     auto arrays = [&] {
         const nb::gil_scoped_release release;
         const auto run = p.n_variables <= kWordVariables ? search_rows<std::uint64_t> : search_rows<WideSet>;
-        return SearchArrays(run(p, r, options, n_threads, watcher(&progress)));
+        return SearchArrays(run(projection, r, options, n_threads, watcher(&progress)));
     }();
     const std::size_t n_rows = r.size(), n_sets = arrays.sdps.size();
     nb::dict out;

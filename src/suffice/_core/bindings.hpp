@@ -15,6 +15,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -124,6 +125,24 @@ class PyForest {
     mutable std::map<std::int32_t, std::shared_ptr<const ForestColumn>> columns_;
 };
 
+// An object that a call leaves for the next one, which then need not get its memory anew: for a single row, that takes
+// longer than the search. Calls at the same time have one each.
+class Spare {
+  public:
+    std::shared_ptr<void> take() {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(object_, nullptr);
+    }
+    void put(std::shared_ptr<void> object) {
+        const std::lock_guard lock(mutex_);
+        object_.swap(object);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::shared_ptr<void> object_;
+};
+
 // A projection. Python keeps its forest alive.
 class PyProjection {
   public:
@@ -140,9 +159,11 @@ class PyProjection {
         projection_.singles = find_singles(projection_, span_of(variable_of));
     }
     const Projection& get() const { return projection_; }
+    Spare& spare() const { return spare_; }  // of searches
 
   private:
     Projection projection_;
+    mutable Spare spare_;
 };
 
 // Rows and the outcome of each, with the arrays that they refer to.

@@ -90,9 +90,8 @@ template <class Set>
 class Search {
   public:
     // `n_rows` is the number of rows that will be searched: for many, what is known of single variables is kept.
-    Search(const Projection& projection, const SearchOptions& options, const StopFlag& stop, std::size_t n_rows)
+    Search(const Projection& projection, const SearchOptions& options, std::size_t n_rows)
         : options_(options),
-          stop_(stop),
           is_kept_(n_rows >= kManyRows),
           row_(projection, options.min_node_size),
           single_sums_(projection, projection.forest->y_values.size()),
@@ -102,7 +101,15 @@ class Search {
         std::iota(every_.begin(), every_.end(), std::uint8_t{0});
     }
 
-    SearchResult run(const float* x, const RankRange& outcome) {
+    // Searches from here on with other options. Returns false if that takes another Search.
+    bool set_options(const SearchOptions& options) {
+        if (options.min_node_size != options_.min_node_size) return false;
+        options_ = options;
+        return true;
+    }
+
+    SearchResult run(const float* x, const RankRange& outcome, const StopFlag& stop) {
+        stop_ = &stop;
         row_.set_row(x, outcome);
         x_ = x;
         outcome_ = outcome;
@@ -173,7 +180,7 @@ class Search {
         std::vector<ScoredSet>& sufficient = result.sufficient;
         n_seen_ = 0;
         bool is_chosen = false;
-        for (std::size_t size = options_.min_size; size <= last_size() && !stop_; ++size) {
+        for (std::size_t size = options_.min_size; size <= last_size() && !is_stopped(); ++size) {
             if (size > 1 && !is_chosen) {  // where one variable is sufficient, the choice may not be needed
                 sort_trees();
                 choose_variables(sufficient);
@@ -200,7 +207,7 @@ class Search {
         Set all = 0;
         for (const std::uint8_t v : variables_) all |= Set{1} << v;
         share_of_all_.resize(order_.size());
-        for (std::size_t t = 0; t < order_.size() && !stop_; ++t) share_of_all_[t] = row_.share(t, all);
+        for (std::size_t t = 0; t < order_.size() && !is_stopped(); ++t) share_of_all_[t] = row_.share(t, all);
         std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
             return share_of_all_[a] != share_of_all_[b] ? share_of_all_[a] < share_of_all_[b] : a < b;
         });
@@ -210,7 +217,7 @@ class Search {
     // dozens one by one.
     void sum_all_sets() {
         const std::size_t n = variables_.size();
-        if (n == 0 || n > RowView<Set>::kMaxSummed || variables_.back() + 1u != n || stop_) return;
+        if (n == 0 || n > RowView<Set>::kMaxSummed || variables_.back() + 1u != n || is_stopped()) return;
         if (row_.count_sets(n) <= kFewSets * row_.n_trees()) row_.sum_shares(n, sums_);
     }
 
@@ -221,9 +228,9 @@ class Search {
         std::vector<std::uint8_t> left = variables_, chosen_variables;
         Set chosen = 0;
         share_of_chosen_.resize(row_.n_trees());
-        for (std::size_t t = 0; t < row_.n_trees() && !stop_; ++t) share_of_chosen_[t] = row_.share(t, chosen);
+        for (std::size_t t = 0; t < row_.n_trees() && !is_stopped(); ++t) share_of_chosen_[t] = row_.share(t, chosen);
         std::uint8_t likely = surest_alone(left);  // from the second round on: the second of the round before
-        while (chosen_variables.size() < options_.n_by_row && !stop_) {
+        while (chosen_variables.size() < options_.n_by_row && !is_stopped()) {
             const auto [best, second] = choose_next(chosen, left, likely);
             likely = second;
             chosen |= Set{1} << best;
@@ -285,12 +292,12 @@ class Search {
         const double tie = kRounding * static_cast<double>(k);
         // The likely one is computed first: the others are dropped when they can no longer reach it.
         double enough = -2 * tie;
-        for (std::size_t t = 0; t < k && !stop_; ++t) enough += row_.share(t, chosen | Set{1} << likely);
+        for (std::size_t t = 0; t < k && !is_stopped(); ++t) enough += row_.share(t, chosen | Set{1} << likely);
         Set rivals = 0;
         for (const std::uint8_t v : left) rivals |= Set{1} << v;
         gain_.assign(every_.size(), 0.0);
         double sum = 0.0;  // of the variables chosen before, over the first trees
-        for (std::size_t l = 0; l < k && !stop_; ++l) {
+        for (std::size_t l = 0; l < k && !is_stopped(); ++l) {
             const std::size_t t = order_[l];
             sum += share_of_chosen_[t];
             row_.add_gains(t, chosen, share_of_chosen_[t], rivals, gain_.data());
@@ -325,10 +332,10 @@ class Search {
         std::vector<ScoredSet>& sufficient = result.sufficient;
         const std::size_t n_smaller = sufficient.size();
         bool has_new_sets = false;
-        for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && !stop_ && result.is_complete;) {
+        for (SetsOfSize<Set> sets(variables_, size); !sets.is_done() && !is_stopped() && result.is_complete;) {
             living_.clear();
             for (; !sets.is_done() && living_.size() < kBatch; sets.advance()) {
-                result.is_complete = n_seen_ < options_.max_sets && !stop_;
+                result.is_complete = n_seen_ < options_.max_sets && !is_stopped();
                 if (!result.is_complete) break;
                 ++n_seen_;
                 if (!has_subset(sufficient, n_smaller, sets.set())) living_.push_back({sets.set(), 0.0, 0});
@@ -346,7 +353,7 @@ class Search {
         const double needed = sum_to_reach(options_.pi, row_.n_trees());
         const double surely_needed = needed - kOrderRounding * static_cast<double>(row_.n_trees());
         take_known_sums(surely_needed);
-        for (std::size_t l = 0; l < row_.n_trees() && !living_.empty() && !stop_; ++l) {
+        for (std::size_t l = 0; l < row_.n_trees() && !living_.empty() && !is_stopped(); ++l) {
             advance_all(living_, l);
             std::size_t n_living = 0;
             for (const Partial& set : living_)
@@ -356,7 +363,7 @@ class Search {
                     drop(set);
             living_.resize(n_living);
         }
-        if (stop_) return;
+        if (is_stopped()) return;
         std::size_t n_living = 0;
         for (Partial& set : living_) {
             set.sum = sum_in_order(set.variables);
@@ -395,7 +402,7 @@ class Search {
     // Completes the sets whose sums are known already or are kept for other rows, and drops those that are too low.
     void take_known_sums(double needed) {
         sum_kept();
-        if (stop_) return living_.clear();
+        if (is_stopped()) return living_.clear();
         std::size_t n_living = 0;
         for (Partial& set : living_) {
             if (set.variables < sums_.size())
@@ -415,9 +422,9 @@ class Search {
         for (const Partial& set : living_)
             if (const double* const sum = kept_sum(set.variables); sum && std::isnan(*sum))
                 unknown_.push_back({set.variables, 0.0, 0});
-        for (std::size_t t = 0; t < row_.n_trees() && !unknown_.empty() && !stop_; ++t)
+        for (std::size_t t = 0; t < row_.n_trees() && !unknown_.empty() && !is_stopped(); ++t)
             for (Partial& set : unknown_) set.sum += row_.share(t, set.variables);
-        if (stop_) return;
+        if (is_stopped()) return;
         for (const Partial& set : unknown_) *kept_sum(set.variables) = set.sum;
     }
 
@@ -435,7 +442,7 @@ class Search {
     void drop_uncertain() {
         std::size_t n_living = 0;
         for (const Partial& set : living_) {
-            if (stop_) break;
+            if (is_stopped()) break;
             const double n_rows = kSlightlyMore / row_.squared_weights(set.variables);
             const std::size_t last = options_.least_sdp.size() - 1;
             const std::size_t n = n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last;
@@ -453,7 +460,7 @@ class Search {
         const auto is_surer = [&](const Partial& a, const Partial& b) { return bound(a) > bound(b); };
         if (dropped_.size() > kMaxDropped) {
             Partial best = *std::min_element(dropped_.begin(), dropped_.end(), is_surer);
-            while (best.n_trees < row_.n_trees() && !stop_) advance(best);
+            while (best.n_trees < row_.n_trees() && !is_stopped()) advance(best);
             for_each_dropped([&](Partial& set) { challenge(best, set); });
             return scored(best);
         }
@@ -463,7 +470,7 @@ class Search {
         std::partial_sort(first, others, dropped_.end(), is_surer);
         living_.assign(first, others);
         Partial best = *first;
-        while (best.n_trees < row_.n_trees() && !stop_) advance(best);
+        while (best.n_trees < row_.n_trees() && !is_stopped()) advance(best);
         challenge_together(best);
         living_.assign(others, dropped_.end());
         challenge_together(best);
@@ -473,7 +480,7 @@ class Search {
     // Replaces `best` by the best of `living_` if that is better. They go through the trees together.
     void challenge_together(Partial& best) {
         const double enough = best.sum - kRounding * static_cast<double>(row_.n_trees());
-        for (std::size_t l = 0; l < row_.n_trees() && !stop_; ++l) {
+        for (std::size_t l = 0; l < row_.n_trees() && !is_stopped(); ++l) {
             std::erase_if(living_, [&](const Partial& set) { return bound(set) < enough; });
             advance_all(living_, l);
         }
@@ -489,7 +496,7 @@ class Search {
             const int size = count(set.variables);
             if (size >= count(static_cast<Set>(highest.variables)) || size > count(best.variables)) return;
             if (size == count(best.variables)) return challenge(best, set);
-            while (bound(set) >= needed && set.n_trees < row_.n_trees() && !stop_) advance(set);
+            while (bound(set) >= needed && set.n_trees < row_.n_trees() && !is_stopped()) advance(set);
             if (set.n_trees == row_.n_trees() && set.sum >= needed) best = set;
         });
         return scored(best);
@@ -505,15 +512,17 @@ class Search {
         std::uint64_t n_left = n_seen_;
         for (std::size_t size = options_.min_size; size <= last_size(); ++size)
             // Every variable was searched alone. None was enough, or this would not be called: all are there still.
-            for (SetsOfSize<Set> sets(size == 1 ? every_ : variables_, size); !sets.is_done() && n_left && !stop_;
-                 sets.advance()) {
+            for (SetsOfSize<Set> sets(size == 1 ? every_ : variables_, size);
+                 !sets.is_done() && n_left && !is_stopped(); sets.advance()) {
                 Partial set{sets.set(), 0.0, 0};
                 visit(set);
                 --n_left;
             }
     }
 
-    double squares(const ScoredSet& set) { return stop_ ? 1.0 : row_.squared_weights(static_cast<Set>(set.variables)); }
+    double squares(const ScoredSet& set) {
+        return is_stopped() ? 1.0 : row_.squared_weights(static_cast<Set>(set.variables));
+    }
 
     // Replaces `best` by `set` if that is better; stops as soon as it cannot be.
     void challenge(Partial& best, Partial& set) {
@@ -523,7 +532,7 @@ class Search {
                 if (set.sum > best.sum + tie || comes_before(set, best)) best = set;
                 return;
             }
-            if (stop_) return;
+            if (is_stopped()) return;
             advance(set);
         }
     }
@@ -555,8 +564,9 @@ class Search {
         return sum;
     }
     ScoredSet scored(const Partial& set) {
-        return {set.variables, stop_ ? 0.0 : sum_in_order(set.variables) / static_cast<double>(row_.n_trees())};
+        return {set.variables, is_stopped() ? 0.0 : sum_in_order(set.variables) / static_cast<double>(row_.n_trees())};
     }
+    bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
     std::size_t last_size() const { return std::min(options_.max_size, variables_.size()); }
 
     // Whether `set` contains one of the first n sufficient sets.
@@ -567,7 +577,7 @@ class Search {
     }
 
     SearchOptions options_;
-    const StopFlag& stop_;
+    const StopFlag* stop_ = nullptr;
     bool is_kept_;
     RowView<Set> row_;
     const float* x_ = nullptr;
