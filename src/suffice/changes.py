@@ -333,6 +333,8 @@ class RowChanges:
             lines.append(f"   {change.evidence(self.wanted)}")
             if change.confirmed is not None:
                 lines.append(f"   {change.confirmation(self.model)}")
+        if self.nearest is not None and self.nearest.confirmed is not None:
+            lines.append(f"   {self.nearest.confirmation(self.model)}")
         if not self.is_complete:
             lines.append("Not all sets of variables were searched: raise `max_sets`.")
         if self.changes and self.model is None:

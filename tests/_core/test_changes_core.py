@@ -107,7 +107,7 @@ def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere,
             assert float(mean) >= pi - 1e-9
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,7 +57,8 @@ def change(desk: Desk, stored: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...
     if view == old:
         row = old.row if action == "row" and inputs["row"] in (None, "") else no_update
         return no_update, row, same, no_update, no_update, closed, note
-    if view.row != old.row or action == "reset":
+    is_applied = isinstance(action, dict) and action["type"] == "apply-change"
+    if view.row != old.row or action == "reset" or is_applied:
         by_table = shown_values(workspace, view)
         same = [by_table[column] for column in order]
     explainer = workspace.explainer
@@ -87,6 +89,8 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
     if isinstance(action, dict):
         if action["type"] in ("use-pi", "use-levels"):
             return _accept(old, action, inputs)
+        if action["type"] == "apply-change":
+            return old.with_(edits=json.loads(action["edits"])) if any(inputs["apply_change"]) else old
         return old.with_(edits=read_edits(workspace, old, inputs["values"]))
     if action == "reset":
         return old.with_(edits={})
