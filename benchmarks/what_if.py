@@ -12,6 +12,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from experiments.data.loaders import load_attrition, load_bike, load_diabetes
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -19,7 +20,6 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from benchmarks.printing import print_table
 from benchmarks.real_tables import load_bank, load_german
-from experiments.data.loaders import load_attrition, load_bike, load_diabetes
 from suffice import SufficientExplainer
 from suffice.errors import FidelityWarning
 
@@ -63,11 +63,11 @@ def print_readings() -> None:
     lines, cdps = [], []
     for name, (X, y, wanted) in tables().items():
         chosen = np.sort(np.random.default_rng(0).permutation(len(X))[:MOST_ROWS])
-        X, y = X.iloc[chosen].reset_index(drop=True), np.asarray(y)[chosen].astype(str)
-        model = boosted(X, y)
+        rows_of_table, labels = X.iloc[chosen].reset_index(drop=True), np.asarray(y)[chosen].astype(str)
+        model = boosted(rows_of_table, labels)
         forest = RandomForestClassifier(20, max_depth=10, random_state=0)
-        explainer = SufficientExplainer.for_model(model, X, forest=forest, n_jobs=1)
-        rows = X[model.predict(X) != wanted][:N_ROWS]
+        explainer = SufficientExplainer.for_model(model, rows_of_table, forest=forest, n_jobs=1)
+        rows = rows_of_table[model.predict(rows_of_table) != wanted][:N_ROWS]
         cdps.append([name, *best_cdps(explainer, rows, wanted)])
         for check, pi, plausibility in READINGS:
             asked = {"check": check, "pi": pi, "min_plausibility": plausibility, "progress": False}

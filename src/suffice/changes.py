@@ -319,9 +319,11 @@ class RowChanges:
             return f"{text} Nothing that may change makes a difference."
         miss = self.nearest
         if self.is_too_rare:
-            return f"{text} Nearest: {miss.sentence}; but only {format_percent(miss.plausibility)} % of rows like this one are there."
+            share = format_percent(miss.plausibility)
+            return f"{text} Nearest: {miss.sentence}; but only {share} % of rows like this one are there."
         if miss.check == "mean":
-            return f"{text} Nearest: {join(list(miss.variables))} free, probability {format_probability(miss.probability)}."
+            free = join(list(miss.variables))
+            return f"{text} Nearest: {free} free, probability {format_probability(miss.probability)}."
         return f"{text} Nearest: {miss.sentence}, probability {format_probability(miss.probability)}."
 
     @property

@@ -153,7 +153,9 @@ class Changes(Sequence[RowChanges]):
         n_open = len(self) - n_reached
         level = format_level(self.answers[0].pi) if self.answers else ""
         lines = [f"{counted(len(self), 'row')}; {n_reached} have the target already."] if n_reached else []
-        lines.append(f"{n_found} of {counted(n_open, 'row')} have a change that reaches the target (probability {level}).")
+        lines.append(
+            f"{n_found} of {counted(n_open, 'row')} have a change that reaches the target (probability {level})."
+        )
         counts: dict[str, int] = {}
         for answer in self:
             for variable in answer.best.variables if answer.best else ():

@@ -86,12 +86,9 @@ class RegionalChange:
             found = "" if self.nearest is None else f"; nearest: probability {format_probability(self.nearest)}"
             free = f" with {', '.join(self.nearest_variables)} free" if self.nearest_variables else ""
             return f"{start}  (no change to {self.wanted} was found{found}{free if found else ''})"
-        assert self.probability is not None and self.plausibility is not None
-        return (
-            f"{start} UNLESS {self.unless_text}, then {self.wanted}  (probability "
-            f"{format_probability(self.probability)}, {counted(self.support, 'row')}, {format_percent(self.plausibility)} "
-            "% of such rows)"
-        )
+        probability = format_probability(self.probability or 0.0)
+        rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of such rows"
+        return f"{start} UNLESS {self.unless_text}, then {self.wanted}  (probability {probability}, {rows})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as plain Python values, ready for JSON.

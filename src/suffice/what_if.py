@@ -170,7 +170,9 @@ class ChangeableForest(CheckedForest):
                     is_reached=bool(is_reached[i]),
                     nearest=None if of_row.miss is None else make.change(of_row.miss, is_miss=not of_row.is_too_rare),
                     is_too_rare=of_row.is_too_rare,
-                    values={c.name: c.decode(v) for c, v in zip(state.encoding.columns, matrix[i].tolist(), strict=True)},
+                    values={
+                        c.name: c.decode(v) for c, v in zip(state.encoding.columns, matrix[i].tolist(), strict=True)
+                    },
                     pi=float(levels[i]),
                     min_plausibility=min_plausibility,
                     max_size=max_size,
@@ -309,7 +311,8 @@ def _levels(state: Fitted, targets: list[Target]) -> NDArray[np.float64]:
     share_of = {target: float(np.mean(target.holds(outcomes))) for target in set(targets)}
     gains = np.array([pi * share_of[target] for target in targets])
     others = np.array([(1 - pi) * (1 - share_of[target]) for target in targets])
-    return np.minimum(pi, gains / np.maximum(gains + others, 1e-300))
+    levels: NDArray[np.float64] = np.minimum(pi, gains / np.maximum(gains + others, 1e-300))
+    return levels
 
 
 def _read_costs(state: Fitted, cost: Mapping[str, float] | None) -> dict[int, float]:
@@ -353,7 +356,9 @@ class _Maker:
             column = state.encoding.columns[side.column]
             before, after = column.decode(side.own), _decode(side, column)
             labels = tuple(label for code in side.codes for label in column.labels[code][:1])
-            moves.append(Move(column.name, before, after, move_text(column, before, after, side.low, side.high, labels)))
+            moves.append(
+                Move(column.name, before, after, move_text(column, before, after, side.low, side.high, labels))
+            )
             values[column.name] = after
         is_wanted = self._target.holds(state.training[1][found.rows])
         moved = {side.column for side in sides if side.moves}
@@ -362,9 +367,7 @@ class _Maker:
             variables=tuple(state.variables.names[v] for v in found.variables),
             conditions=conditions_of(side.bounds for side in sides if side.bounds is not None),
             moves=tuple(moves),
-            stays=conditions_of(
-                side.bounds for side in sides if side.bounds is not None and side.column not in moved
-            ),
+            stays=conditions_of(side.bounds for side in sides if side.bounds is not None and side.column not in moved),
             values=values,
             probability=probability,
             mean=found.mean,

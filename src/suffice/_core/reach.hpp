@@ -116,7 +116,8 @@ class Reach {
             if (static_cast<std::size_t>(std::popcount(mask)) > max_size) return;
         }
         const Node& node = tree.nodes[static_cast<std::size_t>(child)];
-        state_[static_cast<std::size_t>(child)] = {mask, static_cast<std::int32_t>(parent), true, node.begin == node.end,
+        state_[static_cast<std::size_t>(child)] = {mask, static_cast<std::int32_t>(parent), true,
+                                                   node.begin == node.end,
                                                    state_[parent].is_allowed && (stays || is_allowed)};
     }
 

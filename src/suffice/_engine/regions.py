@@ -34,7 +34,7 @@ def regions_of(state: Fitted, boxes: Sequence[Sequence[Bounds]]) -> dict[str, ND
     shape = (len(boxes), len(columns))
     low, high = np.full(shape, LOWEST), np.full(shape, HIGHEST)
     has_values = np.ones(shape, dtype=np.uint8)
-    has_missing = np.isnan(state.forest.X).any(axis=0)
+    has_missing: NDArray[np.bool_] = np.asarray(np.isnan(state.forest.X).any(axis=0))
     missing = np.repeat(has_missing[None, :].astype(np.uint8), len(boxes), axis=0)
     place = {(state.encoding.names[column.source], column.part): c for c, column in enumerate(columns)}
     for i, box in enumerate(boxes):

@@ -30,7 +30,6 @@ BATCH_TYPES: dict[str, ValueType] = {
     "nearest_probability": "float",
     "nearest_plausibility": "float",
     "is_complete": "bool",
-    "text": "str",
 }
 """The columns of the result and their types. Outcomes are text: labels and numbers share one column."""
 _PANDAS: dict[ValueType, str] = {"str": "object", "bool": "boolean", "int": "Int64", "float": "float64"}

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 N_BINS = 30
 
 
-def change(changes: Changes, row: int = 0, number: int = 0, *, column: str | None = None, ax: Axes | None = None) -> Any:
+def change(
+    changes: Changes, row: int = 0, number: int = 0, *, column: str | None = None, ax: Axes | None = None
+) -> Any:
     """Draw a change: the box on the distributions of the training rows, with the row and the least change.
 
     Parameters
@@ -84,7 +86,9 @@ def _draw(ax: Axes, changes: Changes, answer: RowChanges, drawn: Change, name: s
     for value, color, text in ((own, "black", "the row"), (point, VERMILION, "the least change")):
         at = _place(column, value)
         if not math.isnan(at):
-            ax.axvline(at, color=color, lw=2, ls="-" if color == "black" else "--", label=f"{text}: {format_value(value)}")
+            ax.axvline(
+                at, color=color, lw=2, ls="-" if color == "black" else "--", label=f"{text}: {format_value(value)}"
+            )
     ax.set_xlabel(shorten(name))
     ax.set_ylabel("share of rows")
     set_title(ax, f"{answer.label}: {drawn.box_text or drawn.sentence}")
@@ -100,15 +104,16 @@ def _place(column: Column, value: Any) -> float:
     return float(codes.index(value)) if value in codes else math.nan
 
 
-def _draw_numbers(
-    ax: Axes, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None
-) -> None:
+def _draw_numbers(ax: Axes, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None) -> None:
     known = ~np.isnan(values)
     ends = np.histogram_bin_edges(values[known], N_BINS)
-    for rows, color, text in ((known, GREY, "all training rows"), (known & like, BLUE, "rows like this one in the box")):
+    for rows, color, text in (
+        (known, GREY, "all training rows"),
+        (known & like, BLUE, "rows like this one in the box"),
+    ):
         if rows.any():
             weights = np.full(int(rows.sum()), 1 / rows.sum())
-            ax.hist(values[rows], ends, weights=weights, color=color, alpha=0.55, label=text)
+            ax.hist(values[rows], ends.tolist(), weights=weights, color=color, alpha=0.55, label=text)
     if condition is not None and condition.values:
         low, high = max(condition.low, float(ends[0])), min(condition.high, float(ends[-1]))
         ax.axvspan(low, max(high, low), color=BLUE, alpha=0.12, label="the box")

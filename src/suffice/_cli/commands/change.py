@@ -103,13 +103,16 @@ def change(
         kind = "text" if n_rows is not None else "jsonl"
     loaded = load_explainer_file(explainer, changed_settings(pi, None, None, unseen, ignore_extra))
     frame, kept = _read(loaded, rows, input_format, ids or [], n_rows if n_rows or kind != "text" else N_SHOWN)
+    ways: Any = dict(_pair("--direction", text) for text in direction or ())
     changes = loaded.what_if(
         frame,
         read_target(target, loaded.task_ == "classification", loaded),
         fixed=read_names(fixed),
         only=None if only is None else read_names(only),
-        direction=dict(_pair("--direction", text) for text in direction or ()),
-        bounds={name: _bounds(loaded, name, value) for name, value in (_pair("--bounds", text) for text in bounds or ())},
+        direction=ways,
+        bounds={
+            name: _bounds(loaded, name, value) for name, value in (_pair("--bounds", text) for text in bounds or ())
+        },
         n=n,
         max_size=max_size,
         min_plausibility=min_plausibility,
@@ -169,7 +172,9 @@ def read_target(text: str, is_class: bool, explainer: Any = None) -> Any:
         return float(match[1]), float(match[2])
     if match := re.fullmatch(rf"([-+])\s*({number})", text):
         return {"more" if match[1] == "+" else "less": float(match[2])}
-    raise ValueError(f"--target must say which numbers are wanted: '>=200', '<=100', '200..250' or '+50', got {text!r}.")
+    raise ValueError(
+        f"--target must say which numbers are wanted: '>=200', '<=100', '200..250' or '+50', got {text!r}."
+    )
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:

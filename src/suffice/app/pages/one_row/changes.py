@@ -87,10 +87,8 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
     """
     explainer = workspace.explainer
     if isinstance(action, dict):
-        if action["type"] in ("use-pi", "use-levels"):
+        if action["type"] in ("use-pi", "use-levels", "apply-change"):
             return _accept(old, action, inputs)
-        if action["type"] == "apply-change":
-            return old.with_(edits=json.loads(action["edits"])) if any(inputs["apply_change"]) else old
         return old.with_(edits=read_edits(workspace, old, inputs["values"]))
     if action == "reset":
         return old.with_(edits={})
@@ -115,7 +113,9 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
 
 
 def _accept(old: View, action: Mapping[str, Any], inputs: Mapping[str, Any]) -> View:
-    """Take a setting that a button offers."""
+    """Take a setting, or the values of a change, that a button offers."""
+    if action["type"] == "apply-change":
+        return old.with_(edits=json.loads(action["edits"])) if any(inputs["apply_change"]) else old
     if action["type"] == "use-pi":
         return old.with_(pi=float(action["pi"])) if any(inputs["use_pi"]) else old
     return old.with_(levels="odds") if any(inputs["use_levels"]) else old

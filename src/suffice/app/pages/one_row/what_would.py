@@ -62,9 +62,7 @@ def what_would_panel(workspace: Workspace) -> html.Section:
         choices = [{"value": "", "label": "any other class"}, *({"value": v, "label": v} for v in labels)]
         wanted = html.Div(
             [
-                dmc.Select(
-                    id="wanted", data=choices, value="", size="xs", w=170, **{"aria-label": "Wanted class"}
-                ),
+                dmc.Select(id="wanted", data=choices, value="", size="xs", w=170, **{"aria-label": "Wanted class"}),
                 html.Div(dmc.Select(id="wanted-kind", data=["class"], value="class"), hidden=True),
             ]
         )
