@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
+from loans import ROW, loan_explainer, make_loans
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
 
 
-def loans(n=600, seed=0):
-    """Loans are good if the income is above 30 and the account is not empty, whatever the age."""
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame(
-        {
-            "income": rng.integers(10, 60, n),
-            "account": rng.choice(["empty", "some", "much"], n),
-            "age": rng.integers(18, 80, n),
-            "debt": rng.uniform(0, 5, n).round(2),
-        }
-    )
-    y = np.where((X["income"] > 30) & (X["account"] != "empty"), "good", "bad")
-    return X, pd.Series(y, name="loan")
-
-
 @pytest.fixture(scope="module")
 def explainer():
-    X, y = loans()
-    return SufficientExplainer(RandomForestClassifier(30, min_samples_leaf=5, random_state=0)).fit(X, y)
-
-
-ROW = {"income": 20, "account": "some", "age": 40, "debt": 1.0}
+    return loan_explainer()
 
 
 def test_one_variable_is_enough_if_the_others_allow_it(explainer):
@@ -50,7 +30,7 @@ def test_one_variable_is_enough_if_the_others_allow_it(explainer):
 
 
 def test_the_least_change_is_predicted_as_wanted(explainer):
-    X, _ = loans(80, seed=1)
+    X, _ = make_loans(80, seed=1)
     changes = explainer.what_if(X, "good")
     points = changes.points()
     found = changes.has_change
@@ -132,7 +112,7 @@ def test_changes_do_not_overlap(explainer):
 
 
 def test_missing_values_may_become_known_but_not_the_other_way():
-    X, y = loans(800)
+    X, y = make_loans(800)
     X["income"] = X["income"].astype(float).where(np.arange(800) % 5 > 0)
     explainer = SufficientExplainer(RandomForestClassifier(20, min_samples_leaf=5, random_state=0), pi=0.8).fit(X, y)
     known = explainer.what_if({**ROW, "income": 20.0}, "good")[0].best
@@ -145,7 +125,7 @@ def test_missing_values_may_become_known_but_not_the_other_way():
 
 
 def test_the_columns_of_a_group_move_together():
-    X, y = loans()
+    X, y = make_loans()
     wide = pd.get_dummies(X, columns=["account"], dtype=float)
     groups = {"account": [name for name in wide if name.startswith("account_")]}
     forest = RandomForestClassifier(30, min_samples_leaf=5, random_state=0)
@@ -222,12 +202,12 @@ def test_costs_order_the_changes(explainer):
 
 
 def share_between(income):
-    X, _ = loans()
+    X, _ = make_loans()
     return float(((X["income"] > 20) & (X["income"] <= income)).mean())
 
 
 def test_the_model_is_asked_about_every_change():
-    X, y = loans()
+    X, y = make_loans()
     asked = []
 
     def model(table):
@@ -249,22 +229,8 @@ def test_the_model_is_asked_about_every_change():
     assert any("does NOT agree" in answer.text for answer in refused)
 
 
-def test_frames_and_json_hold_every_change(explainer):
-    X, _ = loans(10, seed=2)
-    changes = explainer.what_if(X, "good")
-    frame = changes.to_frame()
-    assert len(frame) == sum(len(answer.changes) for answer in changes)
-    rows = changes.to_frame("rows")
-    assert len(rows) == 10
-    assert rows["n_changes"].tolist() == [len(answer.changes) for answer in changes]
-    read = json.loads(changes.to_json())
-    assert [len(row["changes"]) for row in read["rows"]] == rows["n_changes"].tolist()
-    assert str(changes).count("have a change") == 1
-    assert len(changes[:3]) == 3
-
-
 def test_rows_in_the_box_are_training_rows(explainer):
-    X, y = loans()
+    X, y = make_loans()
     best = explainer.what_if(ROW, "good")[0].best
     [condition] = best.conditions
     inside = X.iloc[list(best.rows)]
@@ -281,43 +247,14 @@ def test_the_mean_reading_reaches_the_level_among_rows(explainer):
 
 
 def test_number_of_threads_changes_nothing(explainer):
-    X, _ = loans(20, seed=3)
+    X, _ = make_loans(20, seed=3)
     one = explainer.with_settings(n_jobs=1).what_if(X, "good")
     two = explainer.with_settings(n_jobs=2).what_if(X, "good")
     assert one.to_json() == two.to_json()
 
 
 def test_a_saved_explainer_answers_the_same(explainer, tmp_path):
-    X, _ = loans(10, seed=4)
+    X, _ = make_loans(10, seed=4)
     explainer.save(tmp_path / "loans.suffice")
     loaded = SufficientExplainer.load(tmp_path / "loans.suffice")
     assert loaded.what_if(X, "good").to_json() == explainer.what_if(X, "good").to_json()
-
-
-def test_rules_get_an_unless(explainer):
-    X, _ = loans()
-    explanations = explainer.explain(X[:40], sets="minimal")
-    bad = [rule for rule in explanations.rules if rule is not None and rule.outcome == "bad"]
-    regional = explainer.what_if_rules(bad, pi=0.8)
-    assert len(regional) == len(bad)
-    found = [change for change in regional if change.unless]
-    assert found
-    for change in found:
-        assert change.probability >= 0.8 - 1e-9
-        assert "UNLESS" in str(change)
-        assert {c.column for c in change.unless} <= {"income", "account", "age", "debt"}
-    assert regional.to_frame()["rule"].tolist() == [change.rule_text for change in regional]
-    json.loads(regional.to_json())
-
-
-def test_cards_and_plots_are_drawn(explainer):
-    pytest.importorskip("matplotlib").use("agg")
-    changes = explainer.what_if([{**ROW, "account": "empty"}][0], "good")
-    html = changes[0]._repr_html_()
-    assert "income" in html
-    assert "good" in html
-    assert "<script" not in html
-    assert "1 row" in changes._repr_html_()
-    axes = np.atleast_1d(changes.plot())
-    assert len(axes) == len(changes[0].best.conditions)
-    assert any("the least change" in text.get_text() for text in axes[0].get_legend().get_texts())

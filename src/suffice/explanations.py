@@ -532,7 +532,7 @@ class Explanations(Sequence[Explanation]):
         title : str, default=None
             What stands at the top; None names the target.
         changes : Changes, default=None
-            What ``explainer.what_if`` found, as a section of its own.
+            What ``explainer.what_if`` found.
 
         Returns
         -------
@@ -585,8 +585,9 @@ class Explanations(Sequence[Explanation]):
             has_set and not best.variables for has_set, best in zip(self.has_set, self.best_sets, strict=True)
         )
         if n_empty:
-            verb = "needs" if n_empty == 1 else "need"
-            lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
+            lines.append(
+                f"{counted(n_empty, 'row')} need{'s' * (n_empty == 1)} no variable: the outcome is kept for all values."
+            )
         ranked = self.ranked_importance()
         if ranked:
             listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]

@@ -31,6 +31,7 @@ from suffice._engine.targets import Target, read_targets
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.moved_rows import move_rows
 from suffice._table.row_ids import read_ids
+from suffice.answers import OutcomeSource
 from suffice.changes import Change, Move, RowChanges, move_text
 from suffice.changes_of_rows import Changes
 from suffice.checks import CheckedForest
@@ -136,7 +137,7 @@ class ChangeableForest(CheckedForest):
         X, row_ids = read_ids(X, ids, state.encoding.names)
         table = read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
         matrix = state.encode(table)
-        source = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
+        source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
         outcomes = state.predict(matrix) if source == "forest" else self._outcome_values(X, matrix, y)
         outcomes = read_outcomes(outcomes, len(matrix))
         targets = read_targets(target, outcomes, state.classes)
@@ -157,31 +158,14 @@ class ChangeableForest(CheckedForest):
         found_of = dict(zip(asked.tolist(), found, strict=True))
         answers = []
         for i in range(len(matrix)):
+            make = _Maker(state, matrix[i], targets[i], float(levels[i]), limits, costs, options)
             of_row = found_of.get(i, FoundChanges((), None, False, True))
-            make = _Maker(state, matrix[i], targets[i], float(levels[i]), limits, costs, check)
-            changes = [make.change(one) for one in of_row.changes]
-            if cost:
-                changes.sort(key=lambda change: change.cost)
             answers.append(
-                RowChanges(
+                replace(
+                    make.answer(of_row, n, is_ranked=bool(cost)),
                     outcome=to_plain(outcomes[i]),
-                    wanted=targets[i].text,
-                    changes=tuple(changes[:n]),
                     is_reached=bool(is_reached[i]),
-                    nearest=None if of_row.miss is None else make.change(of_row.miss, is_miss=not of_row.is_too_rare),
-                    is_too_rare=of_row.is_too_rare,
-                    values={
-                        c.name: c.decode(v) for c, v in zip(state.encoding.columns, matrix[i].tolist(), strict=True)
-                    },
-                    pi=float(levels[i]),
-                    min_plausibility=min_plausibility,
-                    max_size=max_size,
-                    n_changeable=len(limits.changeable),
-                    is_complete=of_row.is_complete,
-                    target=state.target,
-                    source=source,  # type: ignore[arg-type]
-                    model=state.model_name,
-                    columns=state.encoding.columns,
+                    source=source,
                     row=i,
                     id=None if row_ids is None else row_ids[i],
                 )
@@ -329,7 +313,7 @@ def _read_costs(state: Fitted, cost: Mapping[str, float] | None) -> dict[int, fl
 
 
 class _Maker:
-    """Changes of one row, in the user's own words."""
+    """The answer about one row, in the user's own words."""
 
     def __init__(
         self,
@@ -339,10 +323,34 @@ class _Maker:
         level: float,
         limits: Limits,
         costs: dict[int, float],
-        check: Literal["everywhere", "mean"],
+        options: ChangeOptions,
     ) -> None:
         self._state, self._x, self._target, self._level = state, x, target, level
-        self._limits, self._costs, self._check = limits, costs, check
+        self._limits, self._costs, self._options = limits, costs, options
+
+    def answer(self, found: FoundChanges, n: int, *, is_ranked: bool) -> RowChanges:
+        """Make the answer, but for what the row is called and what its outcome is."""
+        state, columns = self._state, self._state.encoding.columns
+        changes = [self.change(one) for one in found.changes]
+        if is_ranked:
+            changes.sort(key=lambda change: change.cost)
+        return RowChanges(
+            outcome=None,
+            wanted=self._target.text,
+            changes=tuple(changes[:n]),
+            is_reached=False,
+            nearest=None if found.miss is None else self.change(found.miss, is_miss=not found.is_too_rare),
+            is_too_rare=found.is_too_rare,
+            values={c.name: c.decode(v) for c, v in zip(columns, self._x.tolist(), strict=True)},
+            pi=self._level,
+            min_plausibility=self._options.min_plausibility,
+            max_size=self._options.max_size,
+            n_changeable=len(self._limits.changeable),
+            is_complete=found.is_complete,
+            target=state.target,
+            model=state.model_name,
+            columns=columns,
+        )
 
     def change(self, found: FoundChange, *, is_miss: bool = False) -> Change:
         state = self._state
@@ -377,7 +385,7 @@ class _Maker:
             support=len(found.rows),
             n_wanted=int(np.count_nonzero(is_wanted)),
             rows=tuple(found.rows.tolist()),
-            check=self._check,
+            check=self._options.check,
             cost=self._cost(found, sides),
             pi=self._level,
         )

@@ -60,9 +60,11 @@ def _with_column(frame: Any, name: str, values: list[Any]) -> Any:
         column = native[name]
         series = pd.Series(values, index=native.index, name=name, dtype=object)
         try:
-            series = series.astype(column.dtype)
-        except (TypeError, ValueError):  # 2.5 in a column of whole numbers
-            series = series.infer_objects()
+            same = series.astype(column.dtype)
+        except (TypeError, ValueError):  # a missing value in a column of whole numbers
+            same = series.infer_objects()
+        # 2.5 would become 2 in a column of whole numbers.
+        series = same if (same.isna() | (same.astype(object) == series)).all() else series.infer_objects()
         return nw.from_native(native.assign(**{name: series}))
     dtype = frame[name].dtype
     fits = not (dtype.is_integer() and any(isinstance(v, float) and v != int(v) for v in values if v is not None))
