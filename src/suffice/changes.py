@@ -287,7 +287,7 @@ class RowChanges:
     @property
     def label(self) -> str:
         """What the row is called."""
-        return self.id if self.id is not None else "The row" if self.row is None else f"Row {self.row}"
+        return "The row" if self.row is None else f"Row {self.row if self.id is None else self.id}"
 
     @property
     def outcome_text(self) -> str:
@@ -319,7 +319,7 @@ class RowChanges:
             return f"{text} Nothing that may change makes a difference."
         miss = self.nearest
         if self.is_too_rare:
-            share = format_percent(miss.plausibility)
+            share = f"{int(1000 * miss.plausibility) / 10:g}"  # rounded down: less than the least one
             return f"{text} Nearest: {miss.sentence}; but only {share} % of rows like this one are there."
         if miss.check == "mean":
             free = join(list(miss.variables))

@@ -581,13 +581,10 @@ class Explanations(Sequence[Explanation]):
             f"sufficient set ({self.level_text}) among {searched}."
         )
         lines = [summary] if self.fitted.has_signal else [summary, NO_SIGNAL]
-        n_empty = sum(
-            has_set and not best.variables for has_set, best in zip(self.has_set, self.best_sets, strict=True)
-        )
+        n_empty = sum(not best.variables for best, found in zip(self.best_sets, self.has_set, strict=True) if found)
         if n_empty:
-            lines.append(
-                f"{counted(n_empty, 'row')} need{'s' * (n_empty == 1)} no variable: the outcome is kept for all values."
-            )
+            verb = "needs" if n_empty == 1 else "need"
+            lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
         ranked = self.ranked_importance()
         if ranked:
             listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]

@@ -124,7 +124,7 @@ class ChangeableForest(CheckedForest):
         >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
         >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
         >>> print(explainer.what_if([[0.5, 0.25, 0.5]], "good")[0].best)
-        x1 from 0.25 up to at least 0.63
+        x1 from 0.25 up to at least 0.611
         """
         check_is_fitted(self)
         state = self._state()
