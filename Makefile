@@ -3,6 +3,7 @@
 # make bench-scale   figures of large tables, Spark and Dask
 # make bench-speed   default forests beside shap, shapiq, woodelf, fasttreeshap and XGBoost
 # make bench-rules   short lists of rules against RuleFit, SkopeRules, FIGS, GreedyRuleList and RIPPER
+# make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
@@ -14,7 +15,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format bench bench-rules bench-scale bench-speed honesty experiments experiments-quick clean
+.PHONY: demo test lint format bench bench-rules bench-scale bench-speed bench-what-if honesty experiments experiments-quick clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -50,6 +51,9 @@ bench-speed: .venv/installed-test .venv-speed/installed .venv-fasttreeshap/insta
 # The other rule models, in an environment of their own.
 bench-rules: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.rule_list_peers
+
+bench-what-if: .venv/installed-test
+	$(BIN)/python -m benchmarks.what_if
 
 honesty: .venv/installed-test
 	$(BIN)/python -m benchmarks.honesty
