@@ -26,7 +26,7 @@ from suffice._table.row_ids import read_ids
 from suffice._table.table import Table, read_columns
 from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
-from suffice.checks import CheckedForest
+from suffice.what_if import ChangeableForest
 from suffice.errors import did_you_mean
 from suffice.explanations import Explanations
 from suffice.importance import SetsKind
@@ -34,7 +34,7 @@ from suffice.local_rules import find_rules, make_rules
 from suffice.rules import Rule
 
 
-class SufficientExplainer(CheckedForest):
+class SufficientExplainer(ChangeableForest):
     """Explain outcomes of a table by the few variables that are enough to keep them.
 
     Fit it on data ``(X, y)``, or on a model's outputs by `for_model`. For a row and its outcome, the

@@ -6,6 +6,7 @@ Calls release the GIL, stop at Ctrl-C, and return the same bits for any number o
 """
 
 from suffice._core._native import (
+    ChangeOptions,
     Forest,
     OtherTableError,
     Projection,
@@ -13,7 +14,9 @@ from suffice._core._native import (
     RuleOptions,
     SearchOptions,
     SetCells,
+    ValueBoxes,
     cumulative_shares,
+    find_changes,
     find_rules,
     kernel_names,
     leaf_sdp,
@@ -29,6 +32,7 @@ from suffice._core._native import (
 )
 
 __all__ = [
+    "ChangeOptions",
     "Forest",
     "OtherTableError",
     "Projection",
@@ -36,7 +40,9 @@ __all__ = [
     "RuleOptions",
     "SearchOptions",
     "SetCells",
+    "ValueBoxes",
     "cumulative_shares",
+    "find_changes",
     "find_rules",
     "kernel_names",
     "leaf_sdp",

@@ -92,6 +92,7 @@ class PyForest {
         forest_.trees.push_back(build_tree(arrays, forest_.X, span_of(y_rank_)));
     }
     const Forest& get() const { return forest_; }
+    std::span<const std::uint32_t> y_rank() const { return span_of(y_rank_); }
 
     // Computed when a set first needs the column. The caller must hold the GIL.
     std::shared_ptr<const ForestColumn> column(std::int32_t number) const {
@@ -147,6 +148,7 @@ void bind_projection(nb::module_& m);
 void bind_distributions(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_rules(nb::module_& m);
+void bind_changes(nb::module_& m);
 void bind_kernels(nb::module_& m);
 
 }  // namespace suffice

@@ -1,0 +1,129 @@
+"""Counterfactual rules of the core against every box that there is."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from change_oracle import INF, ChangeOracle, region_of_row
+from forests import core_forest, fitted_forests
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import trees_of
+
+from suffice import _core
+
+LOWEST = np.float32(-INF)
+
+
+def value_boxes(boxes):
+    """Boxes of the oracle as the core takes them."""
+    boxes = np.array(boxes, dtype=np.float64)
+    low, high = boxes[..., 0].astype(np.float32), boxes[..., 1].astype(np.float32)
+    return _core.ValueBoxes(
+        low=low, high=high, has_values=(low < high).astype(np.uint8), missing=boxes[..., 2].astype(np.uint8)
+    )
+
+
+def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywhere=True, allowed=(), **options):
+    """The changes of some regions; `wanted` are outcomes."""
+    forest = core_forest(trees, X, y)
+    variable_of = np.full(X.shape[1], -1, dtype=np.int32)
+    groups = groups or [(c,) for c in range(X.shape[1])]
+    for v, columns in enumerate(groups):
+        variable_of[list(columns)] = v
+    defaults = {
+        "min_plausibility": 0.0,
+        "minimal_only": True,
+        "max_size": 2,
+        "n_changes": 1,
+        "n_candidates": 10,
+        "min_node_size": 1,
+        "max_sets": 1000,
+        "max_nodes": 100_000,
+    }
+    return _core.find_changes(
+        forest=forest,
+        variable_of=variable_of,
+        n_variables=len(groups),
+        regions=value_boxes(regions),
+        limits=value_boxes(limits),
+        allowed=list(allowed),
+        wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
+        target=np.zeros(len(regions), dtype=np.int32),
+        options=_core.ChangeOptions(pi=pi, everywhere=everywhere, **{**defaults, **options}),
+        n_threads=1,
+    )
+
+
+def limits_of(x):
+    """Every value may be taken; a known one does not become missing."""
+    return [(-INF, INF, bool(np.isnan(v))) for v in x]
+
+
+def box_of(changes, i, columns):
+    """The box of a change as the oracle writes it."""
+    return [
+        (float(changes["low"][i, c]), float(changes["high"][i, c]), bool(changes["missing"][i, c]))
+        if changes["has_values"][i, c]
+        else (INF, -INF, True)
+        for c in columns
+    ]
+
+
+def variables_in(mask):
+    return tuple(v for v in range(63) if int(mask) >> v & 1)
+
+
+def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, max_size):
+    """The smallest set that has a box, and the best box of all sets of its size."""
+    changes = result["changes"]
+    n = len(oracle.groups)
+    for size in range(1, max_size + 1):
+        best = {
+            S: oracle.best_plausibility(region, S, limits, wanted, pi, everywhere) for S in combinations(range(n), size)
+        }
+        most = max(best.values(), default=0)
+        if most > 0:
+            assert len(changes["set"]) >= 1
+            assert len(variables_in(changes["set"][0])) == size
+            assert changes["plausibility"][0] == pytest.approx(float(most), abs=1e-9)
+            assert changes["bound"][0] == pytest.approx(float(most), abs=1e-9)
+            break
+    else:
+        assert len(changes["set"]) == 0
+    for i, mask in enumerate(changes["set"]):
+        S = variables_in(mask)
+        box = box_of(changes, i, oracle.columns(S))
+        plausibility, mean = oracle.measure(region, S, box, wanted)
+        assert changes["plausibility"][i] == pytest.approx(float(plausibility), abs=1e-9)
+        assert changes["mean"][i] == pytest.approx(float(mean), abs=1e-9)
+        assert changes["cdp"][i] == pytest.approx(float(oracle.cdp(region, S, wanted)), abs=1e-9)
+        assert not oracle.meets_region(region, S, box)
+        if everywhere:
+            assert oracle.is_everywhere(region, S, box, wanted, pi)
+        else:
+            assert float(mean) >= pi - 1e-9
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
+    X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=25))
+    trees = trees_of(forest)
+    min_node_size = data.draw(st.sampled_from([1, 3]))
+    pi = data.draw(st.sampled_from([0.5, 0.75, 1.0]))
+    wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
+    row = data.draw(st.integers(0, len(X) - 1))
+    region, limits = region_of_row(X[row]), limits_of(X[row])
+    oracle = ChangeOracle(trees, X, y, min_node_size)
+    # Where the forest gives the wanted outcome already, a box may begin at any threshold next to the row.
+    is_reached = everywhere and oracle.probability(X[row].astype(np.float32), wanted) >= pi
+    if is_reached or sum(len(t) for t in oracle.thresholds) > 9:
+        return
+    result = search(
+        trees, X, y, wanted, [region], [limits], pi=pi, everywhere=everywhere, min_node_size=min_node_size, n_changes=3
+    )
+    check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, 2)
