@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 from oracle import leaf_rows
@@ -19,14 +19,18 @@ INF = float("inf")
 def region_of_row(x):
     """The region that holds one row only."""
     x = np.asarray(x, dtype=np.float32)
-    return [(INF, -INF, True) if np.isnan(v) else (float(np.nextafter(v, np.float32(-INF))), float(v), False) for v in x]
+    return [
+        (INF, -INF, True) if np.isnan(v) else (float(np.nextafter(v, np.float32(-INF))), float(v), False) for v in x
+    ]
 
 
 def parts_of(side, tree, node):
     """Whether some values of a side go left at a split, and whether some go right."""
     low, high, missing = side
     threshold, missing_left = tree.threshold[node], bool(tree.missing_go_to_left[node])
-    values_left = low < high and low < threshold and np.float32(np.nextafter(np.float32(low), np.float32(INF))) <= threshold
+    values_left = (
+        low < high and low < threshold and np.float32(np.nextafter(np.float32(low), np.float32(INF))) <= threshold
+    )
     values_right = low < high and high > threshold
     return values_left or (missing and missing_left), values_right or (missing and not missing_left)
 
@@ -55,7 +59,12 @@ class ChangeOracle:
     """Counterfactual rules of a forest. `groups[v]` are the columns of variable v."""
 
     def __init__(self, trees, X, y, min_node_size, groups=None):
-        self.trees, self.X, self.y, self.min_node_size = trees, np.asarray(X, dtype=np.float32), np.asarray(y), min_node_size
+        self.trees, self.X, self.y, self.min_node_size = (
+            trees,
+            np.asarray(X, dtype=np.float32),
+            np.asarray(y),
+            min_node_size,
+        )
         self.groups = groups or [(column,) for column in range(self.X.shape[1])]
         self.thresholds = [
             sorted({float(t) for tree in trees for t in tree.threshold[(tree.left >= 0) & (tree.column == c)]})
@@ -91,7 +100,7 @@ class ChangeOracle:
         low, high, missing = side
         ends = [low, *(t for t in self.thresholds[c] if low < t < high), high] if low < high else []
         values = []
-        for below, above in zip(ends[:-1], ends[1:], strict=True):
+        for below, above in pairwise(ends):
             first = np.nextafter(np.float32(max(below, -3e38)), np.float32(INF))
             values += [first] if first <= above else []
         return values + [np.float32(np.nan)] * missing

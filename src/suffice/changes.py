@@ -319,9 +319,11 @@ class RowChanges:
             return f"{text} Nothing that may change makes a difference."
         miss = self.nearest
         if self.is_too_rare:
-            return f"{text} Nearest: {miss.sentence}; but only {format_percent(miss.plausibility)} % of rows like this one are there."
+            share = format_percent(miss.plausibility)
+            return f"{text} Nearest: {miss.sentence}; but only {share} % of rows like this one are there."
         if miss.check == "mean":
-            return f"{text} Nearest: {join(list(miss.variables))} free, probability {format_probability(miss.probability)}."
+            free = join(list(miss.variables))
+            return f"{text} Nearest: {free} free, probability {format_probability(miss.probability)}."
         return f"{text} Nearest: {miss.sentence}, probability {format_probability(miss.probability)}."
 
     @property
@@ -333,6 +335,8 @@ class RowChanges:
             lines.append(f"   {change.evidence(self.wanted)}")
             if change.confirmed is not None:
                 lines.append(f"   {change.confirmation(self.model)}")
+        if self.nearest is not None and self.nearest.confirmed is not None:
+            lines.append(f"   {self.nearest.confirmation(self.model)}")
         if not self.is_complete:
             lines.append("Not all sets of variables were searched: raise `max_sets`.")
         if self.changes and self.model is None:

@@ -126,17 +126,17 @@ class Changes(Sequence[RowChanges]):
         """
         return json.dumps(self.to_dict(), default=str, **options)
 
-    def plot(self, row: int = 0, change: int = 0, **options: Any) -> Any:
+    def plot(self, row: int = 0, number: int = 0, **options: Any) -> Any:
         """Draw a change: the box on the distributions of rows like the row, with the row and the least change.
 
         Parameters
         ----------
         row : int, default=0
             Which of these rows.
-        change : int, default=0
+        number : int, default=0
             Which of its changes.
         **options : dict
-            Passed to `suffice.plots.change`, such as ``ax``.
+            Passed to `suffice.plots.change`, such as ``column`` and ``ax``.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Changes(Sequence[RowChanges]):
         """
         from suffice import plots
 
-        return plots.change(self, row, change, **options)
+        return plots.change(self, row, number, **options)
 
     def __str__(self) -> str:
         """Return how many rows have a change, and what changes most often."""
@@ -153,7 +153,9 @@ class Changes(Sequence[RowChanges]):
         n_open = len(self) - n_reached
         level = format_level(self.answers[0].pi) if self.answers else ""
         lines = [f"{counted(len(self), 'row')}; {n_reached} have the target already."] if n_reached else []
-        lines.append(f"{n_found} of {counted(n_open, 'row')} have a change that reaches the target (probability {level}).")
+        lines.append(
+            f"{n_found} of {counted(n_open, 'row')} have a change that reaches the target (probability {level})."
+        )
         counts: dict[str, int] = {}
         for answer in self:
             for variable in answer.best.variables if answer.best else ():

@@ -26,12 +26,12 @@ from suffice._table.row_ids import read_ids
 from suffice._table.table import Table, read_columns
 from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
-from suffice.what_if import ChangeableForest
 from suffice.errors import did_you_mean
 from suffice.explanations import Explanations
 from suffice.importance import SetsKind
 from suffice.local_rules import find_rules, make_rules
 from suffice.rules import Rule
+from suffice.what_if import ChangeableForest
 
 
 class SufficientExplainer(ChangeableForest):

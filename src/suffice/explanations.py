@@ -522,7 +522,7 @@ class Explanations(Sequence[Explanation]):
         """
         return json.dumps(self.to_dict(), **options)
 
-    def report(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+    def report(self, path: str | PathLike[str], *, title: str | None = None, changes: Any = None) -> Path:
         """Write the explanations into one HTML page that needs nothing else: no other file, no network.
 
         Parameters
@@ -531,6 +531,8 @@ class Explanations(Sequence[Explanation]):
             Where to write it; a file that is there is replaced.
         title : str, default=None
             What stands at the top; None names the target.
+        changes : Changes, default=None
+            What ``explainer.what_if`` found, as a section of its own.
 
         Returns
         -------
@@ -540,7 +542,7 @@ class Explanations(Sequence[Explanation]):
         from suffice._io.writing import write_text
         from suffice._show.report import make_report
 
-        return write_text(path, make_report(self, title=title))
+        return write_text(path, make_report(self, title=title, changes=changes))
 
     def plot(self, kind: Literal["importance", "heatmap", "rule", "curve"] = "importance", **options: Any) -> Any:
         """Draw the explanations with matplotlib.

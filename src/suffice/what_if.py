@@ -22,9 +22,11 @@ from suffice._engine.change_search import (
     FoundChanges,
     find_changes,
 )
+from suffice._engine.ends import Bounds
 from suffice._engine.fitted import Fitted
 from suffice._engine.model_outputs import ask_model
 from suffice._engine.progress import progress_bar, wants_bar
+from suffice._engine.regions import regions_of
 from suffice._engine.targets import Target, read_targets
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.moved_rows import move_rows
@@ -33,6 +35,7 @@ from suffice.changes import Change, Move, RowChanges, move_text
 from suffice.changes_of_rows import Changes
 from suffice.checks import CheckedForest
 from suffice.conditions import conditions_of
+from suffice.regional_changes import RegionalChanges, make_regional, read_rules
 from suffice.words import to_plain
 
 # Training rows whose values a model is asked about, for each change.
@@ -167,7 +170,9 @@ class ChangeableForest(CheckedForest):
                     is_reached=bool(is_reached[i]),
                     nearest=None if of_row.miss is None else make.change(of_row.miss, is_miss=not of_row.is_too_rare),
                     is_too_rare=of_row.is_too_rare,
-                    values={c.name: c.decode(v) for c, v in zip(state.encoding.columns, matrix[i].tolist(), strict=True)},
+                    values={
+                        c.name: c.decode(v) for c, v in zip(state.encoding.columns, matrix[i].tolist(), strict=True)
+                    },
                     pi=float(levels[i]),
                     min_plausibility=min_plausibility,
                     max_size=max_size,
@@ -185,6 +190,75 @@ class ChangeableForest(CheckedForest):
             answers = self._confirm(X, answers, targets, state)
         return Changes(answers, state, table.library)
 
+    def what_if_rules(
+        self,
+        rules: Any,
+        target: Any = None,
+        *,
+        fixed: Sequence[str | int] = (),
+        only: Sequence[str | int] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        pi: float | None = None,
+        min_plausibility: float = MIN_PLAUSIBILITY,
+        max_size: int = 2,
+        check: Literal["mean", "everywhere"] = "mean",
+    ) -> RegionalChanges:
+        """Find what would change the outcome of all rows that a rule covers: IF rule THEN outcome UNLESS change.
+
+        Parameters
+        ----------
+        rules : Rule, list of rules, or fitted GlobalRulesClassifier or GlobalRulesRegressor
+            The rules, such as ``[explanation.rule]``.
+        target : object, default=None
+            The wanted outcomes, as for `what_if`; None takes any class but that of the rule.
+        fixed, only, bounds : object
+            What may change, and how far: see `what_if`.
+        pi : float, default=None
+            The probability of the target that a change must reach; None takes that of the explainer.
+        min_plausibility : float, default=0.05
+            How probable the values of a change must be at least, given what does not change.
+        max_size : int, default=2
+            How many variables may change at most.
+        check : {"mean", "everywhere"}, default="mean"
+            "mean": the rows in the box that are like those of the rule in what does not change have the target with
+            probability `pi`. "everywhere": the forest gives it at every point, whatever else the rule leaves open.
+
+        Returns
+        -------
+        RegionalChanges
+            The best change of each rule, in their order.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
+        >>> rule = explainer.explain(X[:1]).rules[0]
+        >>> explainer.what_if_rules([rule])[0].variables
+        ('x1',)
+        """
+        check_is_fitted(self)
+        state = self._state()
+        if pi is not None:
+            state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
+        options = ChangeOptions(check, 1, max_size, min_plausibility)
+        limits = read_limits(state, fixed, only, None, bounds)
+        lines = read_rules(rules)
+        outcomes = np.array([outcome for _, outcome in lines])
+        targets = read_targets(target, outcomes, state.classes)
+        boxes = [[Bounds(**vars(condition)) for condition in conditions] for conditions, _ in lines]
+        known = np.zeros((len(lines), len(state.encoding.columns)), dtype=np.float32)
+        found = find_changes(
+            state, regions_of(state, boxes), limits.boxes(known), targets, _levels(state, targets), limits, options
+        )
+        training = state.training[1]
+        changes = []
+        for line, wanted, one in zip(lines, targets, found, strict=True):
+            rows = one.changes[0].rows if one.changes else np.array([], dtype=np.int64)
+            n_wanted = int(np.count_nonzero(wanted.holds(training[rows])))
+            changes.append(make_regional(state, line, wanted.text, one, n_wanted, limits))
+        return RegionalChanges(changes)
+
     def _confirm(self, X: Any, answers: list[RowChanges], targets: list[Target], state: Fitted) -> list[RowChanges]:
         """Ask the model about every change: at the least change, and with the values of rows in its box."""
         names, columns = state.encoding.names, state.encoding.columns
@@ -193,7 +267,7 @@ class ChangeableForest(CheckedForest):
         moved: list[dict[int, Any]] = []
         asked: list[tuple[int, int, int]] = []  # row, change, number of rows that were moved
         for i, answer in enumerate(answers):
-            for j, change in enumerate(answer.changes):
+            for j, change in enumerate(answer.changes or ([answer.nearest] if answer.nearest else [])):
                 free = [c for v in change.variables for c in state.variables.columns[state.variables.position(v)]]
                 if dates & {columns[c].source for c in free}:
                     continue  # parts do not make a date
@@ -214,15 +288,17 @@ class ChangeableForest(CheckedForest):
         for i, j, n_points in asked:
             agrees = targets[i].holds(outputs[place : place + 1 + n_points])
             place += 1 + n_points
-            change = replace(
-                answers[i].changes[j],
-                confirmed=bool(agrees[0]),
-                confirmed_share=float(np.mean(agrees[1:])) if n_points else None,
-                n_asked=n_points,
-            )
-            changes = list(answers[i].changes)
-            changes[j] = change
-            answers[i] = replace(answers[i], changes=tuple(changes))
+            confirmed: dict[str, Any] = {
+                "confirmed": bool(agrees[0]),
+                "confirmed_share": float(np.mean(agrees[1:])) if n_points else None,
+                "n_asked": n_points,
+            }
+            nearest, changes = answers[i].nearest, list(answers[i].changes)
+            if changes:
+                changes[j] = replace(changes[j], **confirmed)
+                answers[i] = replace(answers[i], changes=tuple(changes))
+            elif nearest is not None:
+                answers[i] = replace(answers[i], nearest=replace(nearest, **confirmed))
         return answers
 
 
@@ -235,7 +311,8 @@ def _levels(state: Fitted, targets: list[Target]) -> NDArray[np.float64]:
     share_of = {target: float(np.mean(target.holds(outcomes))) for target in set(targets)}
     gains = np.array([pi * share_of[target] for target in targets])
     others = np.array([(1 - pi) * (1 - share_of[target]) for target in targets])
-    return np.minimum(pi, gains / np.maximum(gains + others, 1e-300))
+    levels: NDArray[np.float64] = np.minimum(pi, gains / np.maximum(gains + others, 1e-300))
+    return levels
 
 
 def _read_costs(state: Fitted, cost: Mapping[str, float] | None) -> dict[int, float]:
@@ -279,7 +356,9 @@ class _Maker:
             column = state.encoding.columns[side.column]
             before, after = column.decode(side.own), _decode(side, column)
             labels = tuple(label for code in side.codes for label in column.labels[code][:1])
-            moves.append(Move(column.name, before, after, move_text(column, before, after, side.low, side.high, labels)))
+            moves.append(
+                Move(column.name, before, after, move_text(column, before, after, side.low, side.high, labels))
+            )
             values[column.name] = after
         is_wanted = self._target.holds(state.training[1][found.rows])
         moved = {side.column for side in sides if side.moves}
@@ -288,9 +367,7 @@ class _Maker:
             variables=tuple(state.variables.names[v] for v in found.variables),
             conditions=conditions_of(side.bounds for side in sides if side.bounds is not None),
             moves=tuple(moves),
-            stays=conditions_of(
-                side.bounds for side in sides if side.bounds is not None and side.column not in moved
-            ),
+            stays=conditions_of(side.bounds for side in sides if side.bounds is not None and side.column not in moved),
             values=values,
             probability=probability,
             mean=found.mean,

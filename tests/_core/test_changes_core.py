@@ -7,10 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 from change_oracle import INF, ChangeOracle, region_of_row
-from forests import core_forest, fitted_forests
+from forests import core_forest, fitted_forests, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import trees_of
+from sklearn.ensemble import RandomForestClassifier
 
 from suffice import _core
 
@@ -55,6 +56,12 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
         options=_core.ChangeOptions(pi=pi, everywhere=everywhere, **{**defaults, **options}),
         n_threads=1,
     )
+
+
+def as_float32(end):
+    """The largest float32 up to a threshold: no value lies between the two."""
+    rounded = np.float32(end)
+    return float(rounded if float(rounded) <= end else np.nextafter(rounded, LOWEST))
 
 
 def limits_of(x):
@@ -107,7 +114,7 @@ def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere,
             assert float(mean) >= pi - 1e-9
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
@@ -127,3 +134,74 @@ def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
         trees, X, y, wanted, [region], [limits], pi=pi, everywhere=everywhere, min_node_size=min_node_size, n_changes=3
     )
     check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, 2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_limits_and_groups_are_kept(everywhere, data):
+    X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=20))
+    trees = trees_of(forest)
+    wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
+    row = data.draw(st.integers(0, len(X) - 1))
+    region, limits = region_of_row(X[row]), limits_of(X[row])
+    groups = [(0,), tuple(range(1, X.shape[1]))] if X.shape[1] > 1 else None
+    oracle = ChangeOracle(trees, X, y, 1, groups)
+    ends = [end for end in oracle.thresholds[0] if end < INF]
+    if ends:  # a limit at a threshold, so that a box of the oracle can end there
+        end = data.draw(st.sampled_from(ends))
+        limits[0] = (-INF, as_float32(end), limits[0][2])
+    is_reached = everywhere and oracle.probability(X[row].astype(np.float32), wanted) >= 0.5
+    if is_reached or sum(len(t) for t in oracle.thresholds) > 6:
+        return
+    result = search(trees, X, y, wanted, [region], [limits], groups, pi=0.5, everywhere=everywhere, max_size=1)
+    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_regions_go_both_ways_where_they_straddle_a_split(everywhere, data):
+    X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=20))
+    trees = trees_of(forest)
+    wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
+    oracle = ChangeOracle(trees, X, y, 1)
+    if sum(len(t) for t in oracle.thresholds) > 6:
+        return
+    region = []
+    for ends in oracle.thresholds:
+        known = [-INF, *(as_float32(end) for end in ends if end < INF), INF]
+        low = data.draw(st.integers(0, len(known) - 2))
+        region.append((known[low], known[data.draw(st.integers(low + 1, len(known) - 1))], False))
+    limits = [(-INF, INF, False)] * X.shape[1]
+    result = search(trees, X, y, wanted, [region], [limits], pi=0.5, everywhere=everywhere, max_size=2)
+    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 2)
+
+
+def test_only_allowed_values_count():
+    """Of the values 0 to 3, only 0 and 3 are allowed: the rows with 2 do not count, and the box begins beyond them."""
+    X = np.repeat(np.arange(4.0), 5)[:, None]
+    y = np.repeat([0, 0, 1, 1], 5)
+    trees = [tree((0, 1.5, None, (0, 2.5, None, None)), np.arange(20))]
+    region, limits = region_of_row([0.0]), [(-INF, INF, False)]
+    changes = search(trees, X, y, {1}, [region], [limits], allowed=[(0, [0.0, 3.0])])["changes"]
+    assert changes["plausibility"] == pytest.approx([0.25])
+    assert changes["low"][0, 0] == 2.5
+    every = search(trees, X, y, {1}, [region], [limits])["changes"]
+    assert every["plausibility"] == pytest.approx([0.5])
+    assert every["low"][0, 0] == 1.5
+
+
+def test_a_budget_gives_a_box_with_a_bound():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (300, 2)).astype(float)
+    y = ((X[:, 0] + X[:, 1]) % 5 < 2).astype(int)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    trees = trees_of(forest)
+    region, limits = region_of_row(X[np.flatnonzero(y == 0)[0]]), [(-INF, INF, False)] * 2
+    for everywhere in (True, False):
+        found = search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_nodes=1, max_size=2)["changes"]
+        best = search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_size=2)["changes"]
+        assert len(best["set"]) == 1
+        if len(found["set"]) and found["set"][0] == best["set"][0]:
+            assert found["plausibility"][0] <= best["plausibility"][0] + 1e-12 <= found["bound"][0] + 2e-12

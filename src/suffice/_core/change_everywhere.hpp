@@ -33,7 +33,7 @@ class EverywhereSearch {
         bad_.clear(points.n_axes);
         double sum = 0.0;
         for (std::size_t p = 0; p < points.size(); ++p) {
-            if (proof_.check(points[p]) == ChangeProof::Result::kGood) {
+            if (proof_.is_good_point(points[p])) {
                 good_.append(points[p]);
                 weight_.push_back(points.weight(p));
                 sum += weight_.back();

@@ -12,6 +12,7 @@
 #include "box.hpp"
 #include "change_axes.hpp"
 #include "parallel.hpp"
+#include "rounding.hpp"
 
 namespace suffice {
 
@@ -40,6 +41,33 @@ class ChangeProof {
     void set_leaves(const LeafBoxes& leaves) {
         leaves_ = &leaves;
         n_regions_ = 0;
+        most_after_.assign(leaves.begin.size(), 0.0);
+        for (std::size_t t = leaves.begin.size() - 1; t-- > 0;) {
+            double most = 0.0;
+            for (std::size_t leaf = leaves.begin[t]; leaf < leaves.begin[t + 1]; ++leaf)
+                most = std::max(most, leaves.share[leaf]);
+            most_after_[t] = most_after_[t + 1] + most;
+        }
+    }
+
+    // Whether a single point is good. Without axes beyond those of the set, every tree has one leaf for it.
+    bool is_good_point(const CodeInterval* point) {
+        if (!leaves_->rest.empty()) return check(point) == Result::kGood;
+        const std::size_t n_axes = leaves_->n_axes;
+        double sum = 0.0;
+        for (std::size_t t = 0; t + 1 < leaves_->begin.size(); ++t) {
+            // The margin is wider than the rounding errors of the sums.
+            if (sum + most_after_[t] < needed_ - kRounding) return false;
+            for (std::size_t leaf = leaves_->begin[t]; leaf < leaves_->begin[t + 1]; ++leaf) {
+                const CodeInterval* sides = (*leaves_)[leaf];
+                bool is_in = true;
+                for (std::size_t c = 0; is_in && c < n_axes; ++c) is_in = meet(sides[c], point[c]);
+                if (!is_in) continue;
+                sum += leaves_->share[leaf];
+                break;
+            }
+        }
+        return sum >= needed_;
     }
 
     // `box` has one interval for each axis of the set.
@@ -130,6 +158,7 @@ class ChangeProof {
     const StopFlag& stop_;
     const LeafBoxes* leaves_ = nullptr;
     std::size_t n_regions_ = 0;
+    std::vector<double> most_after_;  // by tree: the largest shares of it and the trees after it, added up
     std::vector<CodeBox> stack_;
     CodeBox bad_region_;
 };

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <queue>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -396,17 +396,23 @@ class ChangeSearch {
         points_.clear(n_set_axes_);
         point_of_.clear();
         CodeBox at(n_set_axes_);
-        std::vector<std::uint32_t> key(n_set_axes_);
         for (const std::uint32_t row : rows_) {
             if (!find_positions(row, at.data())) continue;
-            for (std::size_t a = 0; a < n_set_axes_; ++a) key[a] = at[a].missing ? kMissing : at[a].lo;
-            const auto [place, is_new] = point_of_.try_emplace(key, points_.size());
-            if (is_new) {
-                points_.positions.insert(points_.positions.end(), at.begin(), at.end());
-                points_.wanted.push_back(0.0);
-                points_.other.push_back(0.0);
+            std::uint64_t hash = 0;
+            for (std::size_t a = 0; a < n_set_axes_; ++a)
+                hash = (hash ^ (at[a].missing ? kMissing : at[a].lo)) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 32;
+            for (;; ++hash) {  // the next place if another point is there
+                const auto [place, is_new] = point_of_.try_emplace(hash, points_.size());
+                if (is_new) {
+                    points_.positions.insert(points_.positions.end(), at.begin(), at.end());
+                    points_.wanted.push_back(0.0);
+                    points_.other.push_back(0.0);
+                } else if (!std::equal(at.begin(), at.end(), points_[place->second])) {
+                    continue;
+                }
+                (is_wanted(row) ? points_.wanted : points_.other)[place->second] += weight_[row];
+                break;
             }
-            (is_wanted(row) ? points_.wanted : points_.other)[place->second] += weight_[row];
         }
     }
 
@@ -599,7 +605,7 @@ class ChangeSearch {
     CodeBox whole_, start_;
     LeafBoxes leaves_;
     WeightedPoints points_;
-    std::map<std::vector<std::uint32_t>, std::size_t> point_of_;
+    std::unordered_map<std::uint64_t, std::size_t> point_of_;  // by the hash of its positions
     std::unique_ptr<EverywhereSearch> everywhere_;
     std::unique_ptr<MeanSearch> mean_;
 };

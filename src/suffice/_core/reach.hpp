@@ -74,14 +74,14 @@ class Reach {
         out.splits.clear();
         out.passages.clear();
         state_.assign(tree.nodes.size(), {});
-        state_[0] = {0, -1, true, tree.nodes[0].begin == tree.nodes[0].end};
+        state_[0] = {0, -1, true, tree.nodes[0].begin == tree.nodes[0].end, true};
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             const State state = state_[i];
             if (!state.is_reached) continue;
             const Node& node = tree.nodes[i];
             const auto parent = static_cast<std::size_t>(state.parent);
             const bool ends = node.is_leaf() || node.begin == node.end;
-            if (ends && (state.parent < 0 || !state_[parent].is_empty))
+            if (ends && state.is_allowed && (state.parent < 0 || !state_[parent].is_empty))
                 add_leaf(tree, i, node.begin == node.end && state.parent >= 0 ? parent : i, region, out);
             if (node.is_leaf()) continue;
             const auto column = static_cast<std::size_t>(node.column);
@@ -102,7 +102,8 @@ class Reach {
         std::uint64_t mask = 0;
         std::int32_t parent = -1;
         bool is_reached = false;
-        bool is_empty = false;  // the node has no rows
+        bool is_empty = false;    // the node has no rows
+        bool is_allowed = false;  // the limits let something come here; cells do not depend on limits
     };
 
     void reach_child(const Tree& tree, std::size_t parent, std::int32_t child, bool stays, bool is_allowed,
@@ -110,13 +111,14 @@ class Reach {
         std::uint64_t mask = state_[parent].mask;
         if (!stays) {
             const std::uint64_t bit = space_.bit_of[static_cast<std::size_t>(tree.nodes[parent].column)];
-            if (bit == kUnchangeable || !is_allowed) return;
+            if (bit == kUnchangeable) return;
             mask |= bit;
             if (static_cast<std::size_t>(std::popcount(mask)) > max_size) return;
         }
         const Node& node = tree.nodes[static_cast<std::size_t>(child)];
         state_[static_cast<std::size_t>(child)] = {mask, static_cast<std::int32_t>(parent), true,
-                                                   node.begin == node.end};
+                                                   node.begin == node.end,
+                                                   state_[parent].is_allowed && (stays || is_allowed)};
     }
 
     // Columns that neither may change nor vary in the region admit all of it, and have no passage.

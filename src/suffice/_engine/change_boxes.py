@@ -131,10 +131,8 @@ def _category_side(state: Fitted, found: FoundChange, c: int, own: float, limits
     name = state.encoding.names[column.source]
     bounds = Bounds(name, missing=missing, part=column.part, **_labels(column, codes, c in limits.labels))
     is_all = len(codes) == len(column.labels)
-    if (math.isnan(own) and missing) or own in codes:
-        point = own
-    else:
-        point = float(_usual(state, found, c, codes, own))
+    stays = (math.isnan(own) and missing) or own in codes
+    point = own if stays else float(_usual(state, found, c, codes, own))
     keeps_all = is_all and (missing or not math.isnan(own))
     return Side(c, None if keeps_all else bounds, own, point, codes=codes)
 
@@ -142,7 +140,9 @@ def _category_side(state: Fitted, found: FoundChange, c: int, own: float, limits
 def _labels(column: Column, codes: tuple[int, ...], is_listed: bool) -> dict[str, Any]:
     """Name the categories of some codes; if rare ones are among them, all others: any label not named is rare."""
     excluded = column.rare in codes and not is_listed
-    named = [code for code in range(len(column.labels)) if (code in codes) != excluded and (is_listed or code != column.rare)]
+    named = [
+        code for code in range(len(column.labels)) if (code in codes) != excluded and (is_listed or code != column.rare)
+    ]
     labels = tuple(label for code in named for label in column.labels[code])
     return {"labels": labels, "excluded": excluded} if labels else {}
 

@@ -200,7 +200,8 @@ def read_limits(
     if len(changeable) > MAX_CHANGEABLE:  # those that matter most to the forest
         ranked = [v for v in (*state.ranking(), *changeable) if v in set(changeable)]
         changeable = sorted(list(dict.fromkeys(ranked))[:MAX_CHANGEABLE])
-    up, down = set(), set()
+    up: set[int] = set()
+    down: set[int] = set()
     for name, way in (direction or {}).items():
         column = _column(state, "direction", name)
         if way not in ("up", "down"):
@@ -251,7 +252,9 @@ def _ends(name: str, ends: Any) -> tuple[float, float]:
         low = -math.inf if ends[0] is None else float(ends[0])
         high = math.inf if ends[1] is None else float(ends[1])
     except (TypeError, ValueError):
-        raise ValueError(f"`bounds` of {name!r} must be (low, high), either of which may be None, got {ends!r}.") from None
+        raise ValueError(
+            f"`bounds` of {name!r} must be (low, high), either of which may be None, got {ends!r}."
+        ) from None
     if math.isnan(low) or math.isnan(high) or low > high:
         raise ValueError(f"`bounds` of {name!r} contradict each other: no number lies in {ends!r}.")
     return low, high
