@@ -20,8 +20,9 @@ HEAD = """# The paper's experiments
 `make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. The sections
 whose names begin with `changes` are about the authors' second paper, on counterfactual rules (arXiv 2209.14568). The
 data files are read from the folder named by `SUFFICE_DATA`; without it the small run skips what needs them.
-`python -m experiments --help` lists the options; experiments that are not run keep their part of this page. Each experiment is one file in `experiments/` and writes one JSON file
-and, where there is something to see, one figure into `build/experiments/`.
+`python -m experiments --help` lists the options; experiments that are not run keep their part of this page. Each
+experiment is one file in `experiments/` and writes one JSON file and, where there is something to see, one figure into
+`build/experiments/`.
 
 Each figure is a mean ± standard deviation over seeds (different samples, splits and forests). *Goal* is the value to
 reach, and whether the mean reaches it. A single seed has no spread, and may reach a goal by luck. `suffice` uses its
