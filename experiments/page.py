@@ -146,7 +146,7 @@ def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str
     if experiment.draw is not None:
         lines += [f"![{experiment.title}]({figures_at}{experiment.name}.png)", ""]
     lines += _tables([line for line in experiment.lines if line.key in figures], figures)
-    sentences = summary["data"].get("sentences", []) if summary["data"] else []
+    sentences = [text.splitlines()[0] for text in (summary["data"] or {}).get("sentences", [])]
     if sentences:
         lines += ["", *(f"> {sentence}" + "\n>" * (i < len(sentences) - 1) for i, sentence in enumerate(sentences))]
     if experiment.reading:
