@@ -17,8 +17,8 @@ PI = 0.9
 CHECKS = ("everywhere", "mean")
 N_FRESH = 200
 READING = (
-    "The boxes of `check='everywhere'` keep their promise with room to spare: every point of them has to reach pi, "
-    "so they lie in cells with the probability 0.97. CDP is missed by a little: all other columns are known, the two of "
+    "The boxes of `check='everywhere'` keep their promise with room to spare: every point of them has to reach pi, so "
+    "they lie in cells with the probability 0.97. CDP is missed by a little: all other columns are known, the two of "
     "noise among them, and each known column costs rows."
 )
 
