@@ -39,18 +39,17 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
         "minimal_only": True,
         "max_size": 2,
         "n_changes": 1,
-        "n_candidates": 10,
-        "min_node_size": 1,
         "max_sets": 1000,
         "max_nodes": 100_000,
     }
+    space = {"n_candidates": 10, "min_node_size": 1}
+    space |= {name: options.pop(name) for name in space if name in options}
     return _core.find_changes(
-        forest=forest,
-        variable_of=variable_of,
-        n_variables=len(groups),
+        space=_core.ChangeSpace(
+            forest=forest, variable_of=variable_of, n_variables=len(groups), allowed=list(allowed), **space
+        ),
         regions=value_boxes(regions),
         limits=value_boxes(limits),
-        allowed=list(allowed),
         wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
         target=np.zeros(len(regions), dtype=np.int32),
         options=_core.ChangeOptions(pi=pi, everywhere=everywhere, **{**defaults, **options}),
@@ -62,6 +61,11 @@ def as_float32(end):
     """The largest float32 up to a threshold: no value lies between the two."""
     rounded = np.float32(end)
     return float(rounded if float(rounded) <= end else np.nextafter(rounded, LOWEST))
+
+
+def rounded(region):
+    """A region with the ends that the core has."""
+    return [(as_float32(low), as_float32(high), missing) for low, high, missing in region]
 
 
 def limits_of(x):
@@ -107,7 +111,8 @@ def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere,
         assert changes["plausibility"][i] == pytest.approx(float(plausibility), abs=1e-9)
         assert changes["mean"][i] == pytest.approx(float(mean), abs=1e-9)
         assert changes["cdp"][i] == pytest.approx(float(oracle.cdp(region, S, wanted)), abs=1e-9)
-        assert not oracle.meets_region(region, S, box)
+        # The core's ends are float32: so are those of the region, for this comparison.
+        assert not oracle.meets_region(rounded(region), S, box)
         if everywhere:
             assert oracle.is_everywhere(region, S, box, wanted, pi)
         else:
@@ -158,9 +163,10 @@ def test_limits_and_groups_are_kept(everywhere, data):
     check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 1)
 
 
+@pytest.mark.parametrize("everywhere", [True, False])
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_regions_go_both_ways_where_they_straddle_a_split(data):
+def test_regions_go_both_ways_where_they_straddle_a_split(everywhere, data):
     X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=20))
     trees = trees_of(forest)
     wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
@@ -169,12 +175,12 @@ def test_regions_go_both_ways_where_they_straddle_a_split(data):
         return
     region = []
     for ends in oracle.thresholds:
-        known = [-INF, *(as_float32(end) for end in ends if end < INF), INF]
+        known = [-INF, *(end for end in ends if end < INF), INF]
         low = data.draw(st.integers(0, len(known) - 2))
         region.append((known[low], known[data.draw(st.integers(low + 1, len(known) - 1))], False))
     limits = [(-INF, INF, False)] * X.shape[1]
-    result = search(trees, X, y, wanted, [region], [limits], pi=0.5, everywhere=False, max_size=2)
-    check_against_oracle(oracle, result, region, limits, wanted, 0.5, False, 2)
+    result = search(trees, X, y, wanted, [rounded(region)], [limits], pi=0.5, everywhere=everywhere, max_size=2)
+    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 2)
 
 
 def test_only_allowed_values_count():

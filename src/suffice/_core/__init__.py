@@ -7,6 +7,7 @@ Calls release the GIL, stop at Ctrl-C, and return the same bits for any number o
 
 from suffice._core._native import (
     ChangeOptions,
+    ChangeSpace,
     Forest,
     OtherTableError,
     Projection,
@@ -35,6 +36,7 @@ from suffice._core._native import (
 
 __all__ = [
     "ChangeOptions",
+    "ChangeSpace",
     "Forest",
     "OtherTableError",
     "Projection",

@@ -156,20 +156,27 @@ class ChangeOptions:
         minimal_only: bool,
         max_size: int,
         n_changes: int,
-        n_candidates: int,
-        min_node_size: int,
         max_sets: int,
         max_nodes: int,
     ) -> None: ...
 
+class ChangeSpace:
+    def __init__(
+        self,
+        *,
+        forest: Forest,
+        variable_of: NDArray[np.int32],
+        n_variables: int,
+        allowed: list[tuple[int, list[float]]],
+        n_candidates: int,
+        min_node_size: int,
+    ) -> None: ...
+
 def find_changes(
     *,
-    forest: Forest,
-    variable_of: NDArray[np.int32],
-    n_variables: int,
+    space: ChangeSpace,
     regions: ValueBoxes,
     limits: ValueBoxes,
-    allowed: list[tuple[int, list[float]]],
     wanted: Flags,
     target: NDArray[np.int32],
     options: ChangeOptions,

@@ -122,11 +122,33 @@ ChangeSpace space_of(const PyForest& forest, const Vector<std::int32_t>& variabl
     return space;
 }
 
-nb::dict find_changes(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
-                      const PyBoxes& regions, const PyBoxes& limits,
-                      const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed, const FlagMatrix& wanted,
-                      const Vector<std::int32_t>& target, const ChangeOptions& options, std::size_t n_threads,
-                      const nb::object& progress) {
+// What may change in a forest, and how it is searched. Python keeps the forest alive.
+class PyChangeSpace {
+  public:
+    PyChangeSpace(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
+                  const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed, std::size_t n_candidates,
+                  std::size_t min_node_size)
+        : n_candidates(n_candidates),
+          min_node_size(min_node_size),
+          forest_(forest),
+          space_(space_of(forest, variable_of, n_variables, allowed)) {}
+    const PyForest& forest() const { return forest_; }
+    const ChangeSpace& get() const { return space_; }
+
+    const std::size_t n_candidates, min_node_size;
+
+  private:
+    const PyForest& forest_;
+    ChangeSpace space_;
+};
+
+nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, const PyBoxes& limits,
+                      const FlagMatrix& wanted, const Vector<std::int32_t>& target, ChangeOptions options,
+                      std::size_t n_threads, const nb::object& progress) {
+    options.n_candidates = changeable.n_candidates;
+    options.min_node_size = changeable.min_node_size;
+    const PyForest& forest = changeable.forest();
+    const ChangeSpace& space = changeable.get();
     const Forest& f = forest.get();
     const std::size_t n = regions.size();
     require(limits.size() == n && target.shape(0) == n, "There must be one target and one limit for each row.");
@@ -135,7 +157,6 @@ nb::dict find_changes(const PyForest& forest, const Vector<std::int32_t>& variab
     require(wanted.shape(1) == f.y_values.size(), "`wanted` must have one flag for each outcome.");
     for (const std::int32_t t : span_of(target))
         require(t >= 0 && static_cast<std::size_t>(t) < wanted.shape(0), "A target is out of range.");
-    const ChangeSpace space = space_of(forest, variable_of, n_variables, allowed);
     ForestColumns forest_columns(f.X.n_columns);
     if (!options.everywhere)
         for (std::size_t c = 0; c < f.X.n_columns; ++c)
@@ -171,8 +192,7 @@ nb::dict find_changes(const PyForest& forest, const Vector<std::int32_t>& variab
 }
 
 void init_options(ChangeOptions* self, double pi, double min_plausibility, bool everywhere, bool minimal_only,
-                  std::size_t max_size, std::size_t n_changes, std::size_t n_candidates, std::size_t min_node_size,
-                  std::size_t max_sets, std::size_t max_nodes) {
+                  std::size_t max_size, std::size_t n_changes, std::size_t max_sets, std::size_t max_nodes) {
     require(max_size > 0 && n_changes > 0, "`max_size` and `n_changes` must be at least 1.");
     new (self) ChangeOptions{.pi = pi,
                              .min_plausibility = min_plausibility,
@@ -180,8 +200,6 @@ void init_options(ChangeOptions* self, double pi, double min_plausibility, bool 
                              .minimal_only = minimal_only,
                              .max_size = max_size,
                              .n_changes = n_changes,
-                             .n_candidates = n_candidates,
-                             .min_node_size = min_node_size,
                              .max_sets = max_sets,
                              .max_nodes = max_nodes};
 }
@@ -194,10 +212,14 @@ void bind_changes(nb::module_& m) {
              "has_values"_a, "missing"_a);
     nb::class_<ChangeOptions>(m, "ChangeOptions")
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "everywhere"_a, "minimal_only"_a,
-             "max_size"_a, "n_changes"_a, "n_candidates"_a, "min_node_size"_a, "max_sets"_a, "max_nodes"_a);
-    m.def("find_changes", &find_changes, nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "regions"_a,
-          "limits"_a, "allowed"_a, "wanted"_a, "target"_a, "options"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none());
+             "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
+    nb::class_<PyChangeSpace>(m, "ChangeSpace")
+        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t,
+                      const std::vector<std::pair<std::int32_t, std::vector<float>>>&, std::size_t, std::size_t>(),
+             nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "allowed"_a, "n_candidates"_a,
+             "min_node_size"_a, nb::keep_alive<1, 2>());
+    m.def("find_changes", &find_changes, nb::kw_only(), "space"_a, "regions"_a, "limits"_a, "wanted"_a, "target"_a,
+          "options"_a, "n_threads"_a, "progress"_a.none() = nb::none());
 }
 
 }  // namespace suffice

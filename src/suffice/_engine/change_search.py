@@ -162,15 +162,20 @@ def find_changes(
     sets = [(v,) for v in limits.changeable]
     out: list[FoundChanges | None] = [None] * len(targets)
     n_done = 0
+    space = _core.ChangeSpace(
+        forest=state.forest.core,
+        variable_of=state.variables.number_columns(sets),
+        n_variables=len(sets),
+        allowed=[(column, [float(code) for code in codes]) for column, codes in limits.labels.items()],
+        n_candidates=state.settings.n_candidates,
+        min_node_size=state.min_node_size,
+    )
     for level in np.unique(levels):
         rows = np.flatnonzero(levels == level)
         arrays = _core.find_changes(
-            forest=state.forest.core,
-            variable_of=state.variables.number_columns(sets),
-            n_variables=len(sets),
+            space=space,
             regions=_boxes(regions, rows),
             limits=_boxes(reach, rows),
-            allowed=[(column, [float(code) for code in codes]) for column, codes in limits.labels.items()],
             wanted=flags,
             target=number[rows],
             options=_core.ChangeOptions(
@@ -180,8 +185,6 @@ def find_changes(
                 minimal_only=options.sets == "minimal",
                 max_size=min(options.max_size, len(sets)),
                 n_changes=options.n,
-                n_candidates=state.settings.n_candidates,
-                min_node_size=state.min_node_size,
                 max_sets=state.settings.max_sets or 2**62,
                 max_nodes=options.max_nodes,
             ),
