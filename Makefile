@@ -3,6 +3,7 @@
 # make bench-scale   figures of large tables, Spark and Dask
 # make bench-speed   default forests beside shap, shapiq, woodelf, fasttreeshap and XGBoost
 # make bench-rules   short lists of rules against RuleFit, SkopeRules, FIGS, GreedyRuleList and RIPPER
+# make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make experiments, make experiments-quick   the paper's tables and figures
 PYTHON ?= python3
@@ -14,7 +15,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format bench bench-rules bench-scale bench-speed honesty experiments experiments-quick clean
+.PHONY: demo test lint format bench bench-rules bench-scale bench-speed bench-what-if honesty experiments experiments-quick clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -51,11 +52,14 @@ bench-speed: .venv/installed-test .venv-speed/installed .venv-fasttreeshap/insta
 bench-rules: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.rule_list_peers
 
+bench-what-if: .venv/installed-test
+	$(BIN)/python -m benchmarks.what_if
+
 honesty: .venv/installed-test
 	$(BIN)/python -m benchmarks.honesty
 
 # The paper's experiments, in an environment of their own: the other methods need old and many packages.
-experiments: .venv-experiments/installed
+experiments: .venv-experiments/installed .venv-alibi/installed
 	.venv-experiments/bin/python -m experiments --page docs/reproduce.md
 
 experiments-quick: .venv-experiments/installed
@@ -86,11 +90,22 @@ $(MODULES): | .venv/created
 	touch $@ .venv/installed
 
 # A build folder of its own: two environments that share one build each other's core away. Not compiling thousands of
-# modules that are never imported saves a minute.
+# modules that are never imported saves a minute. DiCE asks for boosted models that it does not need here, NICE for
+# versions of NumPy and pandas before those that the others need; both work without.
 .venv-experiments/installed: $(SOURCES)
 	test -d .venv-experiments || $(PYTHON) -m venv .venv-experiments
 	.venv-experiments/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	  --config-settings=build-dir='build/experiments-core/{wheel_tag}' --editable '.[experiments]'
+	.venv-experiments/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps \
+	  dice-ml==0.12 NICEx==0.2.3
+	touch $@
+
+# alibi needs NumPy 1 and TensorFlow, more than 2 GB: `make experiments` asks it about a few rows, the quick run leaves it
+# out. It reads models of the environment above, so it has the same scikit-learn.
+.venv-alibi/installed:
+	test -d .venv-alibi || $(PYTHON) -m venv .venv-alibi
+	.venv-alibi/bin/python -m pip install --quiet --disable-pip-version-check --no-compile 'alibi[tensorflow]==0.9.6' \
+	  click==8.1.8 numpy==1.26.4 scikit-learn==1.9.1
 	touch $@
 
 .venv-speed/installed:

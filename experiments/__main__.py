@@ -12,6 +12,8 @@ from experiments import (
     attributions,
     bike,
     cdf,
+    counterfactual_law,
+    counterfactuals,
     global_rules,
     lucas,
     lxi,
@@ -25,8 +27,12 @@ from experiments.page import make_page, read_summaries, write_page
 from experiments.runs import Plan, run_experiment
 
 MODULES = (switch, lxi, rule, cdf, bike, anchors, stability, moons, attributions, lucas, global_rules)
-EXPERIMENTS = [module.EXPERIMENT for module in MODULES]
-WITH_FILES = ("bike", "anchors", "stability", "lucas", "global")
+EXPERIMENTS = [
+    *(module.EXPERIMENT for module in MODULES),
+    *counterfactuals.EXPERIMENTS,
+    counterfactual_law.EXPERIMENT,
+]
+WITH_FILES = ("bike", "anchors", "stability", "lucas", "global", *(e.name for e in counterfactuals.EXPERIMENTS))
 
 
 def main() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,12 @@ from experiments.runs import Experiment, Line
 HEAD = """# The paper's experiments
 
 `make experiments` runs the experiments of the paper and the methods that it compares with, and writes this page;
-`make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. The
+`make experiments-quick` runs them in minutes, on fewer rows and seeds, and leaves this page as it is. The sections
+whose names begin with `changes` are about the authors' second paper, on counterfactual rules (arXiv 2209.14568). The
 data files are read from the folder named by `SUFFICE_DATA`; without it the small run skips what needs them.
-`python -m experiments --help` lists the options. Each experiment is one file in `experiments/` and writes one JSON file
-and, where there is something to see, one figure into `build/experiments/`.
+`python -m experiments --help` lists the options; experiments that are not run keep their part of this page. Each
+experiment is one file in `experiments/` and writes one JSON file and, where there is something to see, one figure into
+`build/experiments/`.
 
 Each figure is a mean ± standard deviation over seeds (different samples, splits and forests). *Goal* is the value to
 reach, and whether the mean reaches it. A single seed has no spread, and may reach a goal by luck. `suffice` uses its
@@ -30,7 +34,9 @@ made after seeing figures are listed under "Chosen after looking".
 """
 
 
-def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]], figures: str = "") -> str:
+def make_page(
+    experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]], figures: str = "", before: str = ""
+) -> str:
     """Write the page.
 
     Parameters
@@ -41,6 +47,8 @@ def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping
         The summaries of those that were run, by name.
     figures : str, default=""
         Where the figures are, seen from the page: a folder with a slash at its end.
+    before : str, default=""
+        The page as it was: experiments that were not run keep their sections, goals and costs.
 
     Returns
     -------
@@ -49,27 +57,63 @@ def make_page(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping
     """
     parts = [HEAD]
     done = [e for e in experiments if e.name in summaries]
+    kept = _Kept.of_page(before, [e for e in experiments if e.name not in summaries])
     if done:
-        parts.append(_made([summaries[e.name]["made"] for e in done]))
+        parts.append(_made([summaries[e.name]["made"] for e in done], kept.since))
     for experiment in experiments:
         summary = summaries.get(experiment.name)
+        if summary is None and experiment.name in kept.sections:
+            parts.append(kept.sections[experiment.name])
+            continue
         parts.append(f"## {experiment.title}\n\n`{experiment.name}`. {experiment.setting}\n")
         parts.append(_section(experiment, summary, figures) if summary else "Not run yet.\n")
-    parts.append(_missed(done, summaries))
-    parts.append(_cost(done, summaries))
+    parts.append(_missed(done, summaries, kept))
+    parts.append(_cost(done, summaries, kept))
     return "\n".join(parts)
 
 
-def _made(all_made: Sequence[Mapping[str, Any]]) -> str:
+@dataclass(frozen=True)
+class _Kept:
+    """What stays of the page as it was: sections by experiment, their rows of missed goals and of costs, a date."""
+
+    sections: dict[str, str]
+    missed: list[str]
+    cost: list[str]
+    since: str | None
+
+    @classmethod
+    def of_page(cls, page: str, experiments: Sequence[Experiment]) -> _Kept:
+        """Take out what the page says of some experiments."""
+        _, *parts = f"\n{page}".split("\n## ")
+        by_title = {part.split("\n", 1)[0]: f"## {part.rstrip()}\n" for part in parts}
+        sections = {e.name: by_title[e.title] for e in experiments if e.title in by_title}
+        starts = tuple(f"| `{name}` " for name in sections)
+        missed, cost = (
+            [line for line in by_title.get(title, "").splitlines() if line.startswith(starts)]
+            for title in ("Goals", "Cost")
+        )
+        made = re.search(r"^Made on (\S+?)[ ,]", page, re.MULTILINE)
+        return cls(sections, missed, cost, made[1] if made and sections else None)
+
+    @property
+    def n_goals(self) -> int:
+        """How many goals its sections state."""
+        return sum(len(re.findall(r": (?:reached|\*\*missed\*\*)", section)) for section in self.sections.values())
+
+
+def _made(all_made: Sequence[Mapping[str, Any]], since: str | None = None) -> str:
     """Describe the last run, and the time span of the figures."""
-    since, made = (choose(all_made, key=lambda made: made["date"]) for choose in (min, max))
-    when = made["date"] if since["date"] == made["date"] else f"{since['date']} to {made['date']}"
+    made = max(all_made, key=lambda made: made["date"])
+    dates = [one["date"] for one in all_made] + ([] if since is None else [since])
+    when = made["date"] if min(dates) == made["date"] else f"{min(dates)} to {made['date']}"
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     return f"Made on {when}, {made['cores']} cores, Python {made['python']}, {versions}.\n"
 
 
 def write_page(page: Path, experiments: Sequence[Experiment], results: Path) -> None:
     """Write the page of a folder of results, with copies of its figures in a folder beside it.
+
+    Experiments without results keep what the page says of them.
 
     Parameters
     ----------
@@ -85,7 +129,8 @@ def write_page(page: Path, experiments: Sequence[Experiment], results: Path) -> 
     for experiment in experiments:
         if experiment.draw is not None and (results / f"{experiment.name}.png").exists():
             shutil.copyfile(results / f"{experiment.name}.png", beside / f"{experiment.name}.png")
-    page.write_text(make_page(experiments, read_summaries(results), f"{beside.name}/"))
+    before = page.read_text() if page.exists() else ""
+    page.write_text(make_page(experiments, read_summaries(results), f"{beside.name}/", before))
 
 
 def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str) -> str:
@@ -101,7 +146,7 @@ def _section(experiment: Experiment, summary: Mapping[str, Any], figures_at: str
     if experiment.draw is not None:
         lines += [f"![{experiment.title}]({figures_at}{experiment.name}.png)", ""]
     lines += _tables([line for line in experiment.lines if line.key in figures], figures)
-    sentences = summary["data"].get("sentences", []) if summary["data"] else []
+    sentences = [text.splitlines()[0] for text in (summary["data"] or {}).get("sentences", [])]
     if sentences:
         lines += ["", *(f"> {sentence}" + "\n>" * (i < len(sentences) - 1) for i, sentence in enumerate(sentences))]
     if experiment.reading:
@@ -194,7 +239,7 @@ def _short(notes: Sequence[str], most: int = 6) -> list[str]:
     return [*notes[:most], *more]
 
 
-def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]]) -> str:
+def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]], kept: _Kept) -> str:
     rows = [
         (experiment, line)
         for experiment in experiments
@@ -202,21 +247,22 @@ def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[s
         if line.is_reached(summaries[experiment.name]["figures"]) is False
     ]
     n_goals = sum(line.is_reached(summaries[e.name]["figures"]) is not None for e in experiments for line in e.lines)
-    text = f"## Goals\n\n{n_goals - len(rows)} of {n_goals} goals are reached.\n"
-    if rows:
+    n_goals += kept.n_goals
+    n_missed = len(rows) + len(kept.missed)
+    text = f"## Goals\n\n{n_goals - n_missed} of {n_goals} goals are reached.\n"
+    if n_missed:
         listed = [
             f"| `{experiment.name}` {line.method} | {line.label} | "
             f"{format_figure(summaries[experiment.name]['figures'][line.key], line.digits)} | "
             f"{_goal(line, summaries[experiment.name]['figures']).split(':')[0]} |"
             for experiment, line in rows
         ]
-        text += (
-            "\n".join(["\nMissed:\n", "| method | figure | here | goal |", "| --- | --- | --- | --- |", *listed]) + "\n"
-        )
+        head = ["\nMissed:\n", "| method | figure | here | goal |", "| --- | --- | --- | --- |"]
+        text += "\n".join([*head, *kept.missed, *listed]) + "\n"
     return text
 
 
-def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]]) -> str:
+def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]], kept: _Kept) -> str:
     rows = gather({e.name: summaries[e.name] for e in experiments})
     note = (
         "Wall milliseconds for each explained row, medians over seeds, without fitting the forest (for INVASE with "
@@ -224,7 +270,7 @@ def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str
         "INVASE and the models that LIME and Anchors query use one. The machine had other work at times. The paper "
         "gives no times.\n"
     )
-    lines = ["## Cost\n", note, "| experiment | method | ms per row |", "| --- | --- | --- |"]
+    lines = ["## Cost\n", note, "| experiment | method | ms per row |", "| --- | --- | --- |", *kept.cost]
     for row in rows:
         if row["median"]:
             rounded = float(f"{1000 * row['median']:.3g}")

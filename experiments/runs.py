@@ -23,7 +23,8 @@ from typing import Any, Literal
 
 from suffice.errors import FidelityWarning, SearchSizeWarning, did_you_mean
 
-PACKAGES = ("suffice", "numpy", "scikit-learn", "shap", "lime", "anchor-exp", "imodels", "torch")
+PEERS = ("shap", "lime", "anchor-exp", "imodels", "torch", "dice-ml", "NICEx")
+PACKAGES = ("suffice", "numpy", "scikit-learn", *PEERS)
 # The settings of the paper: the rows that grew the trees are counted, the empty set is not searched, an interval lies
 # between the quantiles at levels 0.05 and 0.95, the variables with the most splits are searched at all rows, and a rule
 # may cover few rows.

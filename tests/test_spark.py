@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mixed_table import COLUMNS, as_arrow, expected_line, sorted_lines
+from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
 from suffice import spark as suffice_spark
@@ -204,3 +205,16 @@ def test_a_killed_executor_loses_nothing_and_doubles_nothing(session, table, lab
     lines = suffice_spark.explain(labels.explainer, rows.mapInArrow(kill_once, rows.schema), target="label", keep="id")
     assert as_lines(lines) == labels.lines
     assert not Path(f"/proc/{marker.read_text()}").exists()
+
+
+def test_changes_are_those_of_one_machine(session):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"income": rng.integers(10, 60, 300), "debt": rng.uniform(0, 5, 300).round(2)})
+    forest = RandomForestClassifier(8, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest).fit(X, np.where(X["income"] > 30, "good", "bad"))
+    rows = X[:40].assign(name=np.arange(40))
+    lines = suffice_spark.what_if(explainer, session.createDataFrame(rows), "good", keep="name", fixed=["debt"])
+    table = sorted(lines.collect(), key=lambda line: line["name"])
+    answers = explainer.what_if(X[:40], "good", fixed=["debt"])
+    assert [line["n_changes"] for line in table] == [len(answer.changes) for answer in answers]
+    assert [line["what_changes"] for line in table] == [answer.best and answer.best.sentence for answer in answers]

@@ -18,6 +18,7 @@ from suffice._io.batches import (
     read_explainer,
     read_options,
 )
+from suffice._io.change_batches import change_batch
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
@@ -84,6 +85,61 @@ def explain(
         n_jobs,
         meta=explain_batch(known, empty[list(request.needed)], request),
     )
+
+
+def what_if(
+    explainer: SufficientExplainer | str | os.PathLike[str],
+    frame: Any,
+    target: Any,
+    *,
+    keep: str | Sequence[str] = (),
+    n_jobs: int = 1,
+    **options: Any,
+) -> Any:
+    """Find what would change the outcome of each row of a Dask table.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer or path
+        A fitted explainer, or the file of a saved one.
+    frame : dask.dataframe.DataFrame
+        The rows.
+    target : object
+        The wanted outcomes: see `SufficientExplainer.what_if`.
+    keep : str or sequence of str, default=()
+        The columns that go into the result.
+    n_jobs : int, default=1
+        The number of threads of each task.
+    **options : dict
+        Options of `SufficientExplainer.what_if`, such as `fixed`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        For each row its index, the columns kept, and its best change or the nearest miss.
+    """
+    from dask import delayed
+    from dask.dataframe.utils import make_meta
+
+    known, content = read_explainer(explainer)
+    kept = [keep] if isinstance(keep, str) else list(keep)
+    empty = make_meta(frame)
+    return frame.map_partitions(
+        _change_partition,
+        delayed(content, name=f"suffice-explainer-{digest_of(content).hex()}", traverse=False),
+        target,
+        kept,
+        n_jobs,
+        options,
+        meta=change_batch(known, empty, target, kept, options),
+    )
+
+
+def _change_partition(
+    frame: Any, content: bytes, target: Any, keep: list[str], n_jobs: int, options: Mapping[str, Any]
+) -> Any:
+    explainer = load_in_worker(digest_of(content), lambda: content, n_jobs)
+    return change_batch(explainer, frame, target, keep, options)
 
 
 def _explain_partition(

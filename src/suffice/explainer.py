@@ -27,15 +27,15 @@ from suffice._table.single_row import read_single_row
 from suffice._table.table import Table, read_columns
 from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
-from suffice.checks import CheckedForest
 from suffice.errors import did_you_mean
 from suffice.explanations import Explanations
 from suffice.importance import SetsKind
 from suffice.local_rules import find_rules, make_rules
 from suffice.rules import Rule
+from suffice.what_if import ChangeableForest
 
 
-class SufficientExplainer(CheckedForest):
+class SufficientExplainer(ChangeableForest):
     """Explain outcomes of a table by the few variables that are enough to keep them.
 
     Fit it on data ``(X, y)``, or on a model's outputs by `for_model`. For a row and its outcome, the

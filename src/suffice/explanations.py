@@ -522,7 +522,7 @@ class Explanations(Sequence[Explanation]):
         """
         return json.dumps(self.to_dict(), **options)
 
-    def report(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+    def report(self, path: str | PathLike[str], *, title: str | None = None, changes: Any = None) -> Path:
         """Write the explanations into one HTML page that needs nothing else: no other file, no network.
 
         Parameters
@@ -531,6 +531,8 @@ class Explanations(Sequence[Explanation]):
             Where to write it; a file that is there is replaced.
         title : str, default=None
             What stands at the top; None names the target.
+        changes : Changes, default=None
+            What ``explainer.what_if`` found.
 
         Returns
         -------
@@ -540,7 +542,7 @@ class Explanations(Sequence[Explanation]):
         from suffice._io.writing import write_text
         from suffice._show.report import make_report
 
-        return write_text(path, make_report(self, title=title))
+        return write_text(path, make_report(self, title=title, changes=changes))
 
     def plot(self, kind: Literal["importance", "heatmap", "rule", "curve"] = "importance", **options: Any) -> Any:
         """Draw the explanations with matplotlib.
@@ -579,9 +581,7 @@ class Explanations(Sequence[Explanation]):
             f"sufficient set ({self.level_text}) among {searched}."
         )
         lines = [summary] if self.fitted.has_signal else [summary, NO_SIGNAL]
-        n_empty = sum(
-            has_set and not best.variables for has_set, best in zip(self.has_set, self.best_sets, strict=True)
-        )
+        n_empty = sum(not best.variables for best, found in zip(self.best_sets, self.has_set, strict=True) if found)
         if n_empty:
             verb = "needs" if n_empty == 1 else "need"
             lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")

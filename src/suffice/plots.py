@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._show.boxes import check_columns, choose_columns, chosen_rules, draw_view, view_rules
+from suffice._show.change_figure import change
 from suffice._show.curve_figure import curve
 from suffice._show.drawing import (
     BLUE,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "cdf",
+    "change",
     "coverage_precision",
     "curve",
     "importance",

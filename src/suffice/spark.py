@@ -17,6 +17,7 @@ from suffice._io.batches import (
     read_explainer,
     read_options,
 )
+from suffice._io.change_batches import BATCH_TYPES, change_batch
 from suffice._io.result_table import spark_types
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
@@ -96,6 +97,57 @@ def explain(
     # `mapInArrow` asks for columns by their bare names, and would take "a.b" for a part of "a".
     needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(request.needed)]
     return frame.select(needed).mapInArrow(explain_partition, _schema(known, frame, request))
+
+
+def what_if(
+    explainer: SufficientExplainer | str | os.PathLike[str],
+    frame: Any,
+    target: Any,
+    *,
+    keep: str | Sequence[str] = (),
+    n_jobs: int = 1,
+    **options: Any,
+) -> Any:
+    """Find what would change the outcome of each row of a Spark table.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer or path
+        A fitted explainer, or the file of a saved one.
+    frame : pyspark.sql.DataFrame
+        The rows.
+    target : object
+        The wanted outcomes: see `SufficientExplainer.what_if`.
+    keep : str or sequence of str, default=()
+        The columns that go into the result, such as those that identify the rows.
+    n_jobs : int, default=1
+        The number of threads of each task.
+    **options : dict
+        Options of `SufficientExplainer.what_if`, such as `fixed`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        For each row the columns kept, and its best change or the nearest miss.
+    """
+    from pyspark.sql import types
+
+    context = getattr(frame.sparkSession, "sparkContext", None)
+    if context is None:
+        raise TypeError("`frame` is a table of Spark Connect, which cannot broadcast the explainer.")
+    _, content = read_explainer(explainer)
+    kept = [keep] if isinstance(keep, str) else list(keep)
+    digest, carried = digest_of(content), context.broadcast(content)
+
+    def change_partition(batches: Iterator[Any]) -> Iterator[Any]:
+        own = load_in_worker(digest, lambda: carried.value, n_jobs)
+        for batch in batches:
+            yield change_batch(own, batch, target, kept, options)
+
+    type_of = spark_types()
+    lines = [types.StructField(name, type_of[kind]) for name, kind in BATCH_TYPES.items()]
+    schema = types.StructType([*(frame.schema[name] for name in kept), *lines])
+    return frame.mapInPandas(change_partition, schema)
 
 
 def _schema(explainer: SufficientExplainer, frame: Any, request: BatchRequest) -> Any:

@@ -40,7 +40,7 @@ def test_experiments_on_made_up_data_run_without_the_other_methods(experiment, t
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("SUFFICE_DATA"), reason="SUFFICE_DATA names no folder of data")
-@pytest.mark.parametrize("name", ["bike", "anchors", "stability", "lucas", "global"])
+@pytest.mark.parametrize("name", WITH_FILES)
 def test_experiments_on_files_run_without_the_other_methods(name, tmp_path):
     experiment = next(e for e in EXPERIMENTS if e.name == name)
     plan = Plan("tiny", peers=False, data=os.environ["SUFFICE_DATA"])
@@ -80,14 +80,15 @@ def test_the_command_says_which_data_are_missing(tmp_path):
 def test_a_small_run_of_all_leaves_out_what_needs_the_data_and_says_so(tmp_path):
     done = run_command("--tiny", "--only-ours", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "Left out: bike, anchors, stability, lucas, global. They read files, and neither" in done.stdout
+    assert f"Left out: {', '.join(WITH_FILES)}. They read files, and neither" in done.stdout
+    assert WITH_FILES[:6] == ("bike", "anchors", "stability", "lucas", "global", "changes-compas")
     assert {path.stem for path in (tmp_path / "tiny-ours").glob("*.json")} >= {"switch", "cdf", "moons"}
 
 
 def test_the_full_run_of_all_needs_the_data(tmp_path):
     done = run_command("--out", str(tmp_path))
     assert done.returncode == 2
-    assert "bike, anchors, stability, lucas, global read files" in done.stderr
+    assert f"{', '.join(WITH_FILES)} read files" in done.stderr
 
 
 def test_the_command_refuses_unknown_names():

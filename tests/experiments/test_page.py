@@ -119,6 +119,26 @@ def test_the_page_has_its_figures_beside_it(tmp_path):
     assert (tmp_path / "docs" / "page" / "toy.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_an_experiment_that_is_not_run_again_keeps_its_part_of_the_page():
+    outcome = {"figures": FIGURES, "seconds": {"ours": 0.004}, "notes": [], "data": {}, "wall_seconds": 1.0}
+    second = dataclasses.replace(toy(None), name="second", title="A second toy")
+    both = [toy(None), second]
+
+    def summary_of(experiment, date):
+        return summarise(experiment, Plan("full"), [{**outcome, "made": {**MADE, "date": date}}])
+
+    old = {e.name: summary_of(e, "2026-01-01") for e in both}
+    page = make_page(both, old)
+    new = {"second": summary_of(second, "2026-02-03")}
+    assert make_page(both, new, before=page) == page.replace("2026-01-01", "2026-01-01 to 2026-02-03")
+    later = dataclasses.replace(second, setting="Done in another way.")
+    rewritten = make_page([toy(None), later], new, before=page)
+    assert rewritten.count("Done in another way.") == 1
+    assert rewritten.count("Nothing is done.") == page.count("Nothing is done.") - 1
+    assert "Not run yet." in make_page(both, new)
+    assert "2026-01-01" not in make_page([second], new, before=page)
+
+
 def test_the_page_states_the_dates_of_its_figures():
     outcome = {"figures": FIGURES, "seconds": {}, "notes": [], "data": {}, "wall_seconds": 1.0}
     old, new = (

@@ -6,6 +6,8 @@ Calls release the GIL, stop at Ctrl-C, and return the same bits for any number o
 """
 
 from suffice._core._native import (
+    ChangeOptions,
+    ChangeSpace,
     Forest,
     OtherTableError,
     Projection,
@@ -14,7 +16,9 @@ from suffice._core._native import (
     SearchOptions,
     SetCells,
     Tree,
+    ValueBoxes,
     cumulative_shares,
+    find_changes,
     find_rules,
     kernel_names,
     leaf_sdp,
@@ -31,6 +35,8 @@ from suffice._core._native import (
 )
 
 __all__ = [
+    "ChangeOptions",
+    "ChangeSpace",
     "Forest",
     "OtherTableError",
     "Projection",
@@ -39,7 +45,9 @@ __all__ = [
     "SearchOptions",
     "SetCells",
     "Tree",
+    "ValueBoxes",
     "cumulative_shares",
+    "find_changes",
     "find_rules",
     "kernel_names",
     "leaf_sdp",

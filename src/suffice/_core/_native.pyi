@@ -10,6 +10,7 @@ Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
 Ranks = NDArray[np.uint32]
 Sets = NDArray[np.uint64]
+Flags = NDArray[np.uint8]
 Progress = Callable[[int], object] | None
 
 class OtherTableError(ValueError): ...
@@ -141,5 +142,46 @@ class RuleOptions:
 def find_rules(
     *, cells: SetCells, rows: Rows, options: RuleOptions, n_threads: int, progress: Progress = None
 ) -> dict[str, NDArray[Any]]: ...
+
+class ValueBoxes:
+    def __init__(self, *, low: Matrix, high: Matrix, has_values: Flags, missing: Flags) -> None: ...
+
+class ChangeOptions:
+    def __init__(
+        self,
+        *,
+        pi: float,
+        min_plausibility: float,
+        everywhere: bool,
+        minimal_only: bool,
+        max_size: int,
+        n_changes: int,
+        max_sets: int,
+        max_nodes: int,
+    ) -> None: ...
+
+class ChangeSpace:
+    def __init__(
+        self,
+        *,
+        forest: Forest,
+        variable_of: NDArray[np.int32],
+        n_variables: int,
+        allowed: list[tuple[int, list[float]]],
+        n_candidates: int,
+        min_node_size: int,
+    ) -> None: ...
+
+def find_changes(
+    *,
+    space: ChangeSpace,
+    regions: ValueBoxes,
+    limits: ValueBoxes,
+    wanted: Flags,
+    target: NDArray[np.int32],
+    options: ChangeOptions,
+    n_threads: int,
+    progress: Progress = None,
+) -> dict[str, Any]: ...
 def kernel_names() -> list[str]: ...
 def use_kernels(*, name: str) -> None: ...

@@ -109,6 +109,7 @@ class PyForest {
     const Forest& get() const { return forest_; }
     // By tree: what its nodes predict, in the order of the arrays that it was built from.
     const std::vector<DoubleMatrix>& values() const { return values_; }
+    std::span<const std::uint32_t> y_rank() const { return span_of(y_rank_); }
 
     // Computed when a set first needs the column. The caller must hold the GIL.
     std::shared_ptr<const ForestColumn> column(std::int32_t number) const {
@@ -185,6 +186,7 @@ void bind_projection(nb::module_& m);
 void bind_distributions(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_rules(nb::module_& m);
+void bind_changes(nb::module_& m);
 void bind_kernels(nb::module_& m);
 
 }  // namespace suffice

@@ -10,6 +10,7 @@ NB_MODULE(_native, m) {
     bind_distributions(m);  // mean, cumulative_shares, quantiles
     bind_search(m);         // SearchOptions, search
     bind_rules(m);          // SetCells, row_sdps, RuleOptions, find_rules
+    bind_changes(m);        // ValueBoxes, ChangeOptions, find_changes
     bind_kernels(m);        // kernel_names, use_kernels
 
     // Off by default. If another library keeps an exception alive, it also keeps all frames of the traceback and what

@@ -5,7 +5,7 @@ The probability is constant between the thresholds of the forest on the column, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,51 @@ def compute_curve(
         at_own=(float(of_set[n]), float(of_all[n])),
         is_exact=is_exact,
     )
+
+
+def compute_target_curve(
+    fitted: Fitted, x: NDArray[np.float32], is_wanted: NDArray[np.bool_], column: int, *, max_steps: int = MAX_STEPS
+) -> Curve:
+    """Compute the probability of wanted outcomes along one column, if all other values stay.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state.
+    x : ndarray of shape (n_columns,), float32
+        The row.
+    is_wanted : ndarray of shape (n_ranks,), bool
+        Whether the outcome of each rank is wanted.
+    column : int
+        The column that moves.
+    max_steps : int, default=1000
+        How many steps are computed at most.
+
+    Returns
+    -------
+    Curve
+        `of_set` is the probability given this column's variable alone, `of_all` that given all variables.
+    """
+    moved = next(v for v, columns in enumerate(fitted.variables.columns) if column in columns)
+    ranks = np.flatnonzero(is_wanted)
+    curves = []
+    for run in np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1):
+        ends = np.array([run[[0, -1]]], dtype=np.uint32)
+        outcomes = Outcomes(np.zeros(1), None, ends[:, 0].copy(), ends[:, 1].copy())
+        curves.append(compute_curve(fitted, x, outcomes, (moved,), column, max_steps=max_steps))
+    first = curves[0]
+    at_missing = [curve.at_missing for curve in curves if curve.at_missing is not None]
+    return replace(
+        first,
+        of_set=np.sum([curve.of_set for curve in curves], axis=0),
+        of_all=np.sum([curve.of_all for curve in curves], axis=0),
+        at_missing=_added(at_missing) if at_missing else None,
+        at_own=_added([curve.at_own for curve in curves]),
+    )
+
+
+def _added(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    return sum(first for first, _ in pairs), sum(second for _, second in pairs)
 
 
 def _steps(fitted: Fitted, moved: Column, own: float, column: int, max_steps: int) -> tuple[Floats, Floats, bool]:

@@ -146,7 +146,7 @@ class Ends:
         return Bounds(name, **fields, **self._number_ends(side, x, is_whole, everywhere))
 
     def _number_ends(self, side: CodedSide, x: np.float32, is_whole: bool, everywhere: bool) -> dict[str, Any]:
-        values = self._sorted_column(side.column)
+        values = self.sorted_column(side.column)
         low, high = side.low, side.high
         neighbours = [_neighbours(values, threshold, x) for threshold in (low, high)]
         is_empty = neighbours[0] == neighbours[1]  # x is missing: both ends lie between the same training values
@@ -176,7 +176,7 @@ class Ends:
         return cache(lambda column: bool(np.isnan(self.X[:, column]).any()))
 
     @cached_property
-    def _sorted_column(self) -> Callable[[int], NDArray[np.float32]]:
+    def sorted_column(self) -> Callable[[int], NDArray[np.float32]]:
         """A function that returns the distinct training values of a column, ascending, and sorts each column once."""
 
         @cache

@@ -41,11 +41,39 @@ from suffice.words import counted, format_confidence, format_percent, format_pro
 MAX_LINES = 10
 
 
-def _card(*children: str) -> Html:
+def card(*children: str) -> Html:
+    """Make a card of parts, with its own style.
+
+    Parameters
+    ----------
+    *children : str
+        The parts.
+
+    Returns
+    -------
+    Html
+        The card.
+    """
     return element("div", "suffice card", element("style", "", Html(read_template("card.css"))), *children)
 
 
-def _head(above: str, large: Sequence[str], badge: str) -> Html:
+def head(above: str, large: Sequence[str], badge: str) -> Html:
+    """Make the head of a card.
+
+    Parameters
+    ----------
+    above : str
+        A line in small type.
+    large : sequence of str
+        What stands below it in large type.
+    badge : str
+        What stands at the right.
+
+    Returns
+    -------
+    Html
+        The head.
+    """
     title = element("div", "", element("div", "eyebrow", above), element("div", "outcome", *large))
     return element("div", "head", title, badge)
 
@@ -88,7 +116,7 @@ def explanation_card(explanation: Explanation) -> str:
         parts.append(element("div", "halves", *halves))
     if picture.stability:
         parts.append(element("div", "part note", picture.stability))
-    return _card(*parts)
+    return card(*parts)
 
 
 def explanations_card(explanations: Explanations) -> str:
@@ -107,7 +135,7 @@ def explanations_card(explanations: Explanations) -> str:
     about, summary = explanations.about, summarize(explanations)
     n_rows, n_sufficient = summary.n_rows, summary.n_sufficient
     badge = element("div", "badge", f"{n_sufficient} of {n_rows} with a sufficient set")
-    parts: list[str] = [_head(f"Explanations of {about['target']}", [counted(n_rows, "row")], badge)]
+    parts: list[str] = [head(f"Explanations of {about['target']}", [counted(n_rows, "row")], badge)]
     parts += [element("div", "care", caution) for caution in summary.cautions]
     share = n_sufficient / max(n_rows, 1)
     shares = [("rows with a sufficient set", share, f"{format_percent(share)} %")] if n_rows else []
@@ -125,7 +153,7 @@ def explanations_card(explanations: Explanations) -> str:
         halves.append(part("Smallest sufficient set", "rows by its size", size_bars(summary.sizes, n_rows)))
     parts += [element("div", "halves", *halves)] if halves else []
     hint = "explanations[0] shows one row, explanations.report('report.html') writes all of them into one page."
-    return _card(*parts, element("div", "part note", hint))
+    return card(*parts, element("div", "part note", hint))
 
 
 def rule_card(rule: Rule) -> str:
@@ -145,7 +173,7 @@ def rule_card(rule: Rule) -> str:
     drawn = _drawings(picture.drawings, None)
     under = " ".join(filter(None, (picture.rows, picture.lift, picture.proof)))
     parts = [_sentence(picture.sentence), _figures(picture), *_checked(picture), drawn]
-    return _card(*parts, element("div", "part note", under))
+    return card(*parts, element("div", "part note", under))
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
@@ -189,8 +217,8 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
     fallback = rule_list.fallback_name_
     about = "Coverage is that of the training rows, precision is expected for new rows." if lines else ""
     otherwise = "No other row is decided." if fallback is None else f"All other rows: {fallback}."
-    return _card(
-        _head(type(rule_list).__name__, [counted(len(lines), "rule")], element("div", "badge", covered)),
+    return card(
+        head(type(rule_list).__name__, [counted(len(lines), "rule")], element("div", "badge", covered)),
         element("div", "part", table),
         element("div", "note under", f"{more} The first rule that covers a row decides. {otherwise} {about}"),
     )
@@ -211,8 +239,8 @@ def explainer_card(name: str, about: Mapping[str, Any]) -> str:
     str
         HTML.
     """
-    return _card(
-        _head(name, [f"explains {about['target']}"], element("div", "badge", "fitted")),
+    return card(
+        head(name, [f"explains {about['target']}"], element("div", "badge", "fitted")),
         element("div", "part", facts(about_facts(about))),
         element(
             "div",
@@ -352,7 +380,7 @@ def _outcome_head(picture: ExplanationPicture) -> Html:
     if picture.kept:
         large.append(element("span", "kept", picture.kept))
     badge = element("div", "badge" if picture.is_sufficient else "badge none", picture.badge)
-    return _head(picture.title, large, badge)
+    return head(picture.title, large, badge)
 
 
 def _words(sentence: Sequence[Word]) -> Html:

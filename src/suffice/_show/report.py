@@ -18,22 +18,25 @@ from typing import Any
 from suffice._engine.bounds import SHOWN_CONFIDENCE
 from suffice._show.axis import rounded
 from suffice._show.cards import about_facts, fidelity_bars, importance_bars, size_bars
+from suffice._show.change_cards import change_parts
 from suffice._show.markup import Html, bar, element, facts, part, read_template
 from suffice._show.picture import importance_shares
 from suffice._show.quality_parts import quality_parts, report_quality
 from suffice._show.report_data import report_data
 from suffice._show.summary import Summary, summarize
+from suffice.changes_of_rows import Changes
 from suffice.explanation import NO_SIGNAL
 from suffice.explanations import Explanations
 from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.words import counted, format_confidence, format_percent, format_probability, format_value
 
 MAX_IMPORTANCES = 15
+MAX_CHANGES = 50  # rows whose changes are written out
 NO_IMPORTANCE = "No variable is in a sufficient set."
 IN_COMMAND = "In the command it is --levels odds."
 
 
-def make_report(explanations: Explanations, *, title: str | None = None) -> str:
+def make_report(explanations: Explanations, *, title: str | None = None, changes: Changes | None = None) -> str:
     """Make the page.
 
     Parameters
@@ -42,6 +45,8 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
         The explanations.
     title : str, default=None
         What stands at the top; None names the target.
+    changes : Changes, default=None
+        What would change the outcomes of rows, which then has a section of its own.
 
     Returns
     -------
@@ -70,12 +75,27 @@ def make_report(explanations: Explanations, *, title: str | None = None) -> str:
             "interval": _about_interval(about),
             "incomplete": _about_incomplete(summary),
             "settings": _settings(explanations),
+            "changes": _changes(changes),
             "style": style,
             "script": script,
             "hash": f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
             "data": embed_json(data),
         },
     )
+
+
+def _changes(changes: Changes | None) -> Html:
+    """Write what would change the outcomes of rows, or nothing."""
+    if changes is None:
+        return Html("")
+    if not isinstance(changes, Changes):
+        raise TypeError(f"`changes` must be what `what_if` returns, got {type(changes).__name__}.")
+    shown = [element("div", "part", *change_parts(answer)) for answer in changes[:MAX_CHANGES]]
+    more = len(changes) - len(shown)
+    if more > 0:
+        shown.append(element("p", "note", f"And {more} more rows: `changes.to_frame()` has them all."))
+    summary = [element("p", "", line) for line in str(changes).splitlines()]
+    return element("section", "changes", element("h2", "", "What would change it"), *summary, *shown)
 
 
 def embed_json(data: Any) -> str:

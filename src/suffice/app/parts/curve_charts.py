@@ -6,6 +6,7 @@ import math
 
 import plotly.graph_objects as go
 
+from suffice._engine.curves import Curve
 from suffice._show.axis import code_text
 from suffice._show.curve_figure import CurveView
 from suffice.app.parts.charts import COLOURS, base_figure, column_axis, plain
@@ -58,6 +59,56 @@ def draw_curve(view: CurveView, scheme: str) -> go.Figure:
         name=plain(f"this row: {view.own_text}, {probability}"),
         marker={"color": panel, "size": 12, "line": {"color": text, "width": 2.5}},
     )
+    return figure
+
+
+def draw_target_curve(curve: Curve, wanted: str, level: float, scheme: str) -> go.Figure:
+    """Draw the probability of the wanted outcome along one column, if all other values stay.
+
+    Parameters
+    ----------
+    curve : Curve
+        The probabilities.
+    wanted : str
+        The wanted outcome, as it is written.
+    level : float
+        The probability that a change must reach.
+    scheme : {"light", "dark"}
+        The colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Steps for a number, bars for categories, with the row's own value.
+    """
+    text, _, blue, _, _, purple, panel = COLOURS[scheme]
+    column = curve.column
+    axis = {"title": f"probability of {plain(wanted)}", "range": [0, 1.04]}
+    figure = base_figure(scheme, 240, xaxis=column_axis(column), yaxis=axis)
+    ends = curve.ends.tolist()
+    if column.kind == "category":
+        codes = list(range(len(curve.of_all)))
+        labels = [code_text(column, code) for code in codes]
+        figure.add_bar(
+            x=codes, y=curve.of_all, name="with this value", marker={"color": blue}, width=0.6,
+            customdata=labels, hovertemplate="%{customdata}: %{y:.2f}<extra></extra>",
+        )  # fmt: skip
+    else:
+        steps = [*curve.of_all.tolist(), float(curve.of_all[-1])]
+        figure.add_scatter(
+            x=ends, y=steps, mode="lines", name="with this value", line={"color": blue, "width": 3, "shape": "hv"},
+            hovertemplate="%{x}: %{y:.2f}<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=[ends[0], ends[-1]], y=[level] * 2, mode="lines", name="level", hoverinfo="skip",
+        line={"color": purple, "dash": "dash", "width": 1.5},
+    )  # fmt: skip
+    if not math.isnan(curve.own):
+        figure.add_scatter(
+            x=[curve.own], y=[curve.at_own[1]], mode="markers",
+            name=f"this row: {format_probability(curve.at_own[1])}",
+            marker={"color": panel, "size": 12, "line": {"color": text, "width": 2.5}},
+        )  # fmt: skip
     return figure
 
 

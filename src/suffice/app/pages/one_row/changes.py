@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,7 +57,8 @@ def change(desk: Desk, stored: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...
     if view == old:
         row = old.row if action == "row" and inputs["row"] in (None, "") else no_update
         return no_update, row, same, no_update, no_update, closed, note
-    if view.row != old.row or action == "reset":
+    is_applied = isinstance(action, dict) and action["type"] == "apply-change"
+    if view.row != old.row or action == "reset" or is_applied:
         by_table = shown_values(workspace, view)
         same = [by_table[column] for column in order]
     explainer = workspace.explainer
@@ -85,7 +87,7 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
     """
     explainer = workspace.explainer
     if isinstance(action, dict):
-        if action["type"] in ("use-pi", "use-levels"):
+        if action["type"] in ("use-pi", "use-levels", "apply-change"):
             return _accept(old, action, inputs)
         return old.with_(edits=read_edits(workspace, old, inputs["values"]))
     if action == "reset":
@@ -111,7 +113,9 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
 
 
 def _accept(old: View, action: Mapping[str, Any], inputs: Mapping[str, Any]) -> View:
-    """Take a setting that a button offers."""
+    """Take a setting, or the values of a change, that a button offers."""
+    if action["type"] == "apply-change":
+        return old.with_(edits=json.loads(action["edits"])) if any(inputs["apply_change"]) else old
     if action["type"] == "use-pi":
         return old.with_(pi=float(action["pi"])) if any(inputs["use_pi"]) else old
     return old.with_(levels="odds") if any(inputs["use_levels"]) else old

@@ -24,6 +24,7 @@ from suffice.app.pages.one_row.changes import change
 from suffice.app.pages.one_row.editors import editors, training_ends
 from suffice.app.pages.one_row.lookalikes import line_columns
 from suffice.app.pages.one_row.stability import register_stability, stability_panel
+from suffice.app.pages.one_row.what_would import register_what_would, what_would_panel
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import grid, page_response, table_columns
 from suffice.app.state.desk import Desk
@@ -83,6 +84,7 @@ def layout(workspace: Workspace, view: View) -> html.Div:
             pieces.panel(
                 "Rule", html.Div(answer.rule, id="rule"), note="of the chosen set, on the training data", wide=True
             ),
+            what_would_panel(workspace),
             stability_panel(),
             *_figure_panels(workspace),
             *_row_panels(workspace),
@@ -337,6 +339,7 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
     _connect_changes(app, desk)
     _connect_answers(app, desk)
     register_stability(app, desk, jobs)
+    register_what_would(app, desk)
     app.callback(
         Output("browser", "getRowsResponse"),
         Input("browser", "getRowsRequest"),
@@ -379,6 +382,7 @@ def _connect_changes(app: Dash, desk: Desk) -> None:
                 "clicked_set": Input("sets", "cellClicked"),
                 "use_pi": Input({"type": "use-pi", "pi": ALL}, "n_clicks"),
                 "use_levels": Input({"type": "use-levels", "pi": ALL}, "n_clicks"),
+                "apply_change": Input({"type": "apply-change", "edits": ALL}, "n_clicks"),
                 "tab": Input("tabs", "value"),
             },
             "stored": State("view", "data"),

@@ -1,0 +1,119 @@
+"""CDP, CRP and fresh rows of boxes on a made-up table with a known law."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from experiments.data.cell_law import CellLaw, make_cell_law
+from experiments.runs import Experiment, Line, Outcome, Plan
+from suffice import SufficientExplainer
+
+NAMES = ("A", "B", "C", "U", "V")  # U and V are noise
+PI = 0.9
+CHECKS = ("everywhere", "mean")
+N_FRESH = 200
+READING = (
+    "The boxes of `check='everywhere'` keep their promise with room to spare: every point of them has to reach pi, so "
+    "they lie in cells with the probability 0.97. CDP is missed by a little: all other columns are known, the two of "
+    "noise among them, and each known column costs rows."
+)
+
+
+def run(plan: Plan, seed: int) -> Outcome:
+    """Compare estimates with the law for test rows: CDP of all sets of A, B and C, CRP of the boxes that are found."""
+    outcome = Outcome()
+    law = make_cell_law(random_state=seed)
+    frame, y = _draw(law, plan.pick(20_000, 2_000, 600), 1000 + seed)
+    rows, _ = _draw(law, plan.pick(200, 20, 10), 2000 + seed)
+    explainer = SufficientExplainer(pi=PI, random_state=seed).fit(frame, y)
+    X = rows.to_numpy()
+    gaps = []
+    for free in (S for k in (1, 2, 3) for S in combinations(range(law.n_columns), k)):
+        kept = [name for position, name in enumerate(NAMES) if position not in free]
+        estimates = explainer.sdp(rows, kept, np.ones(len(rows), dtype=int))
+        gaps.append(np.abs(estimates - [law.chance(x, free)[0] for x in X[:, : law.n_columns]]))
+    outcome.figures |= {"CDP mean": float(np.mean(gaps)), "CDP max": float(np.max(gaps))}
+    asked = rows[explainer.predict(rows) == 0]
+    for check in CHECKS:
+        _check_boxes(outcome, law, explainer, asked, check, seed)
+    return outcome
+
+
+def _check_boxes(outcome: Outcome, law: CellLaw, explainer: Any, rows: Any, check: str, seed: int) -> None:
+    """Compare the CRP and the plausibility of boxes with the law, and draw fresh outcomes of rows in them."""
+    start = time.perf_counter()
+    changes = explainer.what_if(rows, 1, n=1, check=check)
+    outcome.seconds[f"suffice, check={check!r}"] = (time.perf_counter() - start) / len(rows)
+    X = rows.to_numpy()[:, : law.n_columns]
+    rng = np.random.default_rng(seed)
+    estimates, truths, fresh = [], [], []
+    for x, answer in zip(X, changes, strict=True):
+        if (change := answer.best) is not None:
+            # Noise has no say in the law: a box is one over A, B and C, and U and V may be anything.
+            free = [NAMES.index(name) for name in change.variables if NAMES.index(name) < law.n_columns]
+            box = {NAMES.index(c.column): (c.low, c.high) for c in change.conditions if c.column in NAMES[:3]}
+            truths.append(law.chance(x, free, box))
+            estimates.append((change.mean, change.plausibility))
+            fresh.append(float(law.draw_inside(x, free, box, N_FRESH, rng).mean()))
+    found, known = np.array(estimates).reshape(-1, 2), np.array(truths).reshape(-1, 2)
+    gaps = np.abs(found - known) if len(found) else np.full((1, 2), np.nan)
+    outcome.figures |= {
+        f"{check} found": len(found) / len(rows),
+        f"{check} CRP mean": float(gaps[:, 0].mean()),
+        f"{check} CRP max": float(gaps[:, 0].max()),
+        f"{check} plausibility mean": float(gaps[:, 1].mean()),
+        f"{check} true CRP": float(known[:, 0].mean()) if len(found) else float("nan"),
+        f"{check} fresh": float(np.mean(fresh)) if fresh else float("nan"),
+        f"{check} below": float(np.mean(known[:, 0] < PI - 0.02)) if len(found) else float("nan"),
+        f"{check} proven": float(np.mean([a.best.optimal for a in changes if a.best])) if len(found) else float("nan"),
+    }
+
+
+def _draw(law: CellLaw, n_rows: int, seed: int) -> tuple[Any, Any]:
+    """Draw rows of A, B and C, with two columns of noise."""
+    import pandas as pd
+
+    X, y = law.draw(n_rows, seed)
+    noise = np.random.default_rng(seed + 1).random((n_rows, 2))
+    return pd.DataFrame(np.hstack([X, noise]), columns=list(NAMES)), y
+
+
+def _lines() -> list[Line]:
+    lines = [
+        Line("CDP of all sets of A, B, C", "mean distance from the truth", "CDP mean", goal=("<=", 0.02)),
+        Line("CDP of all sets of A, B, C", "largest distance from the truth", "CDP max"),
+    ]
+    for check in CHECKS:
+        for figure, label, goal in (
+            ("CRP mean", "mean distance from the truth", ("<=", 0.02)),
+            ("CRP max", "largest distance from the truth", None),
+            ("plausibility mean", "mean distance of the plausibility from the truth", None),
+            ("true CRP", "true CRP", None),
+            ("fresh", "fresh rows of the boxes that reach the target", (">=", PI - 0.02)),
+            ("below", "boxes with a true CRP below 0.88", None),
+            ("found", "rows with a box", None),
+            ("proven", "boxes proven optimal", (">=", 0.95)),
+        ):
+            lines.append(Line(f"CRP of boxes, check={check!r}", label, f"{check} {figure}", goal=goal))
+    return lines
+
+
+EXPERIMENT = Experiment(
+    name="changes-law",
+    title="Counterfactual probabilities against a known law",
+    setting=(
+        "A made-up table of 20 000 rows: three dependent columns A, B and C, each cut into four parts; the 64 cells "
+        "have unequal probabilities, and the outcome 1 has the probability 0.03 or, in four cells of ten, 0.97. Two "
+        "columns of noise. The library's default forest; 200 test rows; those that the forest predicts to be 0 are to "
+        "become 1, with pi = 0.9. CDP is compared for all sets of A, B and C, with all other columns known. The true "
+        "CRP of a box is a sum over cells; 200 fresh outcomes are drawn from the law for each box, with what does not "
+        "change as it is."
+    ),
+    lines=_lines(),
+    run=run,
+    reading=READING,
+)

@@ -1,0 +1,278 @@
+"""What may change, and how far: fixed variables, directions and bounds, as boxes of the matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._engine.fitted import Fitted
+from suffice._table.encoding import Column
+from suffice.errors import did_you_mean
+from suffice.words import to_plain
+
+Matrix = NDArray[np.float32]
+LOWEST, HIGHEST = np.float32(-np.inf), np.float32(np.inf)
+# The core tells so many variables apart.
+MAX_CHANGEABLE = 63
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What may change, and how far.
+
+    Parameters
+    ----------
+    changeable : tuple of int
+        The variables that may change.
+    low, high : dict of int to float
+        The smallest and the largest number that a column of the matrix may have, both included.
+    labels : dict of int to tuple of int
+        The codes that a column of categories may have.
+    up, down : frozenset of int
+        The columns that may only grow, and those that may only shrink.
+    """
+
+    changeable: tuple[int, ...]
+    low: dict[int, float]
+    high: dict[int, float]
+    labels: dict[int, tuple[int, ...]]
+    up: frozenset[int] = frozenset()
+    down: frozenset[int] = frozenset()
+
+    def ends(self, column: int, own: float) -> tuple[float, float]:
+        """Return the smallest and the largest number that a column of a row may have.
+
+        Parameters
+        ----------
+        column : int
+            The column of the matrix.
+        own : float
+            The row's own value; NaN if it is missing.
+
+        Returns
+        -------
+        tuple of float
+            Both ends are included.
+        """
+        low, high = self.low.get(column, -math.inf), self.high.get(column, math.inf)
+        if not math.isnan(own):
+            low = max(low, own) if column in self.up else low
+            high = min(high, own) if column in self.down else high
+        return low, high
+
+    def boxes(self, X: Matrix) -> dict[str, NDArray[Any]]:
+        """Return where each row may move, as the core takes it: low < value <= high.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns), float32
+            The rows. A value that is known does not become missing.
+
+        Returns
+        -------
+        dict of str to ndarray
+            `low`, `high`, `has_values` and `missing` for each row and column.
+        """
+        low, high = np.full(X.shape, LOWEST), np.full(X.shape, HIGHEST)
+        for column, end in self.low.items():
+            low[:, column] = below(end)
+        for column, end in self.high.items():
+            high[:, column] = at_most(end)
+        is_known = ~np.isnan(X)
+        for column in self.up:
+            own = np.nextafter(X[:, column], LOWEST)
+            low[:, column] = np.where(is_known[:, column], np.maximum(low[:, column], own), low[:, column])
+        for column in self.down:
+            own = X[:, column]
+            high[:, column] = np.where(is_known[:, column], np.minimum(high[:, column], own), high[:, column])
+        return {
+            "low": low,
+            "high": high,
+            "has_values": (low < high).astype(np.uint8),
+            "missing": (~is_known).astype(np.uint8),
+        }
+
+
+def region_of_rows(X: Matrix) -> dict[str, NDArray[Any]]:
+    """Return the boxes that hold one row each.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns), float32
+        The rows.
+
+    Returns
+    -------
+    dict of str to ndarray
+        `low`, `high`, `has_values` and `missing` for each row and column.
+    """
+    is_missing = np.isnan(X)
+    return {
+        "low": np.where(is_missing, HIGHEST, np.nextafter(X, LOWEST)),
+        "high": np.where(is_missing, LOWEST, X),
+        "has_values": (~is_missing).astype(np.uint8),
+        "missing": is_missing.astype(np.uint8),
+    }
+
+
+def below(end: float) -> np.float32:
+    """Return the largest float32 that lies below all float32 values from an end on.
+
+    Parameters
+    ----------
+    end : float
+        The end.
+
+    Returns
+    -------
+    float32
+        Values are at least `end` exactly if they are greater.
+    """
+    with np.errstate(over="ignore"):
+        rounded = np.float32(end)
+    first = rounded if float(rounded) >= end else np.nextafter(rounded, HIGHEST)
+    return np.float32(np.nextafter(first, LOWEST))
+
+
+def at_most(end: float) -> np.float32:
+    """Return the largest float32 up to an end.
+
+    Parameters
+    ----------
+    end : float
+        The end.
+
+    Returns
+    -------
+    float32
+        Values are at most `end` exactly if they are at most this.
+    """
+    with np.errstate(over="ignore"):
+        rounded = np.float32(end)
+    return rounded if float(rounded) <= end else np.float32(np.nextafter(rounded, LOWEST))
+
+
+def read_limits(
+    state: Fitted,
+    fixed: Sequence[str | int],
+    only: Sequence[str | int] | None,
+    direction: Mapping[str, str] | None,
+    bounds: Mapping[str, Any] | None,
+) -> Limits:
+    """Read what may change, and how far.
+
+    Parameters
+    ----------
+    state : Fitted
+        The fitted state.
+    fixed : sequence of str or int
+        Variables that must not change.
+    only : sequence of str or int, or None
+        The variables that may change; None for all.
+    direction : mapping of str to str, or None
+        "up" or "down" for variables that may only grow or only shrink.
+    bounds : mapping of str to object, or None
+        (low, high) for numbers, either of which may be None, and lists of allowed categories.
+
+    Returns
+    -------
+    Limits
+        The limits.
+    """
+    variables = state.variables
+    for name, chosen in (("fixed", fixed), ("only", only)):
+        if isinstance(chosen, str):
+            raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}.")
+    kept = set(_subset(state, "fixed", fixed))
+    allowed = set(range(len(variables))) if only is None else set(_subset(state, "only", only))
+    both = sorted(variables.names[v] for v in kept & allowed) if only is not None else []
+    if both:
+        raise ValueError(f"`fixed` and `only` both name {both}: a variable may change or not.")
+    changeable = sorted(allowed - kept)
+    if not changeable:
+        raise ValueError("Nothing may change: `fixed` and `only` leave no variable.")
+    if len(changeable) > MAX_CHANGEABLE:  # those that matter most to the forest
+        ranked = [v for v in (*state.ranking(), *changeable) if v in set(changeable)]
+        changeable = sorted(list(dict.fromkeys(ranked))[:MAX_CHANGEABLE])
+    up: set[int] = set()
+    down: set[int] = set()
+    for name, way in (direction or {}).items():
+        column = _column(state, "direction", name)
+        if way not in ("up", "down"):
+            raise ValueError(f"`direction` of {name!r} must be 'up' or 'down', got {way!r}.")
+        if state.encoding.columns[column].kind == "category":
+            raise ValueError(f"`direction` is for numbers, but {name!r} holds categories: list those in `bounds`.")
+        (up if way == "up" else down).add(column)
+    low: dict[int, float] = {}
+    high: dict[int, float] = {}
+    labels: dict[int, tuple[int, ...]] = {}
+    for name, ends in (bounds or {}).items():
+        column = _column(state, "bounds", name)
+        kind = state.encoding.columns[column]
+        if kind.kind == "category":
+            labels[column] = _codes(name, kind, ends)
+            continue
+        first, last = _ends(name, ends)
+        if first > -math.inf:
+            low[column] = first
+        if last < math.inf:
+            high[column] = last
+    return Limits(tuple(changeable), low, high, labels, frozenset(up), frozenset(down))
+
+
+def _subset(state: Fitted, name: str, chosen: Any) -> tuple[int, ...]:
+    try:
+        return state.variables.subset(list(chosen or ()))
+    except ValueError as error:
+        raise ValueError(f"In `{name}`: {error}") from None
+
+
+def _column(state: Fitted, name: str, key: str) -> int:
+    """Find the column of the matrix that a variable or a column name means."""
+    names = [column.name for column in state.encoding.columns]
+    if key in names:
+        return names.index(key)
+    if key in state.variables.names:
+        columns = [names[c] for c in state.variables.columns[state.variables.position(key)]]
+        raise ValueError(f"In `{name}`: {key!r} has several columns, name one of them: {columns}.")
+    raise ValueError(f"In `{name}`: unknown variable {key!r}.{did_you_mean(key, names)}")
+
+
+def _ends(name: str, ends: Any) -> tuple[float, float]:
+    is_pair = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) == 2
+    try:
+        if not is_pair:
+            raise ValueError
+        low = -math.inf if ends[0] is None else float(ends[0])
+        high = math.inf if ends[1] is None else float(ends[1])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"`bounds` of {name!r} must be (low, high), either of which may be None, got {ends!r}."
+        ) from None
+    if math.isnan(low) or math.isnan(high) or low > high:
+        raise ValueError(f"`bounds` of {name!r} contradict each other: no number lies in {ends!r}.")
+    return low, high
+
+
+def _codes(name: str, column: Column, chosen: Any) -> tuple[int, ...]:
+    if isinstance(chosen, str) or not isinstance(chosen, Sequence | AbstractSet | np.ndarray):
+        raise ValueError(f"`bounds` of {name!r} must be a list of its categories, got {chosen!r}.")
+    known = {label: code for code, labels in enumerate(column.labels) for label in labels}
+    codes = set()
+    for label in chosen:
+        if to_plain(label) not in known:
+            listed = list(known)[:10]
+            raise ValueError(
+                f"`bounds` of {name!r}: unknown category {label!r}; there are {listed}."
+                f"{did_you_mean(label, map(str, known))}"
+            )
+        codes.add(known[to_plain(label)])
+    if not codes:
+        raise ValueError(f"`bounds` of {name!r} allow no category.")
+    return tuple(sorted(codes))

@@ -1,0 +1,72 @@
+"""Rows of a user's table with other values in some columns, as a table of the same kind, for a model to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice._table.frames import as_frame, for_model
+
+
+def move_rows(X: Any, rows: Sequence[int], moved: Sequence[Mapping[int, Any]], names: Sequence[str]) -> Any:
+    """Copy rows of a table, with other values in some columns.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_rows, n_columns)
+        The table.
+    rows : sequence of int
+        The rows to copy; a row may be copied several times.
+    moved : sequence of mapping of int to object
+        For each copy the columns that get another value, by position in `names`; None for a missing one.
+    names : sequence of str
+        The columns of the training table, by which a frame is addressed.
+
+    Returns
+    -------
+    array or frame
+        The copies, in a form that models take.
+    """
+    X = for_model(X)
+    frame = as_frame(X)
+    changed = sorted({column for values in moved for column in values})
+    if frame is None:
+        array = np.array(np.asarray(X)[list(rows)])
+        for i, values in enumerate(moved):
+            for column, value in values.items():
+                array[i, column] = np.nan if value is None else value
+        return array
+    copies = frame[list(rows)]
+    for column in changed:
+        name = names[column]
+        values = copies[name].to_list()
+        for i, of_copy in enumerate(moved):
+            if column in of_copy:
+                values[i] = of_copy[column]
+        copies = _with_column(copies, name, values)
+    return copies.to_native()
+
+
+def _with_column(frame: Any, name: str, values: list[Any]) -> Any:
+    """Replace a column by values of the same type, if they fit into it."""
+    import narwhals.stable.v2 as nw
+
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        import pandas as pd
+
+        column = native[name]
+        series = pd.Series(values, index=native.index, name=name, dtype=object)
+        try:
+            same = series.astype(column.dtype)
+        except (TypeError, ValueError):  # a missing value in a column of whole numbers
+            same = series.infer_objects()
+        # 2.5 would become 2 in a column of whole numbers.
+        series = same if (same.isna() | (same.astype(object) == series)).all() else series.infer_objects()
+        return nw.from_native(native.assign(**{name: series}))
+    dtype = frame[name].dtype
+    fits = not (dtype.is_integer() and any(isinstance(v, float) and v != int(v) for v in values if v is not None))
+    series = nw.new_series(name, values, dtype if fits else None, backend=frame.implementation)
+    return frame.with_columns(series.alias(name))

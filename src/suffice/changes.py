@@ -1,0 +1,422 @@
+"""What would change the outcome of one row: changes as frozen values, with their texts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from suffice._table.encoding import Column
+from suffice.conditions import Condition
+from suffice.words import (
+    counted,
+    format_label,
+    format_level,
+    format_number,
+    format_percent,
+    format_probability,
+    format_value,
+    join,
+    name_model,
+    to_plain,
+)
+
+# Categories that a sentence lists before it only counts them.
+N_LISTED = 5
+ASSOCIATION = (
+    "This is what rows like this one show in the data, not what would happen if someone acted: association, not cause."
+)
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a change does to one column of the table.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    before, after : object
+        The row's own value and that of the least change; None if it is missing.
+    text : str
+        It in words: "from 99.65 down to at most 56".
+    """
+
+    column: str
+    before: Any
+    after: Any
+    text: str
+
+    def __str__(self) -> str:
+        """Return the column with what happens to it."""
+        return f"{self.column} {self.text}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A box of values that would change the outcome, and its point that is nearest to the row.
+
+    Parameters
+    ----------
+    variables : tuple of str
+        The variables that are free to change; all others keep the values of the row.
+    conditions : tuple of Condition
+        The box: what these variables must fulfil. The ends belong to it.
+    moves : tuple of Move
+        The least change: what moves, and how far.
+    stays : tuple of Condition
+        Conditions of the box that the row fulfils already: these must stay fulfilled.
+    values : dict of str to object
+        The least change as values of columns.
+    probability : float
+        The forest's probability of the target at the least change.
+    mean : float
+        The probability of the target in the box, given what does not change (CRP).
+    plausibility : float
+        The probability of the box, given what does not change.
+    bound : float
+        No box over these variables has a larger plausibility.
+    cdp : float
+        The probability of the target if the variables are free, given what does not change.
+    support : int
+        The training rows in the box that are like the row in what does not change.
+    n_wanted : int
+        How many of them have the target.
+    rows : tuple of int
+        Their positions in the training table.
+    check : {"everywhere", "mean"}
+        Whether the forest gives the target at every point of the box, or the rows in it do on average.
+    cost : float
+        The sum over moved variables of the share of training rows that lie between the old and the new value (1 for
+        categories), times the cost of the variable.
+    confirmed : bool or None
+        Whether the model that is explained gives the target at the least change; None if no model was asked.
+    confirmed_share : float or None
+        The share of rows moved into the box, with values of training rows there, for which it does.
+    n_asked : int
+        How many such rows it was asked about.
+    pi : float
+        The level that was required.
+    """
+
+    variables: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    moves: tuple[Move, ...]
+    stays: tuple[Condition, ...]
+    values: dict[str, Any] = field(hash=False)
+    probability: float = 0.0
+    mean: float = 0.0
+    plausibility: float = 0.0
+    bound: float = 0.0
+    cdp: float = 0.0
+    support: int = 0
+    n_wanted: int = 0
+    rows: tuple[int, ...] = field(default=(), repr=False)
+    check: Literal["everywhere", "mean"] = "everywhere"
+    cost: float = 0.0
+    confirmed: bool | None = None
+    confirmed_share: float | None = None
+    n_asked: int = 0
+    pi: float = 0.9
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no box over these variables is proven to be more plausible."""
+        return self.bound <= self.plausibility + 1e-9
+
+    @property
+    def sentence(self) -> str:
+        """The least change in words, such as "income from 20 up to at least 35"."""
+        moved = "; ".join(map(str, self.moves))
+        if not self.stays:
+            return moved
+        kept = join([str(condition) for condition in self.stays])
+        return f"{moved}; and keep {kept}" if moved else f"keep {kept}"
+
+    @property
+    def box_text(self) -> str:
+        """The whole box, as the conditions of a rule."""
+        return " AND ".join(map(str, self.conditions))
+
+    def evidence(self, target: str) -> str:
+        """Tell how many rows show it, and how probable it is.
+
+        Parameters
+        ----------
+        target : str
+            The wanted outcomes, as they are written.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        of_rows = f"{counted(self.support, 'training row')} like this one {'is' if self.support == 1 else 'are'} there"
+        return (
+            f"{of_rows} ({format_percent(self.plausibility)} % of such rows by weight), {self.n_wanted} of them with "
+            f"{target}; the forest gives it probability {format_probability(self.probability)} at the least change."
+        )
+
+    def confirmation(self, model: str | None) -> str:
+        """Tell whether the model agrees.
+
+        Parameters
+        ----------
+        model : str or None
+            What the model is called.
+
+        Returns
+        -------
+        str
+            A sentence; nothing if no model was asked.
+        """
+        if self.confirmed is None:
+            return ""
+        name = name_model(model)
+        agrees = f"{name[0].upper()}{name[1:]} {'agrees' if self.confirmed else 'does NOT agree: not confirmed'}"
+        if self.confirmed_share is None:
+            return f"{agrees}."
+        n_agreed = round(self.confirmed_share * self.n_asked)
+        return f"{agrees}; it does for {n_agreed} of {counted(self.n_asked, 'row')} moved there."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Everything but the positions of the training rows in words and numbers.
+        """
+        return {
+            "variables": list(self.variables),
+            "sentence": self.sentence,
+            "box": self.box_text,
+            "moves": [
+                {"column": move.column, "before": move.before, "after": move.after, "text": move.text}
+                for move in self.moves
+            ],
+            "values": dict(self.values),
+            "probability": self.probability,
+            "mean": self.mean,
+            "plausibility": self.plausibility,
+            "bound": self.bound,
+            "optimal": self.optimal,
+            "cdp": self.cdp,
+            "support": self.support,
+            "n_wanted": self.n_wanted,
+            "check": self.check,
+            "cost": self.cost,
+            "confirmed": self.confirmed,
+            "confirmed_share": self.confirmed_share,
+            "rows": list(self.rows),
+        }
+
+    def __str__(self) -> str:
+        """Return the least change in words."""
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """What would change the outcome of one row.
+
+    Parameters
+    ----------
+    outcome : object
+        The present outcome.
+    wanted : str
+        The wanted outcomes, as they are written: "good", "at least 200".
+    changes : tuple of Change
+        The changes, best first. Their boxes do not overlap.
+    is_reached : bool
+        Whether the row has the target already; then there are no changes.
+    nearest : Change or None
+        If there are no changes: what comes nearest, marked by its probability or its plausibility.
+    is_too_rare : bool
+        Whether the nearest one reaches the level, but is not plausible enough.
+    values : dict of str to object
+        The row.
+    pi : float
+        The probability of the target that a change must reach.
+    min_plausibility : float
+        The plausibility that a change must have.
+    max_size : int
+        How many variables could change at most.
+    n_changeable : int
+        How many variables may change.
+    is_complete : bool
+        Whether all sets of variables were searched.
+    target : str
+        What the outcomes are called.
+    source : {"forest", "model", "given"}
+        Where the present outcome comes from.
+    model : str or None
+        The class of the model that is explained; None if the data are.
+    columns : tuple of Column
+        The columns of the training table as the forest sees them.
+    row : int or None
+        The position of the row in the table.
+    id : str or None
+        The identifier of the row, if rows have any.
+    """
+
+    outcome: Any
+    wanted: str
+    changes: tuple[Change, ...]
+    is_reached: bool
+    nearest: Change | None
+    is_too_rare: bool
+    values: dict[str, Any] = field(hash=False)
+    pi: float = 0.9
+    min_plausibility: float = 0.0
+    max_size: int = 3
+    n_changeable: int = 0
+    is_complete: bool = True
+    target: str = "y"
+    source: Literal["forest", "model", "given"] = "forest"
+    model: str | None = None
+    columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
+    row: int | None = None
+    id: str | None = None
+
+    @property
+    def best(self) -> Change | None:
+        """The best change, if there is one."""
+        return self.changes[0] if self.changes else None
+
+    @property
+    def label(self) -> str:
+        """What the row is called."""
+        return "The row" if self.row is None else f"Row {self.row if self.id is None else self.id}"
+
+    @property
+    def outcome_text(self) -> str:
+        """The present outcome, as it is written."""
+        return format_value(self.outcome) if isinstance(self.outcome, float) else format_label(self.outcome)
+
+    @property
+    def lead(self) -> str:
+        """The answer in one sentence."""
+        target = "outcome" if self.target in ("y", "prediction") else self.target
+        if self.is_reached:
+            return f"{self.label} has the {target} {self.outcome_text}: the target ({self.wanted}) is reached already."
+        level = format_level(self.pi)
+        if self.best is None:
+            return f"No: {self._no_text}"
+        return (
+            f"{self.label} has the {target} {self.outcome_text}; with probability {level} or more it would be "
+            f"{self.wanted} with {self.best.sentence}."
+        )
+
+    @property
+    def _no_text(self) -> str:
+        count = counted(min(self.max_size, self.n_changeable), "variable")
+        text = (
+            f"no change of up to {count} reaches {self.wanted} with probability {format_level(self.pi)} and a "
+            f"plausibility of {format_number(self.min_plausibility)}."
+        )
+        if self.nearest is None:
+            return f"{text} Nothing that may change makes a difference."
+        miss = self.nearest
+        if self.is_too_rare:
+            share = f"{int(1000 * miss.plausibility) / 10:g}"  # rounded down: less than the least one
+            return f"{text} Nearest: {miss.sentence}; but only {share} % of rows like this one are there."
+        if miss.check == "mean":
+            free = join(list(miss.variables))
+            return f"{text} Nearest: {free} free, probability {format_probability(miss.probability)}."
+        return f"{text} Nearest: {miss.sentence}, probability {format_probability(miss.probability)}."
+
+    @property
+    def text(self) -> str:
+        """The answer in plain words: the changes with what supports them."""
+        lines = [self.lead]
+        for i, change in enumerate(self.changes):
+            lines.append(f"{i + 1}. {change.sentence}.")
+            lines.append(f"   {change.evidence(self.wanted)}")
+            if change.confirmed is not None:
+                lines.append(f"   {change.confirmation(self.model)}")
+        if self.nearest is not None and self.nearest.confirmed is not None:
+            lines.append(f"   {self.nearest.confirmation(self.model)}")
+        if not self.is_complete:
+            lines.append("Not all sets of variables were searched: raise `max_sets`.")
+        if self.changes and self.model is None:
+            lines.append(ASSOCIATION)
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The row, its outcome, the target, the changes, and the nearest miss if there are none.
+        """
+        return {
+            **({} if self.id is None else {"id": self.id}),
+            "row": self.row,
+            "outcome": to_plain(self.outcome),
+            "target": self.wanted,
+            "is_reached": self.is_reached,
+            "pi": self.pi,
+            "min_plausibility": self.min_plausibility,
+            "is_complete": self.is_complete,
+            "values": dict(self.values),
+            "changes": [change.to_dict() for change in self.changes],
+            "nearest": None if self.nearest is None else self.nearest.to_dict(),
+            "is_too_rare": self.is_too_rare,
+            "text": self.text,
+        }
+
+    def __str__(self) -> str:
+        """Return the answer in plain words."""
+        return self.text
+
+    def _repr_html_(self) -> str:
+        from suffice._show.change_cards import change_card
+
+        return change_card(self)
+
+
+def move_text(column: Column, before: Any, after: Any, low: float, high: float, labels: tuple[Any, ...]) -> str:
+    """Write what happens to a column.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    before, after : object
+        Its value now, and at the least change.
+    low, high : float
+        Numbers: the ends of the box, both included.
+    labels : tuple of object
+        Categories: those in the box.
+
+    Returns
+    -------
+    str
+        Part of a sentence.
+
+    Examples
+    --------
+    >>> move_text(Column("price", 0), 99.65, 56.0, -math.inf, 56.0, ())
+    'from 99.65 down to at most 56'
+    >>> move_text(Column("age", 0, "whole"), 20, 35, 35, 60, ())
+    'from 20 up to between 35 and 60'
+    """
+    if after is None:
+        return f"from {format_value(before)} to missing"
+    if column.kind == "category":
+        others = [format_label(label) for label in labels if label != after]
+        shown = [format_label(after), *others[: N_LISTED - 1]]
+        more = f" or {len(others) - N_LISTED + 1} more" if len(others) >= N_LISTED else ""
+        listed = " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 and not more else [", ".join(shown)])
+        return f"from {format_value(before)} to {listed}{more}"
+    if math.isinf(high):
+        end = f"at least {format_value(low)}"
+    elif math.isinf(low):
+        end = f"at most {format_value(high)}"
+    else:
+        end = f"between {format_value(low)} and {format_value(high)}" if low < high else format_value(low)
+    if before is None:
+        return f"from missing to {end}"
+    return f"from {format_value(before)} {'up' if after > before else 'down'} to {end}"

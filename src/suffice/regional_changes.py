@@ -1,0 +1,262 @@
+"""Regional counterfactual rules: what would change the outcome of all rows that a rule covers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice._engine.change_boxes import sides_of
+from suffice._engine.change_limits import Limits
+from suffice._engine.change_search import FoundChange
+from suffice._engine.fitted import Fitted
+from suffice._table.frames import make_frame
+from suffice.conditions import Condition, conditions_of
+from suffice.rules import Rule
+from suffice.words import counted, format_percent, format_probability, to_plain
+
+
+@dataclass(frozen=True)
+class RegionalChange:
+    """IF a rule THEN an outcome, UNLESS some variables lie in a box.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The rule.
+    outcome : object
+        Its outcome.
+    wanted : str
+        The wanted outcomes, as they are written.
+    unless : tuple of Condition
+        The box in which the wanted outcomes hold; empty if there is none.
+    variables : tuple of str
+        The variables of the box; the other variables stay as the rule has them.
+    probability : float or None
+        The probability of the wanted outcomes in the box; None if there is no box.
+    plausibility : float or None
+        The probability of the box, given what stays.
+    bound : float or None
+        No box over these variables has a larger plausibility.
+    support : int
+        The training rows in the box that are like those of the rule in what stays.
+    n_wanted : int
+        How many of them have a wanted outcome.
+    nearest : float or None
+        If there is no box: the highest probability of the wanted outcomes that was found.
+    nearest_variables : tuple of str
+        The variables that it takes to be free.
+    """
+
+    conditions: tuple[Condition, ...]
+    outcome: Any
+    wanted: str
+    unless: tuple[Condition, ...] = ()
+    variables: tuple[str, ...] = ()
+    probability: float | None = None
+    plausibility: float | None = None
+    bound: float | None = None
+    support: int = 0
+    n_wanted: int = 0
+    nearest: float | None = None
+    nearest_variables: tuple[str, ...] = ()
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no box over these variables is more plausible."""
+        return self.bound is not None and self.plausibility is not None and self.bound <= self.plausibility + 1e-9
+
+    @property
+    def rule_text(self) -> str:
+        """The conditions of the rule."""
+        return " AND ".join(map(str, self.conditions)) or "all rows"
+
+    @property
+    def unless_text(self) -> str:
+        """The conditions of the box; nothing if there is none."""
+        return " AND ".join(map(str, self.unless))
+
+    def __str__(self) -> str:
+        """Return the rule with what changes it, in one sentence."""
+        start = f"IF {self.rule_text} THEN {self.outcome}"
+        if not self.unless:
+            found = "" if self.nearest is None else f"; nearest: probability {format_probability(self.nearest)}"
+            free = f" with {', '.join(self.nearest_variables)} free" if self.nearest_variables else ""
+            return f"{start}  (no change to {self.wanted} was found{found}{free if found else ''})"
+        probability = format_probability(self.probability or 0.0)
+        rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of such rows"
+        return f"{start} UNLESS {self.unless_text}, then {self.wanted}  (probability {probability}, {rows})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The fields, with conditions as text.
+        """
+        return {
+            "rule": self.rule_text,
+            "outcome": to_plain(self.outcome),
+            "unless": self.unless_text or None,
+            "target": self.wanted,
+            "variables": list(self.variables),
+            "probability": self.probability,
+            "plausibility": self.plausibility,
+            "optimal": self.optimal,
+            "support": self.support,
+            "n_wanted": self.n_wanted,
+            "nearest": self.nearest,
+        }
+
+
+class RegionalChanges(Sequence[RegionalChange]):
+    """What would change the outcomes of rules, in their order. Made by ``SufficientExplainer.what_if_rules``.
+
+    Parameters
+    ----------
+    changes : sequence of RegionalChange
+        The best change of each rule.
+    library : str or None, default=None
+        The kind of the frames that are made.
+    """
+
+    def __init__(self, changes: Sequence[RegionalChange], library: str | None = None) -> None:
+        self.changes = tuple(changes)
+        self.library = library
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self.changes)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the change of a rule, or those of several."""
+        if isinstance(index, slice):
+            return RegionalChanges(self.changes[index], self.library)
+        return self.changes[index]
+
+    def __iter__(self) -> Iterator[RegionalChange]:
+        """Yield the changes in the order of the rules."""
+        return iter(self.changes)
+
+    def to_frame(self) -> Any:
+        """Return a table with one line for each rule: rule, outcome, unless, and what supports it.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The frame.
+        """
+        lines = [change.to_dict() for change in self]
+        names = lines[0] if lines else {}
+        columns = {name: [line[name] for line in lines] for name in names}
+        if columns:
+            columns["variables"] = [", ".join(names) for names in columns["variables"]]
+        return make_frame(columns, self.library)
+
+    def to_json(self, **options: Any) -> str:
+        """Return the changes as JSON.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=2``.
+
+        Returns
+        -------
+        str
+            A list with one entry for each rule.
+        """
+        return json.dumps([change.to_dict() for change in self], default=str, **options)
+
+    def __str__(self) -> str:
+        """Return one sentence for each rule."""
+        return "\n".join(map(str, self))
+
+
+def read_rules(rules: Any) -> list[tuple[tuple[Condition, ...], Any]]:
+    """Read rules of any kind.
+
+    Parameters
+    ----------
+    rules : Rule, list of rules, or fitted GlobalRules
+        The rules, or the lines of a list of rules.
+
+    Returns
+    -------
+    list of (tuple of Condition, object)
+        The conditions and the outcome of each.
+    """
+    lines = getattr(rules, "rules_", rules)
+    if isinstance(lines, Rule):
+        lines = [lines]
+    read = []
+    for line in lines:
+        if line is None:
+            continue
+        rule = getattr(line, "rule", line)
+        if not isinstance(rule, Rule):
+            raise TypeError(f"`rules` must hold rules, got {type(line).__name__}.")
+        read.append((rule.conditions, getattr(line, "output", rule.outcome)))
+    return read
+
+
+def make_regional(
+    state: Fitted, rule: tuple[tuple[Condition, ...], Any], wanted: str, found: Any, n_wanted: int, limits: Limits
+) -> RegionalChange:
+    """Turn what was found for a rule into a value.
+
+    Parameters
+    ----------
+    state : Fitted
+        The fitted state.
+    rule : (tuple of Condition, object)
+        The rule and its outcome.
+    wanted : str
+        The wanted outcomes, as they are written.
+    found : FoundChanges
+        What was found.
+    n_wanted : int
+        How many training rows in the box have a wanted outcome.
+    limits : Limits
+        How far variables may move.
+
+    Returns
+    -------
+    RegionalChange
+        The change.
+    """
+    conditions, outcome = rule
+    if not found.changes:
+        miss: FoundChange | None = found.miss
+        names = () if miss is None else tuple(state.variables.names[v] for v in miss.variables)
+        return RegionalChange(
+            conditions,
+            outcome,
+            wanted,
+            nearest=None if miss is None else miss.probability,
+            nearest_variables=names,
+        )
+    best: FoundChange = found.changes[0]
+    nothing = np.full(len(state.encoding.columns), np.nan, dtype=np.float32)  # there is no row to begin at
+    sides = sides_of(state, best, nothing, limits)
+    return RegionalChange(
+        conditions=conditions,
+        outcome=outcome,
+        wanted=wanted,
+        unless=conditions_of(side.bounds for side in sides if side.bounds is not None and _asks(side.bounds)),
+        variables=tuple(state.variables.names[v] for v in best.variables),
+        probability=best.mean,
+        plausibility=best.plausibility,
+        bound=best.bound,
+        support=len(best.rows),
+        n_wanted=n_wanted,
+    )
+
+
+def _asks(bounds: Any) -> bool:
+    """Return whether bounds ask more than that a value is known."""
+    return not (bounds.labels is None and bounds.low == -float("inf") and bounds.high == float("inf") and bounds.values)

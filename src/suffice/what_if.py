@@ -1,0 +1,432 @@
+"""``ChangeableForest``: what would change the outcomes of rows, and of all rows of a region."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from suffice._engine.change_boxes import Side, sides_of
+from suffice._engine.change_limits import Limits, read_limits, region_of_rows
+from suffice._engine.change_search import (
+    MAX_SIZE,
+    MIN_PLAUSIBILITY,
+    ChangeOptions,
+    FoundChange,
+    FoundChanges,
+    find_changes,
+)
+from suffice._engine.ends import Bounds
+from suffice._engine.fitted import Fitted
+from suffice._engine.model_outputs import ask_model
+from suffice._engine.progress import progress_bar, wants_bar
+from suffice._engine.regions import regions_of
+from suffice._engine.targets import Target, read_targets
+from suffice._table.checks import read_input, read_outcomes
+from suffice._table.moved_rows import move_rows
+from suffice._table.row_ids import read_ids
+from suffice.answers import OutcomeSource
+from suffice.changes import Change, Move, RowChanges, move_text
+from suffice.changes_of_rows import Changes
+from suffice.checks import CheckedForest
+from suffice.conditions import conditions_of
+from suffice.regional_changes import RegionalChanges, make_regional, read_rules
+from suffice.words import to_plain
+
+# Training rows whose values a model is asked about, for each change.
+N_ASKED = 20
+# With costs, the cheapest of so many changes are returned.
+N_RANKED = 30
+
+
+class ChangeableForest(CheckedForest):
+    """What would change outcomes. `SufficientExplainer` is one."""
+
+    def what_if(
+        self,
+        X: Any,
+        target: Any = None,
+        y: Any = None,
+        *,
+        fixed: Sequence[str | int] = (),
+        only: Sequence[str | int] | None = None,
+        direction: Mapping[str, Literal["up", "down"]] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        cost: Mapping[str, float] | None = None,
+        n: int = 3,
+        pi: float | None = None,
+        min_plausibility: float = MIN_PLAUSIBILITY,
+        max_size: int = MAX_SIZE,
+        check: Literal["everywhere", "mean"] = "everywhere",
+        sets: Literal["minimal", "all"] = "minimal",
+        ids: Any = None,
+        confirm: bool = True,
+        progress: bool | None = None,
+    ) -> Changes:
+        """Find what would change the outcome of each row: the fewest variables, and the values that they would need.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows. One row may also be a dict of values, or a pandas Series.
+        target : object, default=None
+            The wanted outcomes. Classification: a class, a list of classes, ``{"not": label}``, or None for any class
+            but that of the row. Regression: ``(low, high)``, ``{"above": v}``, ``{"below": v}``, ``{"more": d}`` or
+            ``{"less": d}``; ends are included, and the last two count from the outcome of the row.
+        y : array-like of shape (n_rows,), default=None
+            The present outcomes; None for the predictions of the model that is explained, or of the forest itself.
+        fixed : list of str or int, default=()
+            Variables that must not change.
+        only : list of str or int, default=None
+            The variables that may change; None for all that are not fixed.
+        direction : dict of str to {"up", "down"}, default=None
+            Numbers that may only grow, or only shrink.
+        bounds : dict of str to tuple or list, default=None
+            ``(low, high)`` for numbers, either of which may be None; a list of allowed values for categories.
+        cost : dict of str to float, default=None
+            What it costs to move a variable past all training rows (default 1; for a category, to change it). If given,
+            the changes of a row are ordered by their cost.
+        n : int, default=3
+            How many changes of a row are returned at most. They do not overlap.
+        pi : float, default=None
+            The probability of the target that a change must reach; None takes that of the explainer.
+        min_plausibility : float, default=0.05
+            How probable the values of a change must be at least, given what does not change.
+        max_size : int, default=3
+            How many variables may change at most.
+        check : {"everywhere", "mean"}, default="everywhere"
+            "everywhere": the forest gives the target with probability `pi` at every point of the box. "mean": the rows
+            in the box that are like the row in what does not change have it with probability `pi`.
+        sets : {"minimal", "all"}, default="minimal"
+            "minimal" stops at the smallest number of variables that has a change; "all" goes on to `max_size` until
+            there are `n` changes.
+        ids : str or array-like of shape (n_rows,), default=None
+            What the rows are called: see `explain`.
+        confirm : bool, default=True
+            Whether the model that is explained, if there is one, is asked about every change.
+        progress : bool, default=None
+            Whether to show a progress bar: see `explain`.
+
+        Returns
+        -------
+        Changes
+            One answer for each row, in their order.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
+        >>> print(explainer.what_if([[0.5, 0.25, 0.5]], "good")[0].best)
+        x1 from 0.25 up to at least 0.611
+        """
+        check_is_fitted(self)
+        state = self._state()
+        if pi is not None:
+            state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
+        options = ChangeOptions(check, N_RANKED if cost else n, max_size, min_plausibility, sets)
+        ChangeOptions(check, n)
+        limits = read_limits(state, fixed, only, direction, bounds)
+        costs = _read_costs(state, cost)
+        X, row_ids = read_ids(X, ids, state.encoding.names)
+        table = read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
+        matrix = state.encode(table)
+        source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
+        outcomes = state.predict(matrix) if source == "forest" else self._outcome_values(X, matrix, y)
+        outcomes = read_outcomes(outcomes, len(matrix))
+        targets = read_targets(target, outcomes, state.classes)
+        is_reached = np.array([bool(t.holds(outcomes[i : i + 1])[0]) for i, t in enumerate(targets)], dtype=bool)
+        asked = np.flatnonzero(~is_reached)
+        levels = _levels(state, targets)
+        with progress_bar(len(asked), progress) if wants_bar(progress) else nullcontext() as report:
+            found = find_changes(
+                state,
+                region_of_rows(matrix[asked]),
+                limits.boxes(matrix[asked]),
+                [targets[i] for i in asked],
+                levels[asked],
+                limits,
+                options,
+                report,
+            )
+        found_of = dict(zip(asked.tolist(), found, strict=True))
+        answers = []
+        for i in range(len(matrix)):
+            make = _Maker(state, matrix[i], targets[i], float(levels[i]), limits, costs, options)
+            of_row = found_of.get(i, FoundChanges((), None, False, True))
+            answers.append(
+                replace(
+                    make.answer(of_row, n, is_ranked=bool(cost)),
+                    outcome=to_plain(outcomes[i]),
+                    is_reached=bool(is_reached[i]),
+                    source=source,
+                    row=i,
+                    id=None if row_ids is None else row_ids[i],
+                )
+            )
+        if confirm and hasattr(self, "model_"):
+            answers = self._confirm(X, answers, targets, state)
+        return Changes(answers, state, table.library)
+
+    def what_if_rules(
+        self,
+        rules: Any,
+        target: Any = None,
+        *,
+        fixed: Sequence[str | int] = (),
+        only: Sequence[str | int] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        pi: float | None = None,
+        min_plausibility: float = MIN_PLAUSIBILITY,
+        max_size: int = 2,
+        check: Literal["mean", "everywhere"] = "mean",
+    ) -> RegionalChanges:
+        """Find what would change the outcome of all rows that a rule covers: IF rule THEN outcome UNLESS change.
+
+        Parameters
+        ----------
+        rules : Rule, list of rules, or fitted GlobalRulesClassifier or GlobalRulesRegressor
+            The rules, such as ``[explanation.rule]``.
+        target : object, default=None
+            The wanted outcomes, as for `what_if`; None takes any class but that of the rule.
+        fixed, only, bounds : object
+            What may change, and how far: see `what_if`.
+        pi : float, default=None
+            The probability of the target that a change must reach; None takes that of the explainer.
+        min_plausibility : float, default=0.05
+            How probable the values of a change must be at least, given what does not change.
+        max_size : int, default=2
+            How many variables may change at most.
+        check : {"mean", "everywhere"}, default="mean"
+            "mean": the rows in the box that are like those of the rule in what does not change have the target with
+            probability `pi`. "everywhere": the forest gives it at every point, whatever else the rule leaves open.
+
+        Returns
+        -------
+        RegionalChanges
+            The best change of each rule, in their order.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
+        >>> rule = explainer.explain(X[:1]).rules[0]
+        >>> explainer.what_if_rules([rule])[0].variables
+        ('x1',)
+        """
+        check_is_fitted(self)
+        state = self._state()
+        if pi is not None:
+            state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
+        options = ChangeOptions(check, 1, max_size, min_plausibility)
+        limits = read_limits(state, fixed, only, None, bounds)
+        lines = read_rules(rules)
+        outcomes = np.array([outcome for _, outcome in lines])
+        targets = read_targets(target, outcomes, state.classes)
+        boxes = [[Bounds(**vars(condition)) for condition in conditions] for conditions, _ in lines]
+        known = np.zeros((len(lines), len(state.encoding.columns)), dtype=np.float32)
+        found = find_changes(
+            state, regions_of(state, boxes), limits.boxes(known), targets, _levels(state, targets), limits, options
+        )
+        training = state.training[1]
+        changes = []
+        for line, wanted, one in zip(lines, targets, found, strict=True):
+            rows = one.changes[0].rows if one.changes else np.array([], dtype=np.int64)
+            n_wanted = int(np.count_nonzero(wanted.holds(training[rows])))
+            changes.append(make_regional(state, line, wanted.text, one, n_wanted, limits))
+        return RegionalChanges(changes)
+
+    def _confirm(self, X: Any, answers: list[RowChanges], targets: list[Target], state: Fitted) -> list[RowChanges]:
+        """Ask the model about every change: at the least change, and with the values of rows in its box."""
+        names, columns = state.encoding.names, state.encoding.columns
+        dates = {column.source for column in columns if column.part is not None}
+        rows: list[int] = []
+        moved: list[dict[int, Any]] = []
+        asked: list[tuple[int, int, int]] = []  # row, change, number of rows that were moved
+        for i, answer in enumerate(answers):
+            for j, change in enumerate(answer.changes or ([answer.nearest] if answer.nearest else [])):
+                free = [c for v in change.variables for c in state.variables.columns[state.variables.position(v)]]
+                if dates & {columns[c].source for c in free}:
+                    continue  # parts do not make a date
+                of_rows = change.rows[:: max(1, -(-len(change.rows) // N_ASKED))]
+                points = [
+                    {columns[c].source: columns[c].decode(float(state.forest.X[row, c])) for c in free}
+                    for row in of_rows
+                ]
+                least = {names.index(name): value for name, value in change.values.items()}
+                asked.append((i, j, len(points)))
+                rows += [i] * (1 + len(points))
+                moved += [least, *points]
+        if not asked:
+            return answers
+        outputs = ask_model(self.model_, move_rows(X, rows, moved, names), len(rows), self.probability_of_)
+        outputs = read_outcomes(outputs, len(rows))
+        place = 0
+        for i, j, n_points in asked:
+            agrees = targets[i].holds(outputs[place : place + 1 + n_points])
+            place += 1 + n_points
+            confirmed: dict[str, Any] = {
+                "confirmed": bool(agrees[0]),
+                "confirmed_share": float(np.mean(agrees[1:])) if n_points else None,
+                "n_asked": n_points,
+            }
+            nearest, changes = answers[i].nearest, list(answers[i].changes)
+            if changes:
+                changes[j] = replace(changes[j], **confirmed)
+                answers[i] = replace(answers[i], changes=tuple(changes))
+            elif nearest is not None:
+                answers[i] = replace(answers[i], nearest=replace(nearest, **confirmed))
+        return answers
+
+
+def _levels(state: Fitted, targets: list[Target]) -> NDArray[np.float64]:
+    """Return the level of each target: pi or, with ``levels="odds"``, that of its share among the training rows."""
+    pi = state.settings.pi
+    if state.settings.levels == "same":
+        return np.full(len(targets), pi)
+    outcomes = state.training[1]
+    share_of = {target: float(np.mean(target.holds(outcomes))) for target in set(targets)}
+    gains = np.array([pi * share_of[target] for target in targets])
+    others = np.array([(1 - pi) * (1 - share_of[target]) for target in targets])
+    levels: NDArray[np.float64] = np.minimum(pi, gains / np.maximum(gains + others, 1e-300))
+    return levels
+
+
+def _read_costs(state: Fitted, cost: Mapping[str, float] | None) -> dict[int, float]:
+    costs = {}
+    for name, value in (cost or {}).items():
+        try:
+            variable = state.variables.position(name)
+        except ValueError as error:
+            raise ValueError(f"In `cost`: {error}") from None
+        if not isinstance(value, int | float) or not value >= 0 or math.isinf(value):
+            raise ValueError(f"`cost` of {name!r} must be a number >= 0, got {value!r}; fix what must not change.")
+        costs[variable] = float(value)
+    return costs
+
+
+class _Maker:
+    """The answer about one row, in the user's own words."""
+
+    def __init__(
+        self,
+        state: Fitted,
+        x: NDArray[np.float32],
+        target: Target,
+        level: float,
+        limits: Limits,
+        costs: dict[int, float],
+        options: ChangeOptions,
+    ) -> None:
+        self._state, self._x, self._target, self._level = state, x, target, level
+        self._limits, self._costs, self._options = limits, costs, options
+
+    def answer(self, found: FoundChanges, n: int, *, is_ranked: bool) -> RowChanges:
+        """Make the answer, but for what the row is called and what its outcome is."""
+        state, columns = self._state, self._state.encoding.columns
+        changes = [self.change(one) for one in found.changes]
+        if is_ranked:
+            changes.sort(key=lambda change: change.cost)
+        return RowChanges(
+            outcome=None,
+            wanted=self._target.text,
+            changes=tuple(changes[:n]),
+            is_reached=False,
+            nearest=None if found.miss is None else self.change(found.miss, is_miss=not found.is_too_rare),
+            is_too_rare=found.is_too_rare,
+            values={c.name: c.decode(v) for c, v in zip(columns, self._x.tolist(), strict=True)},
+            pi=self._level,
+            min_plausibility=self._options.min_plausibility,
+            max_size=self._options.max_size,
+            n_changeable=len(self._limits.changeable),
+            is_complete=found.is_complete,
+            target=state.target,
+            model=state.model_name,
+            columns=columns,
+        )
+
+    def change(self, found: FoundChange, *, is_miss: bool = False) -> Change:
+        state = self._state
+        sides = sides_of(state, found, self._x, self._limits)
+        moves, values = [], {}
+        point = self._x.copy()
+        for side in sides:
+            if not side.moves:
+                continue
+            point[side.column] = side.point
+            column = state.encoding.columns[side.column]
+            before, after = column.decode(side.own), _decode(side, column)
+            labels = tuple(label for code in side.codes for label in column.labels[code][:1])
+            moves.append(
+                Move(column.name, before, after, move_text(column, before, after, side.low, side.high, labels))
+            )
+            values[column.name] = after
+        is_wanted = self._target.holds(state.training[1][found.rows])
+        moved = {side.column for side in sides if side.moves}
+        probability = found.probability if is_miss else self._probability(point)
+        return Change(
+            variables=tuple(state.variables.names[v] for v in found.variables),
+            conditions=conditions_of(side.bounds for side in sides if side.bounds is not None),
+            moves=tuple(moves),
+            stays=conditions_of(side.bounds for side in sides if side.bounds is not None and side.column not in moved),
+            values=values,
+            probability=probability,
+            mean=found.mean,
+            plausibility=found.plausibility,
+            bound=found.bound,
+            cdp=found.cdp,
+            support=len(found.rows),
+            n_wanted=int(np.count_nonzero(is_wanted)),
+            rows=tuple(found.rows.tolist()),
+            check=self._options.check,
+            cost=self._cost(found, sides),
+            pi=self._level,
+        )
+
+    def _probability(self, point: NDArray[np.float32]) -> float:
+        """Compute the forest's probability of the target at a point, from its leaves."""
+        state = self._state
+        values: NDArray[Any] = state.forest.y_values if state.classes is None else state.classes
+        ranks = np.flatnonzero(self._target.holds(values))
+        runs = np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1)
+        ends = np.array(sorted({end for run in runs for end in (run[0], run[-1] + 1)}), dtype=np.uint32)
+        below = state.projected.cumulative_shares(point[None, :], None, ends, 1)[0]
+        share = dict(zip(ends.tolist(), below.tolist(), strict=True))
+        return float(sum(share[int(run[-1]) + 1] - share[int(run[0])] for run in runs))
+
+    def _cost(self, found: FoundChange, sides: tuple[Side, ...]) -> float:
+        state, total = self._state, 0.0
+        for variable in found.variables:
+            columns = state.variables.columns[variable]
+            moved = [side for side in sides if side.column in columns and side.moves]
+            if not moved:
+                continue
+            share = 1.0
+            if len(columns) == 1 and state.encoding.columns[columns[0]].kind != "category":
+                share = _share_between(state.forest.X[:, columns[0]], moved[0].own, moved[0].point)
+            total += share * self._costs.get(variable, 1.0)
+        return total
+
+
+def _decode(side: Side, column: Any) -> Any:
+    """Return the value of the nearest point: the end of a box as it is written, not as float32."""
+    if column.kind == "category" or math.isnan(side.point):
+        return column.decode(side.point)
+    if column.kind == "whole" and side.point == int(side.point):
+        return int(side.point)
+    return side.point if side.point in (side.low, side.high) else column.decode(side.point)
+
+
+def _share_between(values: NDArray[np.float32], own: float, point: float) -> float:
+    """Return the share of training values that lie between two values."""
+    if math.isnan(own) or math.isnan(point):
+        return 1.0
+    low, high = min(own, point), max(own, point)
+    return float(np.mean((low < values) & (values <= high)))

@@ -1,0 +1,212 @@
+"""Counterfactual rules of the core against every box that there is."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from change_oracle import INF, ChangeOracle, region_of_row
+from forests import core_forest, fitted_forests, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import trees_of
+from sklearn.ensemble import RandomForestClassifier
+
+from suffice import _core
+
+LOWEST = np.float32(-INF)
+
+
+def value_boxes(boxes):
+    """Boxes of the oracle as the core takes them."""
+    boxes = np.array(boxes, dtype=np.float64)
+    low, high = boxes[..., 0].astype(np.float32), boxes[..., 1].astype(np.float32)
+    return _core.ValueBoxes(
+        low=low, high=high, has_values=(low < high).astype(np.uint8), missing=boxes[..., 2].astype(np.uint8)
+    )
+
+
+def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywhere=True, allowed=(), **options):
+    """The changes of some regions; `wanted` are outcomes."""
+    forest = core_forest(trees, X, y)
+    variable_of = np.full(X.shape[1], -1, dtype=np.int32)
+    groups = groups or [(c,) for c in range(X.shape[1])]
+    for v, columns in enumerate(groups):
+        variable_of[list(columns)] = v
+    defaults = {
+        "min_plausibility": 0.0,
+        "minimal_only": True,
+        "max_size": 2,
+        "n_changes": 1,
+        "max_sets": 1000,
+        "max_nodes": 100_000,
+    }
+    space = {"n_candidates": 10, "min_node_size": 1}
+    space |= {name: options.pop(name) for name in space if name in options}
+    return _core.find_changes(
+        space=_core.ChangeSpace(
+            forest=forest, variable_of=variable_of, n_variables=len(groups), allowed=list(allowed), **space
+        ),
+        regions=value_boxes(regions),
+        limits=value_boxes(limits),
+        wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
+        target=np.zeros(len(regions), dtype=np.int32),
+        options=_core.ChangeOptions(pi=pi, everywhere=everywhere, **{**defaults, **options}),
+        n_threads=1,
+    )
+
+
+def as_float32(end):
+    """The largest float32 up to a threshold: no value lies between the two."""
+    rounded = np.float32(end)
+    return float(rounded if float(rounded) <= end else np.nextafter(rounded, LOWEST))
+
+
+def rounded(region):
+    """A region with the ends that the core has."""
+    return [(as_float32(low), as_float32(high), missing) for low, high, missing in region]
+
+
+def limits_of(x):
+    """Every value may be taken; a known one does not become missing."""
+    return [(-INF, INF, bool(np.isnan(v))) for v in x]
+
+
+def box_of(changes, i, columns):
+    """The box of a change as the oracle writes it."""
+    return [
+        (float(changes["low"][i, c]), float(changes["high"][i, c]), bool(changes["missing"][i, c]))
+        if changes["has_values"][i, c]
+        else (INF, -INF, True)
+        for c in columns
+    ]
+
+
+def variables_in(mask):
+    return tuple(v for v in range(63) if int(mask) >> v & 1)
+
+
+def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, max_size):
+    """The smallest set that has a box, and the best box of all sets of its size."""
+    changes = result["changes"]
+    n = len(oracle.groups)
+    for size in range(1, max_size + 1):
+        best = {
+            S: oracle.best_plausibility(region, S, limits, wanted, pi, everywhere) for S in combinations(range(n), size)
+        }
+        most = max(best.values(), default=0)
+        if most > 0:
+            assert len(changes["set"]) >= 1
+            assert len(variables_in(changes["set"][0])) == size
+            assert changes["plausibility"][0] == pytest.approx(float(most), abs=1e-9)
+            assert changes["bound"][0] == pytest.approx(float(most), abs=1e-9)
+            break
+    else:
+        assert len(changes["set"]) == 0
+    for i, mask in enumerate(changes["set"]):
+        S = variables_in(mask)
+        box = box_of(changes, i, oracle.columns(S))
+        plausibility, mean = oracle.measure(region, S, box, wanted)
+        assert changes["plausibility"][i] == pytest.approx(float(plausibility), abs=1e-9)
+        assert changes["mean"][i] == pytest.approx(float(mean), abs=1e-9)
+        assert changes["cdp"][i] == pytest.approx(float(oracle.cdp(region, S, wanted)), abs=1e-9)
+        # The core's ends are float32: so are those of the region, for this comparison.
+        assert not oracle.meets_region(rounded(region), S, box)
+        if everywhere:
+            assert oracle.is_everywhere(region, S, box, wanted, pi)
+        else:
+            assert float(mean) >= pi - 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
+    X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=25))
+    trees = trees_of(forest)
+    min_node_size = data.draw(st.sampled_from([1, 3]))
+    pi = data.draw(st.sampled_from([0.5, 0.75, 1.0]))
+    wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
+    row = data.draw(st.integers(0, len(X) - 1))
+    region, limits = region_of_row(X[row]), limits_of(X[row])
+    oracle = ChangeOracle(trees, X, y, min_node_size)
+    # Where the forest gives the wanted outcome already, a box may begin at any threshold next to the row.
+    is_reached = everywhere and oracle.probability(X[row].astype(np.float32), wanted) >= pi
+    if is_reached or sum(len(t) for t in oracle.thresholds) > 9:
+        return
+    result = search(
+        trees, X, y, wanted, [region], [limits], pi=pi, everywhere=everywhere, min_node_size=min_node_size, n_changes=3
+    )
+    check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, 2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_limits_and_groups_are_kept(everywhere, data):
+    X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=20))
+    trees = trees_of(forest)
+    wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
+    row = data.draw(st.integers(0, len(X) - 1))
+    region, limits = region_of_row(X[row]), limits_of(X[row])
+    groups = [(0,), tuple(range(1, X.shape[1]))] if X.shape[1] > 1 else None
+    oracle = ChangeOracle(trees, X, y, 1, groups)
+    ends = [end for end in oracle.thresholds[0] if end < INF]
+    if ends:  # a limit at a threshold, so that a box of the oracle can end there
+        end = data.draw(st.sampled_from(ends))
+        limits[0] = (-INF, as_float32(end), limits[0][2])
+    is_reached = everywhere and oracle.probability(X[row].astype(np.float32), wanted) >= 0.5
+    if is_reached or sum(len(t) for t in oracle.thresholds) > 6:
+        return
+    result = search(trees, X, y, wanted, [region], [limits], groups, pi=0.5, everywhere=everywhere, max_size=1)
+    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 1)
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_regions_go_both_ways_where_they_straddle_a_split(everywhere, data):
+    X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=20))
+    trees = trees_of(forest)
+    wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
+    oracle = ChangeOracle(trees, X, y, 1)
+    if sum(len(t) for t in oracle.thresholds) > 6:
+        return
+    region = []
+    for ends in oracle.thresholds:
+        known = [-INF, *(end for end in ends if end < INF), INF]
+        low = data.draw(st.integers(0, len(known) - 2))
+        region.append((known[low], known[data.draw(st.integers(low + 1, len(known) - 1))], False))
+    limits = [(-INF, INF, False)] * X.shape[1]
+    result = search(trees, X, y, wanted, [rounded(region)], [limits], pi=0.5, everywhere=everywhere, max_size=2)
+    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 2)
+
+
+def test_only_allowed_values_count():
+    """Of the values 0 to 3, only 0 and 3 are allowed: the rows with 2 do not count, and the box begins beyond them."""
+    X = np.repeat(np.arange(4.0), 5)[:, None]
+    y = np.repeat([0, 0, 1, 1], 5)
+    trees = [tree((0, 1.5, None, (0, 2.5, None, None)), np.arange(20))]
+    region, limits = region_of_row([0.0]), [(-INF, INF, False)]
+    changes = search(trees, X, y, {1}, [region], [limits], allowed=[(0, [0.0, 3.0])])["changes"]
+    assert changes["plausibility"] == pytest.approx([0.25])
+    assert changes["low"][0, 0] == 2.5
+    every = search(trees, X, y, {1}, [region], [limits])["changes"]
+    assert every["plausibility"] == pytest.approx([0.5])
+    assert every["low"][0, 0] == 1.5
+
+
+def test_a_budget_gives_a_box_with_a_bound():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (300, 2)).astype(float)
+    y = ((X[:, 0] + X[:, 1]) % 5 < 2).astype(int)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    trees = trees_of(forest)
+    region, limits = region_of_row(X[np.flatnonzero(y == 0)[0]]), [(-INF, INF, False)] * 2
+    for everywhere in (True, False):
+        found = search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_nodes=1, max_size=2)["changes"]
+        best = search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_size=2)["changes"]
+        assert len(best["set"]) == 1
+        if len(found["set"]) and found["set"][0] == best["set"][0]:
+            assert found["plausibility"][0] <= best["plausibility"][0] + 1e-12 <= found["bound"][0] + 2e-12

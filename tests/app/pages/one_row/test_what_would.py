@@ -1,0 +1,55 @@
+"""What would change the outcome, in the app."""
+
+from __future__ import annotations
+
+import json
+
+from suffice.app.pages.one_row.changes import next_view
+from suffice.app.pages.one_row.what_would import answer, what_would_panel
+from suffice.app.state.view import View
+
+
+def texts_of(component):
+    """All texts below a component."""
+    if component is None or isinstance(component, str):
+        return [component or ""]
+    if isinstance(component, list | tuple):
+        return [text for child in component for text in texts_of(child)]
+    return texts_of(getattr(component, "children", None))
+
+
+def buttons_of(component):
+    if isinstance(component, list | tuple):
+        return [button for child in component for button in buttons_of(child)]
+    own = getattr(component, "id", None)
+    found = [component] if isinstance(own, dict) and own["type"] == "apply-change" else []
+    return found + buttons_of(getattr(component, "children", None) or [])
+
+
+def test_a_change_can_be_applied(mixed):
+    view, parts = next(
+        (View(row=row), parts)
+        for row in range(20)
+        if buttons_of(parts := answer(mixed, View(row=row, pi=0.7), "", "class", []))
+    )
+    button = buttons_of(parts)[0]
+    edits = json.loads(button.id["edits"])
+    applied = next_view(mixed, view, button.id, {"apply_change": [1]})
+    assert applied.edits == edits
+    before, after = mixed.explain(view)[0].outcome, mixed.explain(applied)[0].outcome
+    assert before != after
+    assert next_view(mixed, view, button.id, {"apply_change": [None]}) is view
+
+
+def test_numbers_ask_for_a_number(bike):
+    assert "Say which numbers" in texts_of(answer(bike, View(), None, "above", []))[0]
+    assert any(text for text in texts_of(answer(bike, View(row=3), 200, "above", [])))
+
+
+def test_what_is_wrong_is_said(mixed):
+    everything = list(mixed.explainer.variable_names_)
+    assert any("Nothing may change" in text for text in texts_of(answer(mixed, View(), "", "class", everything)))
+
+
+def test_the_panel_has_the_wanted_outcomes(mixed):
+    assert "What would change it" in texts_of(what_would_panel(mixed))

@@ -1,0 +1,48 @@
+"""What would change the outcome of all rows of a rule."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from loans import loan_explainer, make_loans
+
+from suffice import GlobalRulesClassifier
+from suffice.regional_changes import read_rules
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    return loan_explainer()
+
+
+def test_rules_get_an_unless(explainer):
+    X, _ = make_loans()
+    explanations = explainer.explain(X[:40], sets="minimal")
+    bad = [rule for rule in explanations.rules if rule is not None and rule.outcome == "bad"]
+    regional = explainer.what_if_rules(bad, pi=0.8)
+    assert len(regional) == len(bad)
+    found = [change for change in regional if change.unless]
+    assert found
+    for change in found:
+        assert change.probability >= 0.8 - 1e-9
+        assert "UNLESS" in str(change)
+        assert {c.column for c in change.unless} <= {"income", "account", "age", "debt"}
+    assert regional.to_frame()["rule"].tolist() == [change.rule_text for change in regional]
+    json.loads(regional.to_json())
+
+
+def test_a_list_of_rules_gets_a_table(explainer):
+    X, y = make_loans()
+    rules = GlobalRulesClassifier.from_explanations(explainer.explain(X[:60], y[:60], sets="minimal"), X, y)
+    regional = explainer.what_if_rules(rules, pi=0.8)
+    assert [change.outcome for change in regional] == [line.output for line in rules.rules_]
+    for change in regional:
+        assert change.wanted == ("good" if change.outcome == "bad" else "bad")
+        assert "THEN" in str(change)
+    assert regional[:1][0] == regional[0]
+
+
+def test_other_things_are_no_rules():
+    with pytest.raises(TypeError, match="must hold rules"):
+        read_rules([3])

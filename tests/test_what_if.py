@@ -1,0 +1,260 @@
+"""What would change outcomes, as people ask for it: limits, targets, words, frames, models, and plain refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from loans import ROW, loan_explainer, make_loans
+from sklearn.ensemble import RandomForestClassifier
+
+from suffice import SufficientExplainer
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    return loan_explainer()
+
+
+def test_one_variable_is_enough_if_the_others_allow_it(explainer):
+    answer = explainer.what_if(ROW, "good")[0]
+    assert answer.best.variables == ("income",)
+    assert answer.best.optimal
+    [move] = answer.best.moves
+    assert (move.column, move.before) == ("income", 20)
+    assert 29 <= move.after <= 33
+    assert move.text.startswith(f"from 20 up to at least {move.after}")
+    assert answer.best.values == {"income": move.after}
+    assert answer.best.probability >= 0.9
+    assert "association, not cause" in answer.text
+
+
+def test_the_least_change_is_predicted_as_wanted(explainer):
+    X, _ = make_loans(80, seed=1)
+    changes = explainer.what_if(X, "good")
+    points = changes.points()
+    found = changes.has_change
+    assert found.sum() > 20
+    assert (explainer.predict(points[found].astype({"income": float})) == "good").all()
+    for answer in changes:
+        if answer.best:
+            row = {**answer.values, **answer.best.values}
+            assert all(condition.covers([row[condition.column]])[0] for condition in answer.best.conditions)
+
+
+def test_two_variables_are_named_if_both_are_needed(explainer):
+    answer = explainer.what_if({**ROW, "account": "empty"}, "good")[0]
+    assert set(answer.best.variables) == {"income", "account"}
+    by_column = {move.column: move for move in answer.best.moves}
+    assert by_column["account"].after in ("some", "much")
+    assert by_column["account"].text in ("from empty to some or much", "from empty to much or some")
+
+
+def test_the_target_may_be_reached_already(explainer):
+    answer = explainer.what_if({**ROW, "income": 50}, "good")[0]
+    assert answer.is_reached
+    assert answer.best is None
+    assert answer.nearest is None
+    assert "reached already" in answer.lead
+
+
+def test_a_plain_no_names_the_nearest_miss(explainer):
+    answer = explainer.what_if(ROW, "good", fixed=["income"])[0]
+    assert answer.best is None
+    assert answer.lead.startswith("No: no change of up to 3 variables reaches good with probability 0.90")
+    assert answer.nearest is not None
+    assert answer.nearest.probability < 0.9
+    assert "Nearest: " in answer.lead
+
+
+def test_a_change_that_is_too_rare_is_said_to_be(explainer):
+    answer = explainer.what_if(ROW, "good", only=["income"], min_plausibility=0.95)[0]
+    assert answer.best is None
+    assert answer.is_too_rare
+    assert "% of rows like this one are there" in answer.lead
+    assert answer.nearest.plausibility < 0.95
+
+
+def test_directions_and_bounds_are_kept(explainer):
+    assert explainer.what_if(ROW, "good", direction={"income": "down"})[0].best is None
+    bounded = explainer.what_if(ROW, "good", bounds={"income": (None, 45)})[0].best
+    [condition] = bounded.conditions
+    assert condition.high == 45
+    assert condition.high_closed
+    up = explainer.what_if({**ROW, "account": "empty", "income": 50}, "good", bounds={"account": ["much"]})[0].best
+    assert up.values == {"account": "much"}
+    assert [c.labels for c in up.conditions] == [("much",)]
+
+
+def test_a_direction_begins_at_the_row_itself(explainer):
+    answer = explainer.what_if({**ROW, "income": 50, "account": "empty"}, "good", direction={"income": "up"})[0]
+    for change in answer.changes:
+        for condition in change.conditions:
+            if condition.column == "income":
+                assert condition.low >= 50
+
+
+def test_changes_do_not_overlap(explainer):
+    answer = explainer.what_if({**ROW, "account": "empty"}, "good", n=5, sets="all", max_size=3)[0]
+    assert len(answer.changes) >= 1
+    same = [change for change in answer.changes if change.variables == answer.best.variables]
+    boxes = [{c.name: c for c in change.conditions} for change in same]
+    for i, first in enumerate(boxes):
+        for second in boxes[i + 1 :]:
+            apart = [
+                name
+                for name in first
+                if first[name].labels is None
+                and (first[name].low > second[name].high or second[name].low > first[name].high)
+            ]
+            labels = [n for n in first if first[n].labels and not set(first[n].labels) & set(second[n].labels)]
+            assert apart or labels
+
+
+def test_missing_values_may_become_known_but_not_the_other_way():
+    X, y = make_loans(800)
+    X["income"] = X["income"].astype(float).where(np.arange(800) % 5 > 0)
+    explainer = SufficientExplainer(RandomForestClassifier(20, min_samples_leaf=5, random_state=0), pi=0.8).fit(X, y)
+    known = explainer.what_if({**ROW, "income": 20.0}, "good")[0].best
+    assert known is not None
+    assert not any(condition.missing for condition in known.conditions)
+    unknown = explainer.what_if({**ROW, "income": None}, "good", only=["income"])[0]
+    assert unknown.is_reached or unknown.best is not None
+    if unknown.best:
+        assert unknown.best.moves[0].text.startswith("from missing to at least")
+
+
+def test_the_columns_of_a_group_move_together():
+    X, y = make_loans()
+    wide = pd.get_dummies(X, columns=["account"], dtype=float)
+    groups = {"account": [name for name in wide if name.startswith("account_")]}
+    forest = RandomForestClassifier(30, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest, groups=groups, pi=0.8).fit(wide, y)
+    row = wide[(X["account"] == "empty") & (X["income"] > 45)][:1]
+    best = explainer.what_if(row, "good", only=["account"])[0].best
+    assert best is not None
+    point = {**row.iloc[0].to_dict(), **best.values}
+    assert sum(point[name] for name in groups["account"]) == 1
+    assert point["account_empty"] == 0
+
+
+def test_numbers_have_targets_of_their_own():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"temp": rng.uniform(0, 30, 800).round(1), "wind": rng.uniform(0, 9, 800).round(1)})
+    y = pd.Series(10 * X["temp"] + rng.normal(0, 5, 800), name="rides")
+    explainer = SufficientExplainer(random_state=0).fit(X, y)
+    row = {"temp": 10.0, "wind": 2.0}
+    above = explainer.what_if(row, {"above": 200})[0]
+    assert above.wanted == "at least 200"
+    assert above.best.variables == ("temp",)
+    assert 20 <= above.best.values["temp"] <= 24
+    between = explainer.what_if(row, (150, 280))[0]
+    assert between.wanted == "between 150 and 280"
+    assert 15 <= between.best.values["temp"] <= 20
+    more = explainer.what_if(row, {"more": 100})[0]
+    assert more.wanted.startswith("at least ")
+    assert more.best.variables == ("temp",)
+    assert explainer.what_if(row, {"below": 80})[0].best.values["temp"] < 8
+    with pytest.raises(ValueError, match="No training row has an outcome that is at least 9999"):
+        explainer.what_if(row, {"above": 9999})
+    with pytest.raises(ValueError, match="`target` must say which numbers are wanted"):
+        explainer.what_if(row)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "god"}, "no training row has it. Did you mean 'good'"),
+        ({"target": ["good", "bad"]}, "names every class"),
+        ({"target": {"no": "bad"}}, "must be a class, a list of classes"),
+        ({"target": "good", "fixed": ["incom"]}, "In `fixed`: Unknown variable 'incom'. Did you mean 'income'"),
+        ({"target": "good", "fixed": "income"}, "`fixed` must be a list"),
+        ({"target": "good", "fixed": ["age"], "only": ["age"]}, r"both name \['age'\]"),
+        ({"target": "good", "fixed": ["income", "account", "age", "debt"]}, "Nothing may change"),
+        ({"target": "good", "direction": {"age": "upwards"}}, "must be 'up' or 'down'"),
+        ({"target": "good", "direction": {"account": "up"}}, "list those in `bounds`"),
+        ({"target": "good", "bounds": {"age": (50, 30)}}, "contradict each other"),
+        ({"target": "good", "bounds": {"age": 3}}, r"must be \(low, high\)"),
+        ({"target": "good", "bounds": {"account": ["mch"]}}, "unknown category 'mch'"),
+        ({"target": "good", "cost": {"age": -1}}, "must be a number >= 0"),
+        ({"target": "good", "cost": {"ag": 1}}, "In `cost`: Unknown variable"),
+        ({"target": "good", "check": "all"}, "`check` must be"),
+        ({"target": "good", "n": 0}, "`n` must be a whole number >= 1"),
+        ({"target": "good", "pi": 1.5}, "`pi` must be in"),
+    ],
+)
+def test_bad_questions_get_a_clear_sentence(explainer, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        explainer.what_if(ROW, **options)
+
+
+def test_any_other_class_is_the_default_target(explainer):
+    assert explainer.what_if(ROW)[0].wanted == "good"
+    assert explainer.what_if(ROW, {"not": "bad"})[0].wanted == "good"
+
+
+def test_costs_order_the_changes(explainer):
+    row = {**ROW, "account": "empty"}
+    dear = explainer.what_if(row, "good", cost={"account": 10.0, "income": 1.0}, n=5)[0]
+    assert [c.cost for c in dear.changes] == sorted(c.cost for c in dear.changes)
+    best = dear.best
+    assert best.cost == pytest.approx(10.0 + share_between(best.values.get("income", 20)))
+
+
+def share_between(income):
+    X, _ = make_loans()
+    return float(((X["income"] > 20) & (X["income"] <= income)).mean())
+
+
+def test_the_model_is_asked_about_every_change():
+    X, y = make_loans()
+    asked = []
+
+    def model(table):
+        asked.append(len(table))
+        return np.where((table["income"] > 30) & (table["account"] != "empty"), "good", "bad")
+
+    explainer = SufficientExplainer.for_model(model, X, random_state=0)
+    asked.clear()
+    best = explainer.what_if(X[y == "bad"][:5], "good")
+    confirmed = [change for answer in best for change in answer.changes]
+    assert confirmed
+    assert all(change.confirmed is not None and change.n_asked > 0 for change in confirmed)
+    assert len(asked) == 2  # the present outcomes, and all changes together
+    assert "moved there" in best[0].text or best[0].best is None
+    wrong = SufficientExplainer.for_model(model, X, random_state=0)
+    wrong.model_ = lambda table: np.full(len(table), "bad")
+    refused = wrong.what_if(X[y == "bad"][:3], "good")
+    assert all(change.confirmed is False for answer in refused for change in answer.changes)
+    assert any("does NOT agree" in answer.text for answer in refused)
+
+
+def test_rows_in_the_box_are_training_rows(explainer):
+    X, y = make_loans()
+    best = explainer.what_if(ROW, "good")[0].best
+    [condition] = best.conditions
+    inside = X.iloc[list(best.rows)]
+    assert condition.covers(inside["income"].to_numpy()).all()
+    assert best.support == len(inside)
+    assert best.n_wanted == int((y.iloc[list(best.rows)] == "good").sum())
+
+
+def test_the_mean_reading_reaches_the_level_among_rows(explainer):
+    best = explainer.what_if(ROW, "good", check="mean", min_plausibility=0.1)[0].best
+    assert best.mean >= 0.9
+    assert best.plausibility >= 0.1
+    assert best.check == "mean"
+
+
+def test_number_of_threads_changes_nothing(explainer):
+    X, _ = make_loans(20, seed=3)
+    one = explainer.with_settings(n_jobs=1).what_if(X, "good")
+    two = explainer.with_settings(n_jobs=2).what_if(X, "good")
+    assert one.to_json() == two.to_json()
+
+
+def test_a_saved_explainer_answers_the_same(explainer, tmp_path):
+    X, _ = make_loans(10, seed=4)
+    explainer.save(tmp_path / "loans.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "loans.suffice")
+    assert loaded.what_if(X, "good").to_json() == explainer.what_if(X, "good").to_json()
