@@ -74,13 +74,13 @@ def test_further_levels_are_mined_too(uncertain, monkeypatch):
 def test_rows_that_a_rule_covers_are_passed_over(uncertain, monkeypatch):
     explainer, X, y = uncertain
     n_explained = []
-    explain = SufficientExplainer.explain
+    rules_of = SufficientExplainer.rules_of
 
     def count(self, X, y, **options):
         n_explained.append(len(y))
-        return explain(self, X, y, **options)
+        return rules_of(self, X, y, **options)
 
-    monkeypatch.setattr(SufficientExplainer, "explain", count)
+    monkeypatch.setattr(SufficientExplainer, "rules_of", count)
     monkeypatch.setattr(rule_mining, "N_AT_ONCE", 20)
     rules = mine_rules(explainer, read_columns(X), y)
     assert max(n_explained) <= 20
@@ -92,13 +92,13 @@ def test_rows_that_a_rule_covers_are_passed_over(uncertain, monkeypatch):
 def test_no_more_rows_are_explained_than_the_sample_has(uncertain, monkeypatch):
     explainer, X, y = uncertain
     outcomes = []
-    explain = SufficientExplainer.explain
+    rules_of = SufficientExplainer.rules_of
 
     def record(self, X, y, **options):
         outcomes.append(list(y))
-        return explain(self, X, y, **options)
+        return rules_of(self, X, y, **options)
 
-    monkeypatch.setattr(SufficientExplainer, "explain", record)
+    monkeypatch.setattr(SufficientExplainer, "rules_of", record)
     mine_rules(explainer, read_columns(X), y, n_rows=8)
     first_of_class = {labels[0]: len(labels) for labels in reversed(outcomes)}
     assert first_of_class == {"rare": 2, "usual": round(8 * np.mean(y == "usual"))}

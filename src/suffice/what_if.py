@@ -185,7 +185,6 @@ class ChangeableForest(CheckedForest):
         pi: float | None = None,
         min_plausibility: float = MIN_PLAUSIBILITY,
         max_size: int = 2,
-        check: Literal["mean", "everywhere"] = "mean",
     ) -> RegionalChanges:
         """Find what would change the outcome of all rows that a rule covers: IF rule THEN outcome UNLESS change.
 
@@ -203,9 +202,6 @@ class ChangeableForest(CheckedForest):
             How probable the values of a change must be at least, given what does not change.
         max_size : int, default=2
             How many variables may change at most.
-        check : {"mean", "everywhere"}, default="mean"
-            "mean": the rows in the box that are like those of the rule in what does not change have the target with
-            probability `pi`. "everywhere": the forest gives it at every point, whatever else the rule leaves open.
 
         Returns
         -------
@@ -225,7 +221,7 @@ class ChangeableForest(CheckedForest):
         state = self._state()
         if pi is not None:
             state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
-        options = ChangeOptions(check, 1, max_size, min_plausibility)
+        options = ChangeOptions("mean", 1, max_size, min_plausibility)
         limits = read_limits(state, fixed, only, None, bounds)
         lines = read_rules(rules)
         outcomes = np.array([outcome for _, outcome in lines])

@@ -128,25 +128,26 @@ class PyChangeSpace {
     PyChangeSpace(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
                   const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed, std::size_t n_candidates,
                   std::size_t min_node_size)
-        : n_candidates(n_candidates),
-          min_node_size(min_node_size),
-          forest_(forest),
-          space_(space_of(forest, variable_of, n_variables, allowed)) {}
+        : forest_(forest),
+          space_(space_of(forest, variable_of, n_variables, allowed)),
+          n_candidates_(n_candidates),
+          min_node_size_(min_node_size) {}
     const PyForest& forest() const { return forest_; }
     const ChangeSpace& get() const { return space_; }
-
-    const std::size_t n_candidates, min_node_size;
+    std::size_t n_candidates() const { return n_candidates_; }
+    std::size_t min_node_size() const { return min_node_size_; }
 
   private:
     const PyForest& forest_;
     ChangeSpace space_;
+    std::size_t n_candidates_, min_node_size_;
 };
 
 nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, const PyBoxes& limits,
                       const FlagMatrix& wanted, const Vector<std::int32_t>& target, ChangeOptions options,
                       std::size_t n_threads, const nb::object& progress) {
-    options.n_candidates = changeable.n_candidates;
-    options.min_node_size = changeable.min_node_size;
+    options.n_candidates = changeable.n_candidates();
+    options.min_node_size = changeable.min_node_size();
     const PyForest& forest = changeable.forest();
     const ChangeSpace& space = changeable.get();
     const Forest& f = forest.get();

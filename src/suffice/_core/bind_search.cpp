@@ -6,8 +6,8 @@
 namespace suffice {
 namespace {
 
-// So many rows are searched by one thread, with the memory of the search before.
-constexpr std::size_t kFewSearches = 8;
+// So many rows are given to a thread at a time.
+constexpr std::size_t kRowsTogether = 8;
 
 template <class Set>
 std::vector<SearchResult> search_rows(const PyProjection& owner, const Rows& rows, const SearchOptions& options,
@@ -15,7 +15,8 @@ std::vector<SearchResult> search_rows(const PyProjection& owner, const Rows& row
     const Projection& projection = owner.get();
     std::vector<SearchResult> results(rows.size());
     StopFlag stop{false};
-    const bool are_few = rows.size() <= kFewSearches;
+    // One thread is enough, and single variables are not kept: the memory of the search before will do.
+    const bool are_few = rows.size() <= kRowsTogether || (n_threads == 1 && rows.size() < Search<Set>::kManyRows);
     auto spare = are_few ? std::static_pointer_cast<Search<Set>>(owner.spare().take()) : nullptr;
     if (spare && !spare->set_options(options)) spare = nullptr;
     if (are_few && !spare) spare = std::make_shared<Search<Set>>(projection, options, rows.size());
@@ -23,7 +24,7 @@ std::vector<SearchResult> search_rows(const PyProjection& owner, const Rows& row
         auto search = are_few ? spare : std::make_shared<Search<Set>>(projection, options, rows.size());
         return [&, search](std::size_t i) { results[i] = search->run(rows.row(i), rows.outcome(i), stop); };
     };
-    for_each_row(rows.size(), are_few ? 1 : n_threads, stop, make_worker, watch, kFewSearches);
+    for_each_row(rows.size(), are_few ? 1 : n_threads, stop, make_worker, watch, kRowsTogether);
     if (are_few) owner.spare().put(spare);
     return results;
 }

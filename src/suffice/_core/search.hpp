@@ -89,6 +89,9 @@ class SetsOfSize {
 template <class Set>
 class Search {
   public:
+    // From this many rows on, enough of them share the values of single variables.
+    static constexpr std::size_t kManyRows = 100;
+
     // `n_rows` is the number of rows that will be searched: for many, what is known of single variables is kept.
     Search(const Projection& projection, const SearchOptions& options, std::size_t n_rows)
         : options_(options),
@@ -158,8 +161,6 @@ class Search {
     static constexpr std::size_t kFewSets = 64;
     // From this many trees on, their order is worth what it costs.
     static constexpr std::size_t kManyTrees = 50;
-    // From this many rows on, enough of them share the values of single variables.
-    static constexpr std::size_t kManyRows = 100;
     // How many trees are added before the variables to choose from are compared again.
     static constexpr std::size_t kTreesBetweenChecks = 8;
     // An order in which sets share the first steps of their walks through a tree is worth what it costs for this part
