@@ -120,7 +120,7 @@ class OursOnTable:
         start = time.perf_counter()
         rules = self.authors.explain(self.columns.decode(rows), sets="minimal").rules
         with_rule = [i for i, rule in enumerate(rules) if rule is not None]
-        options = {"max_size": self.plan.pick(3, 2, 2), "check": "mean"}
+        options = {"max_size": self.plan.pick(3, 2, 2)}
         changes = self.authors.what_if_rules([rules[i] for i in with_rule], problem.target, **options)
         ms = 1000 * (time.perf_counter() - start) / len(rows)
         found = [change for change in changes if change.unless]
