@@ -142,20 +142,20 @@ class ChangeableForest(CheckedForest):
         outcomes = read_outcomes(outcomes, len(matrix))
         targets = read_targets(target, outcomes, state.classes)
         is_reached = np.array([bool(t.holds(outcomes[i : i + 1])[0]) for i, t in enumerate(targets)], dtype=bool)
-        asked = np.flatnonzero(~is_reached)
+        rows_to_change = np.flatnonzero(~is_reached)
         levels = _levels(state, targets)
-        with progress_bar(len(asked), progress) if wants_bar(progress) else nullcontext() as report:
+        with progress_bar(len(rows_to_change), progress) if wants_bar(progress) else nullcontext() as report:
             found = find_changes(
                 state,
-                region_of_rows(matrix[asked]),
-                limits.boxes(matrix[asked]),
-                [targets[i] for i in asked],
-                levels[asked],
+                region_of_rows(matrix[rows_to_change]),
+                limits.boxes(matrix[rows_to_change]),
+                [targets[i] for i in rows_to_change],
+                levels[rows_to_change],
                 limits,
                 options,
                 report,
             )
-        found_of = dict(zip(asked.tolist(), found, strict=True))
+        found_of = dict(zip(rows_to_change.tolist(), found, strict=True))
         answers = []
         for i in range(len(matrix)):
             make = _Maker(state, matrix[i], targets[i], float(levels[i]), limits, costs, options)
@@ -245,7 +245,7 @@ class ChangeableForest(CheckedForest):
         dates = {column.source for column in columns if column.part is not None}
         rows: list[int] = []
         moved: list[dict[int, Any]] = []
-        asked: list[tuple[int, int, int]] = []  # row, change, number of rows that were moved
+        questions: list[tuple[int, int, int]] = []  # row, change, number of rows that were moved
         for i, answer in enumerate(answers):
             for j, change in enumerate(answer.changes or ([answer.nearest] if answer.nearest else [])):
                 free = [c for v in change.variables for c in state.variables.columns[state.variables.position(v)]]
@@ -257,15 +257,15 @@ class ChangeableForest(CheckedForest):
                     for row in of_rows
                 ]
                 least = {names.index(name): value for name, value in change.values.items()}
-                asked.append((i, j, len(points)))
+                questions.append((i, j, len(points)))
                 rows += [i] * (1 + len(points))
                 moved += [least, *points]
-        if not asked:
+        if not questions:
             return answers
         outputs = ask_model(self.model_, move_rows(X, rows, moved, names), len(rows), self.probability_of_)
         outputs = read_outcomes(outputs, len(rows))
         place = 0
-        for i, j, n_points in asked:
+        for i, j, n_points in questions:
             agrees = targets[i].holds(outputs[place : place + 1 + n_points])
             place += 1 + n_points
             confirmed: dict[str, Any] = {

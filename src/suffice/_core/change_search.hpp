@@ -594,7 +594,7 @@ class ChangeSearch {
     std::size_t n_sets_ = 0;
     std::vector<std::pair<double, std::uint64_t>> rare_;  // sets with good points, and the weight of these
 
-    // Of the present set.
+    // What belongs to the set that is searched now.
     std::vector<double> weight_;       // by training row
     std::vector<std::uint32_t> rows_;  // those with a weight
     double cdp_ = 0.0;
