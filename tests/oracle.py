@@ -172,6 +172,15 @@ class Oracle:
         size, sdp = min(near)
         return size, -sdp
 
+    def reason_order(self, x, outcome, best, sets, names):
+        """The variables of the best set with what is lost without them, in the order in which they are reasons."""
+        whole = self.sdp(x, best, outcome)
+        losses = {v: whole - self.sdp(x, tuple(u for u in best if u != v), outcome) for v in best}
+        shares = {v: Fraction(sum(v in S for S in sets), len(sets)) for v in best}
+        kept = [v for v in best if losses[v] > 0]
+        ordered = sorted(kept, key=lambda v: (-losses[v], -shares[v], names[v]))
+        return [(names[v], losses[v]) for v in ordered]
+
 
 def largest_box(x, good, bad):
     """The most good rows in a box around x without bad rows: every way to cut off one bad row after the other.

@@ -18,6 +18,7 @@ def test_the_package_exports_these_names():
     assert suffice.__all__ == [
         "Certificate",
         "CertifiedRules",
+        "CodeBook",
         "Condition",
         "CountsWarning",
         "Explanation",
@@ -30,6 +31,7 @@ def test_the_package_exports_these_names():
         "IdentifierWarning",
         "Quality",
         "RareCategoriesWarning",
+        "Reasons",
         "Rule",
         "SearchSizeWarning",
         "SetStability",

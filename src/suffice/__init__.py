@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from suffice.certificates import Certificate
     from suffice.certification import CertifiedRules
+    from suffice.code_book import CodeBook
     from suffice.conditions import Condition
     from suffice.errors import (
         CountsWarning,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from suffice.explanations import Explanations
     from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
     from suffice.quality import Quality
+    from suffice.reasons import Reasons
     from suffice.rules import Rule
     from suffice.set_stability import SetStability
     from suffice.signal_check import SignalCheck
@@ -30,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "CertifiedRules",
+    "CodeBook",
     "Condition",
     "CountsWarning",
     "Explanation",
@@ -42,6 +45,7 @@ __all__ = [
     "IdentifierWarning",
     "Quality",
     "RareCategoriesWarning",
+    "Reasons",
     "Rule",
     "SearchSizeWarning",
     "SetStability",
@@ -56,6 +60,7 @@ __all__ = [
 _MODULE_OF = {
     "Certificate": "certificates",
     "CertifiedRules": "certification",
+    "CodeBook": "code_book",
     "Condition": "conditions",
     "CountsWarning": "errors",
     "Explanation": "explanation",
@@ -68,6 +73,7 @@ _MODULE_OF = {
     "IdentifierWarning": "errors",
     "Quality": "quality",
     "RareCategoriesWarning": "errors",
+    "Reasons": "reasons",
     "Rule": "rules",
     "SearchSizeWarning": "errors",
     "SetStability": "set_stability",

@@ -31,11 +31,11 @@ from suffice.errors import did_you_mean
 from suffice.explanations import Explanations
 from suffice.importance import SetsKind
 from suffice.local_rules import find_rules, make_rules
+from suffice.reasoning import ReasonedForest
 from suffice.rules import Rule
-from suffice.what_if import ChangeableForest
 
 
-class SufficientExplainer(ChangeableForest):
+class SufficientExplainer(ReasonedForest):
     """Explain outcomes of a table by the few variables that are enough to keep them.
 
     Fit it on data ``(X, y)``, or on a model's outputs by `for_model`. For a row and its outcome, the

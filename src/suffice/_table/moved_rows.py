@@ -49,6 +49,43 @@ def move_rows(X: Any, rows: Sequence[int], moved: Sequence[Mapping[int, Any]], n
     return copies.to_native()
 
 
+def mix_rows(X: Any, rows: Sequence[int], moved: Mapping[int, tuple[Sequence[Any], Any]], names: Sequence[str]) -> Any:
+    """Copy rows of a table, with values of other rows in some columns: `move_rows` for many copies.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_rows, n_columns)
+        The table.
+    rows : sequence of int
+        The rows to copy; a row may be copied several times.
+    moved : mapping of int to (sequence of object, ndarray of int)
+        For each column, by position in `names`, values, and for each copy the position of the value that it gets; -1
+        if it keeps its own.
+    names : sequence of str
+        The columns of the training table, by which a frame is addressed.
+
+    Returns
+    -------
+    array or frame
+        The copies, in a form that models take.
+    """
+    X = for_model(X)
+    frame = as_frame(X)
+    if frame is None:
+        array = np.array(np.asarray(X)[list(rows)])
+        for column, (values, picks) in moved.items():
+            known = np.array([np.nan if value is None else value for value in values])
+            array = array if array.dtype == object else array.astype(np.promote_types(array.dtype, known.dtype))
+            array[:, column] = np.where(picks < 0, array[:, column], known[picks])
+        return array
+    copies = frame[list(rows)]
+    for column, (values, picks) in moved.items():
+        own = copies[names[column]].to_list()
+        mixed = [own[i] if pick < 0 else values[pick] for i, pick in enumerate(picks.tolist())]
+        copies = _with_column(copies, names[column], mixed)
+    return copies.to_native()
+
+
 def _with_column(frame: Any, name: str, values: list[Any]) -> Any:
     """Replace a column by values of the same type, if they fit into it."""
     import narwhals.stable.v2 as nw

@@ -1,0 +1,215 @@
+"""Code books from CSV and JSON files, dictionaries and lists."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from suffice._io.condition_text import parse_conditions
+from suffice._io.decoding import decode
+from suffice._io.sources import read_bytes, unpack
+from suffice.code_book import CodeLine
+from suffice.conditions import Condition
+from suffice.errors import did_you_mean
+
+FIELDS = ("variable", "condition", "direction", "code", "text")
+NEEDED = ("variable", "code", "text")
+_SEPARATORS = (",", ";", "\t", "|")
+_NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
+_RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})")
+
+
+def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]) -> tuple[CodeLine, ...]:
+    """Read the lines of a code book.
+
+    Parameters
+    ----------
+    source : path, mapping or iterable
+        A CSV or JSON file, or the content of a JSON file as Python values.
+
+    Returns
+    -------
+    tuple of CodeLine
+        The lines, in their order.
+    """
+    if isinstance(source, str | os.PathLike):
+        name = os.fspath(source)
+        content = unpack(read_bytes(name), name)
+        text = decode(content, name)
+        is_json = name.lower().endswith((".json", ".jsonl")) or text.lstrip()[:1] in ("[", "{")
+        entries = _of_json(text, name) if is_json else _of_csv(text, name)
+    else:
+        entries = _of_values(source, "the code book")
+    lines = []
+    for place, entry in entries:
+        try:
+            lines.append(_line(entry))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{place}: {error}") from None
+    if not lines:
+        name = os.fspath(source) if isinstance(source, str | os.PathLike) else "The code book"
+        raise ValueError(f"{name} holds no line: write one for each variable, with its code and its text.")
+    return tuple(lines)
+
+
+def _of_csv(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    header = text.lstrip("\r\n").split("\n", 1)[0]
+    separator = max(_SEPARATORS, key=header.count)
+    try:
+        rows = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
+        columns = [column.strip().lower() for column in next((row for row in rows if any(row)), [])]
+        absent = [column for column in NEEDED if column not in columns]
+        unknown = [column for column in columns if column not in FIELDS]
+        if absent or unknown:
+            listed = f"missing {absent}" if absent else f"unknown {unknown}"
+            near = did_you_mean(unknown[0], FIELDS) if unknown else ""
+            raise ValueError(
+                f"{name}: the first line of a code book names its columns {', '.join(FIELDS)} (condition and direction "
+                f"may be left out): {listed}.{near}"
+            )
+        twice = next((column for column in columns if columns.count(column) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{name} has two columns {twice!r}.")
+        for row in rows:
+            if not any(row):
+                continue
+            place = f"{name}, line {rows.line_num}"
+            if len(row) != len(columns):
+                raise ValueError(
+                    f"{place}: {len(row)} values for {len(columns)} columns; put a text that holds {separator!r} in "
+                    "quotes."
+                )
+            yield place, dict(zip(columns, row, strict=True))
+    except csv.Error as error:
+        raise ValueError(f"{name}, line {rows.line_num}: {error}.") from None
+
+
+def _of_json(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        content = dict(pairs)
+        if len(content) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ValueError(f"{name} has the key {twice!r} twice in one object.")
+        return content
+
+    try:
+        content = json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name}, line {error.lineno}: this is not JSON ({error.msg}).") from None
+    except RecursionError:
+        raise ValueError(f"{name} is nested too deeply to be a code book.") from None
+    yield from _of_values(content, name)
+
+
+def _of_values(content: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(content, Mapping):
+        for variable, of_variable in content.items():
+            place = f"{name}, {variable!r}"
+            entries = [of_variable]
+            if isinstance(of_variable, list | tuple) and not _is_pair(of_variable):
+                entries = list(of_variable)
+            for entry in entries:
+                yield place, {"variable": variable, **_of_variable(entry, variable, place)}
+    elif isinstance(content, Iterable) and not isinstance(content, str | bytes):
+        for i, entry in enumerate(content, start=1):
+            if isinstance(entry, CodeLine):
+                yield f"{name}, line {i}", dict(vars(entry))
+                continue
+            if not isinstance(entry, Mapping):
+                raise ValueError(f"{name}, line {i}: a line is an object with {', '.join(NEEDED)}, got {entry!r}.")
+            yield f"{name}, line {i}", dict(entry)
+    else:
+        raise ValueError(f"{name} holds {type(content).__name__}: a code book is a list of lines, or an object.")
+
+
+def _is_pair(entry: Any) -> bool:
+    return len(entry) == 2 and all(isinstance(part, str) for part in entry)
+
+
+def _of_variable(entry: Any, variable: Any, place: str) -> dict[str, Any]:
+    if isinstance(entry, str):
+        return {"code": variable, "text": entry}
+    if isinstance(entry, list | tuple) and _is_pair(entry):
+        return dict(zip(("code", "text"), entry, strict=True))
+    if isinstance(entry, Mapping) and "variable" not in entry:
+        return dict(entry)
+    raise ValueError(
+        f"{place}: a variable has a text, a pair (code, text), or an object with code and text, got {entry!r}."
+    )
+
+
+def _line(entry: Mapping[str, Any]) -> CodeLine:
+    unknown = [name for name in entry if name not in FIELDS]
+    if unknown:
+        raise ValueError(f"a line has {', '.join(FIELDS)}, got {unknown[0]!r}.{did_you_mean(unknown[0], FIELDS)}")
+    variable, code, text = (_text(name, entry.get(name)) for name in NEEDED)
+    condition, direction = entry.get("condition"), entry.get("direction")
+    if isinstance(condition, str):
+        condition = read_condition(variable, condition) if condition.strip() else None
+    elif condition is not None and not isinstance(condition, Condition):
+        raise ValueError(f"`condition` must be a text such as '< 20000' or '= rent', got {condition!r}.")
+    side: Any = direction.strip().lower() or None if isinstance(direction, str) else direction
+    return CodeLine(variable, code, text, condition, side)
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and name == "code":
+        return str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"`{name}` must be a text that is not empty, got {value!r}.")
+    return value if name == "variable" else value.strip()
+
+
+def read_condition(variable: str, text: str) -> Condition:
+    """Read the condition of a line.
+
+    Parameters
+    ----------
+    variable : str
+        The variable that it is about.
+    text : str
+        The condition without its name: ``< 20000``, ``20000..30000``, ``= rent``, ``in {rent, free}``, ``is missing``.
+
+    Returns
+    -------
+    Condition
+        The condition.
+
+    Examples
+    --------
+    >>> print(read_condition("income", ">= 5000"), read_condition("income", "5..7"), sep="; ")
+    income >= 5000; 5 <= income <= 7
+    """
+    condition = _read(text.strip())
+    return replace(condition, column=variable)
+
+
+@lru_cache(maxsize=4096)  # the same few conditions stand in many lines
+def _read(text: str) -> Condition:
+    if match := _RANGE.fullmatch(text):
+        try:
+            low, high = float(match[1]), float(match[2])
+        except ValueError:
+            pass
+        else:
+            return Condition("v", low, high, low_closed=True, high_closed=True)
+    words = f"is {text}" if text in ("missing", "known") else text
+    try:
+        [condition] = parse_conditions(f"IF v {_spaced(words)}", ["v"])
+    except ValueError:
+        raise ValueError(
+            f"`condition` cannot be read from {text!r}: write it as '< 20000', '20000..30000', '= rent', "
+            "'in {rent, free}' or 'is missing'."
+        ) from None
+    return condition
+
+
+def _spaced(text: str) -> str:
+    return re.sub(r"^([<>]=?|!?=)\s*", r"\1 ", text)

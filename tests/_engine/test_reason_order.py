@@ -1,0 +1,85 @@
+"""The order of reasons: against the oracle, ties, and over which sets losses are counted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from oracle import Oracle, trees_of
+from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
+
+from suffice._engine.reason_order import losses_of_best_sets, rank_by_loss
+from suffice._engine.search import find_sufficient_sets
+
+NAMES = ["delta", "alpha", "gamma", "beta", "epsilon"]
+
+
+def searched(explainer, rows=ROWS):
+    state = explainer.fitted_
+    matrix = explainer.encode(rows)
+    outcomes = explainer.outcomes(rows)
+    sets = find_sufficient_sets(state, matrix, outcomes, minimal_only=False, progress=None, needs_nearest=False)
+    return state, matrix, outcomes, sets
+
+
+@pytest.fixture(scope="module", params=["classes", "numbers"])
+def explainer(request):
+    if request.param == "classes":
+        return classifier(pi=0.75).fit(X, CLASSES)
+    return regressor(pi=0.6, alpha=0.3).fit(X, NUMBERS)
+
+
+def test_losses_and_their_order_equal_the_oracle(explainer):
+    state, matrix, outcomes, sets = searched(explainer, X[:40])
+    losses = losses_of_best_sets(state, matrix, outcomes, sets)
+    y = CLASSES if state.classes is not None else NUMBERS
+    oracle = Oracle(trees_of(explainer.forest_), X, y, explainer.min_node_size_)
+    n_several = 0
+    for i in range(40):
+        n_sets = sets.n_by_row()[i]
+        if not n_sets:
+            assert losses[i] == {}
+            continue
+        of_row = [S for row, S in sets.by_row() if row == i]
+        interval = outcomes.intervals
+        outcome = outcomes.values[i] if interval is None else tuple(interval[i].tolist())
+        expected = oracle.reason_order(matrix[i], outcome, of_row[0], of_row, NAMES)
+        named = {NAMES[v]: loss for v, loss in losses[i].items()}
+        shares = {NAMES[v]: sum(v in S for S in of_row) / n_sets for v in losses[i]}
+        assert rank_by_loss(named, shares) == [name for name, _ in expected]
+        for name, loss in expected:
+            assert named[name] == pytest.approx(float(loss), abs=1e-12)
+        n_several += len(expected) > 1
+    assert n_several > 5
+
+
+def test_the_mean_loss_counts_all_sufficient_sets(explainer):
+    state, matrix, outcomes, sets = searched(explainer)
+    means = losses_of_best_sets(state, matrix, outcomes, sets, "mean")
+    for i, mean in enumerate(means):
+        of_row = [(S, sdp) for (row, S), sdp in zip(sets.by_row(), sets.sdps.tolist(), strict=True) if row == i]
+        for variable, loss in mean.items():
+            falls = [
+                sdp - explainer.sdp(ROWS[[i]], [[u for u in S if u != variable]])[0] if variable in S else 0.0
+                for S, sdp in of_row
+            ]
+            assert loss == pytest.approx(np.mean(falls), abs=1e-12)
+    assert any(len(mean) > 1 for mean in means)
+
+
+def test_the_same_bits_for_any_number_of_threads(explainer):
+    one = searched(explainer.with_settings(n_jobs=1))
+    three = searched(explainer.with_settings(n_jobs=3))
+    for order in ("best", "mean"):
+        assert losses_of_best_sets(*one, order) == losses_of_best_sets(*three, order)
+
+
+def test_ties_are_decided_by_the_lxi_and_then_by_the_name():
+    losses = {"b": 0.25, "a": 0.25 + 1e-15, "c": 0.25, "d": 0.5}
+    assert rank_by_loss(losses, {"a": 0.5, "b": 0.5, "c": 0.75}) == ["d", "c", "a", "b"]
+    assert rank_by_loss(losses, {}) == ["d", "a", "b", "c"]
+
+
+def test_a_variable_without_which_nothing_is_lost_is_no_reason():
+    assert rank_by_loss({"a": 0.0, "b": -0.1, "c": 1e-14, "d": Fraction(1, 3)}, {}) == ["d"]
