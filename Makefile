@@ -1,5 +1,6 @@
 # make demo   explain rows of two data sets          make test    lint, types, tests
 # make bench  figures against shap and Anchors       make format  rewrite the sources in the house format
+# make docs   the documentation as a site, with the executed gallery   make screenshots  its pictures of app and cards
 # make bench-scale   figures of large tables, Spark and Dask
 # make bench-speed   default forests beside shap, shapiq, woodelf, fasttreeshap and XGBoost
 # make bench-rules   short lists of rules against RuleFit, SkopeRules, FIGS, GreedyRuleList and RIPPER
@@ -15,7 +16,7 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format bench bench-rules bench-scale bench-speed bench-what-if honesty experiments experiments-quick clean
+.PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty experiments experiments-quick clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -36,6 +37,14 @@ format: .venv/installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_SOURCES)
+
+# Warnings are errors. The sources of the gallery and of the reference are made in docs/ and ignored by git.
+docs: .venv/installed-docs
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --jobs auto --quiet docs build/docs/html
+	$(BIN)/python docs/check_site.py build/docs/html
+
+screenshots: .venv/installed-test
+	$(BIN)/python docs/screenshots.py
 
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks.run
@@ -83,6 +92,10 @@ $(MODULES): | .venv/created
 
 .venv/installed-test: .venv/created $(MODULES) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@ .venv/installed
+
+.venv/installed-docs: .venv/created $(MODULES) $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@ .venv/installed
 
 .venv/installed-bench: .venv/created $(MODULES) $(SOURCES)
