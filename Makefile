@@ -16,7 +16,8 @@ SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty experiments experiments-quick clean
+.PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
+.PHONY: experiments experiments-quick kernels-arm clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -28,15 +29,21 @@ test: .venv/installed-test lint
 lint: .venv/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
+	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) tests/_core/kernels_driver.cpp
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(PY_DOCUMENTED)
 
+# The NEON build of the kernels, on any machine with a cross compiler and an emulator.
+kernels-arm: .venv/installed-test
+	@command -v aarch64-linux-gnu-g++ qemu-aarch64-static || \
+	  { echo "Needs: apt-get install g++-aarch64-linux-gnu qemu-user-static"; exit 1; }
+	$(BIN)/python -m pytest tests/_core/test_kernels.py
+
 format: .venv/installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(CXX_SOURCES)
+	$(BIN)/clang-format -i $(CXX_SOURCES) tests/_core/kernels_driver.cpp
 
 # Warnings are errors. The sources of the gallery and of the reference are made in docs/ and ignored by git.
 docs: .venv/installed-docs

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import settings
+from missing_programs import NO_CHROMIUM, lines_about
 from mixed_table import CASES, make_case, make_table
 from rentals import BUSY, as_pandas, explainer_for
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -19,6 +20,13 @@ collect_ignore_glob = ["*conftest.py"]
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say at the end which programs were missing, and how to install them."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+    for line in lines_about(reasons):
+        terminalreporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(params=_core.kernel_names())
@@ -109,10 +117,9 @@ def browser():
     """Run the system's Chromium, without a window. Nothing is downloaded, and no page may use the network."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        reason = "There is no Chromium: apt-get install chromium."
         if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+            pytest.fail(NO_CHROMIUM)
+        pytest.skip(NO_CHROMIUM)
     from playwright.sync_api import sync_playwright
 
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from missing_programs import NO_CHROMIUM, lines_about
 
 import suffice
 
@@ -145,3 +146,9 @@ def test_one_row_takes_a_short_way_through_the_house(is_class):
     assert explainer.explain(row)[0].rule is not None  # and what is kept for the next call is there
     switches = count_switches(lambda: explainer.explain(row))
     assert len(switches) <= MAX_SWITCHES, switches
+
+
+def test_a_run_ends_with_the_programs_that_were_missing():
+    reasons = [f"('tests/conftest.py', 130, 'Skipped: {NO_CHROMIUM}')"] * 2 + ["Skipped: another reason"]
+    assert lines_about(reasons) == ["Skipped tests: 2. There is no Chromium: apt-get install chromium"]
+    assert lines_about(["Skipped: another reason"]) == []

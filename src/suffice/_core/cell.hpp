@@ -332,7 +332,7 @@ class CellFinder {
         for (std::size_t w = 0; w < alive_.size(); ++w)
             for (std::uint64_t bits = alive_[w]; bits; bits &= bits - 1) {
                 cell_.rows.block[n] =
-                    static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+                    static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits));
                 cell_.rows.mask[n++] = ~std::uint64_t{0};
             }
         if (n && cell_.rows.block[n - 1] == blocks - 1 && n_rows % kBlock)

@@ -19,6 +19,7 @@
 #include "forest.hpp"
 #include "kernels.hpp"
 #include "thresholds.hpp"
+#include "wide_set.hpp"
 
 namespace suffice {
 
@@ -26,7 +27,6 @@ inline constexpr std::int32_t kNoVariable = -1;
 // A set of variables is a number with one bit per variable: a word in most places, WideSet where sets are searched.
 inline constexpr std::size_t kMaxVariables = 128;
 inline constexpr std::size_t kWordVariables = 64;
-__extension__ typedef unsigned __int128 WideSet;
 // Trees of at most this many rows store bits. Measured on breast cancer (569 rows): twice as fast as codes.
 inline constexpr std::size_t kFewRows = 4096;
 
