@@ -7,7 +7,9 @@
 # make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make experiments, make experiments-quick   the paper's tables and figures
+# make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
 PYTHON ?= python3
+MINUTES ?= 10
 PYTHON_OF_PEERS ?= python3.12
 BIN := .venv/bin
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
@@ -17,7 +19,7 @@ MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | 
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
-.PHONY: experiments experiments-quick kernels-arm clean
+.PHONY: experiments experiments-quick fuzz sanitize kernels-arm clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -73,6 +75,9 @@ bench-what-if: .venv/installed-test
 
 honesty: .venv/installed-test
 	$(BIN)/python -m benchmarks.honesty
+
+fuzz: .venv/installed-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)
 
 # The paper's experiments, in an environment of their own: the other methods need old and many packages.
 experiments: .venv-experiments/installed .venv-alibi/installed

@@ -29,6 +29,7 @@ def test_the_package_exports_these_names():
         "GlobalRulesClassifier",
         "GlobalRulesRegressor",
         "IdentifierWarning",
+        "PrecisionWarning",
         "Quality",
         "RareCategoriesWarning",
         "Reasons",

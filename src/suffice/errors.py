@@ -113,6 +113,10 @@ class IdentifierWarning(UserWarning):
     """A column of numbers seems only to name the rows."""
 
 
+class PrecisionWarning(UserWarning):
+    """A column holds numbers that float32, in which forests compare, cannot tell apart."""
+
+
 class RareCategoriesWarning(UserWarning):
     """Most rows of a column hold categories that are too rare to be kept apart."""
 

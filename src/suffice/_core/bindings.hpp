@@ -111,8 +111,9 @@ class PyForest {
     const std::vector<DoubleMatrix>& values() const { return values_; }
     std::span<const std::uint32_t> y_rank() const { return span_of(y_rank_); }
 
-    // Computed when a set first needs the column. The caller must hold the GIL.
+    // Computed when a set first needs the column. Threads of a Python without a GIL may ask at the same time.
     std::shared_ptr<const ForestColumn> column(std::int32_t number) const {
+        const std::lock_guard lock(columns_mutex_);
         auto& column = columns_[number];
         if (!column) column = std::make_shared<const ForestColumn>(code_forest_column(forest_, number));
         return column;
@@ -123,6 +124,7 @@ class PyForest {
     Vector<std::uint32_t> y_rank_;
     Forest forest_;
     std::vector<DoubleMatrix> values_;
+    mutable std::mutex columns_mutex_;
     mutable std::map<std::int32_t, std::shared_ptr<const ForestColumn>> columns_;
 };
 

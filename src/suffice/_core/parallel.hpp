@@ -24,6 +24,7 @@ using StopFlag = std::atomic<bool>;
 // Calls make_worker() once per thread, and the workers with all row numbers in [0, n_rows), `batch` at a time. The
 // calling thread calls watch(rows done) every tenth of a second. If that throws, the work stops and the caller gets the
 // exception. Up to `n_inline` rows, whose jobs must be short, need no thread and no watch: the caller does them itself.
+// If the system starts fewer threads than wanted, those that there are do all rows; if it starts none, the caller does.
 template <class MakeWorker>
 void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, const MakeWorker& make_worker,
                   const std::function<void(std::size_t)>& watch, std::size_t batch = 8, std::size_t n_inline = 0) {
@@ -58,7 +59,19 @@ void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, con
 
     std::vector<std::thread> threads;
     threads.reserve(n_running);
-    for (std::size_t i = n_running; i-- > 0;) threads.emplace_back(run);
+    for (std::size_t i = n_running; i-- > 0;) {
+        try {
+            threads.emplace_back(run);
+        } catch (const std::exception&) {  // the limit on threads or on memory is reached
+            const std::lock_guard lock(mutex);
+            n_running -= i + 1;
+            break;
+        }
+    }
+    if (threads.empty()) {
+        n_running = 1;
+        run();
+    }
     std::exception_ptr interruption;
     for (bool running = true; running;) {
         {

@@ -241,9 +241,6 @@ def round_end(below: float, above: float, threshold: float, within: Side | None 
     with np.errstate(over="ignore"):
         if float(np.float32(below)) != below or float(np.float32(above)) != above:
             raise ValueError(f"`below` and `above` must be float32 values, got {below!r} and {above!r}.")
-    if within == "high" and threshold == below:
-        # Only one number would do, of 17 digits; this is the one that was most likely meant.
-        return float(str(np.float32(threshold)))
     lowest = _last_rounded_to(below)
     highest = math.nextafter(-_last_rounded_to(-above), -math.inf)  # rounding is symmetric about zero
     if below == -math.inf:
@@ -301,6 +298,10 @@ def round_whole_end(
     >>> round_whole_end(980.0, 1031.0, 1005.5, "high")
     (1000.0, False)
     """
+    if not all(math.isinf(value) or value == math.floor(value) for value in (below, above)):
+        raise ValueError(f"`below` and `above` must be whole numbers, got {below!r} and {above!r}.")
+    if not (below <= threshold < above and math.isfinite(threshold)):
+        raise ValueError(f"`threshold` must lie in [below, above), got {threshold!r} for [{below!r}, {above!r}).")
     first_beyond = math.floor(threshold) + 1  # the threshold lies just below it
     lowest = below + 1 if math.isfinite(below) else float(first_beyond)
     highest = above if math.isfinite(above) else float(first_beyond)

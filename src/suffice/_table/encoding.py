@@ -8,6 +8,7 @@ the bounds of a rule can be written as a set of categories. Dates become their p
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -18,7 +19,14 @@ from numpy.typing import NDArray
 from suffice._table.identifiers import is_identifier, warn_of_identifiers
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
 from suffice._table.text_columns import TextColumn, inspect_text, warn_of_text
-from suffice.errors import InputTypeError, InputValueError, RareCategoriesWarning, did_you_mean, warn
+from suffice.errors import (
+    InputTypeError,
+    InputValueError,
+    PrecisionWarning,
+    RareCategoriesWarning,
+    did_you_mean,
+    warn,
+)
 from suffice.words import format_value
 
 Unseen = Literal["error", "missing"]
@@ -81,7 +89,7 @@ class Column:
         if self.part is not None:
             return table.date_part(i, self.part)
         if self.kind != "category":
-            return table.numbers(i)
+            return keep_fractions(table.numbers(i)) if self.kind == "whole" else table.numbers(i)
         code_of = self.code_of_labels()
         labels, rows = table.labels(i)
         codes = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan])
@@ -232,6 +240,7 @@ class Encoding:
         if not columns:
             raise ValueError("No column of `X` varies: there is nothing to explain by.")
         warn_of_text(texts)
+        warn_of_precision([(c, table.raw(c.source)) for c in columns if c.kind == "number"])
         if len(columns) > 1:
             is_named = [
                 c.kind == "whole" and c.part is None and is_identifier(c.name, table.raw(c.source)) for c in columns
@@ -248,6 +257,11 @@ class Encoding:
     def codes_of_labels(self) -> tuple[dict[Any, int] | None, ...]:
         """The code of each category, for each column of the matrix; None for numbers and parts of dates."""
         return tuple(c.code_of_labels() if c.kind == "category" and c.part is None else None for c in self.columns)
+
+    @cached_property
+    def whole_columns(self) -> tuple[int, ...]:
+        """The columns of the matrix that held whole numbers of the user's at fit."""
+        return tuple(c for c, column in enumerate(self.columns) if column.kind == "whole" and column.part is None)
 
     @cached_property
     def date_names(self) -> tuple[str, ...]:
@@ -295,7 +309,11 @@ class Encoding:
         """
         with np.errstate(over="ignore"):
             if table.array is not None and all(c.kind != "category" and c.part is None for c in self.columns):
-                return np.array(table.array, dtype=np.float32, order="C")
+                matrix = np.array(table.array, dtype=np.float32, order="C")
+                if table.array.dtype.kind == "f" and table.array.dtype.itemsize > matrix.dtype.itemsize:
+                    for c in self.whole_columns:
+                        matrix[:, c] = keep_fractions(table.array[:, c])
+                return matrix
             matrix = np.empty((table.n_rows, len(self.columns)), dtype=np.float32)
             for c, column in enumerate(self.columns):
                 matrix[:, c] = column.encode(table, column.source, unseen)
@@ -338,6 +356,57 @@ class Encoding:
             else:
                 numbers[column.source] = values
         return Table(self.names, numbers, len(matrix), self.has_names, read=read)
+
+
+def warn_of_precision(columns: Sequence[tuple[Column, NDArray[Any]]]) -> None:
+    """Warn of columns whose numbers float32 cannot tell apart.
+
+    Parameters
+    ----------
+    columns : sequence of (Column, ndarray)
+        Columns of numbers with their values.
+    """
+    for column, values in columns:
+        low, high = column.extent
+        # Wider columns have so many float32 values between their ends that a split loses nothing.
+        if (values.dtype.itemsize <= 4 and values.dtype.kind == "f") or not high - low < max(abs(low), abs(high)) / 128:
+            continue
+        known = values[~np.isnan(values)]
+        n_exact, n_kept = len(np.unique(known)), len(np.unique(known.astype(np.float32)))
+        if n_kept < 0.9 * n_exact:
+            warn(
+                f"The column {column.name!r} has {n_exact:,} different numbers from {format_value(low)} to "
+                f"{format_value(high)}, but the forest compares them as float32, which keeps {n_kept:,} of them apart. "
+                f"Subtract a number first, as in X[{column.name!r}] - {format_value(low)}.",
+                PrecisionWarning,
+            )
+
+
+def keep_fractions(numbers: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Round numbers to float32 such that none becomes a whole number that is not one.
+
+    2.9999999999999996 becomes 2.9999998, not 3: a rule that asks ``x >= 3`` would not cover the row.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_rows,)
+        Numbers of a column that held whole numbers only at fit; NaN for missing values.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The numbers, or float32.
+    """
+    if numbers.dtype.itemsize <= 4:
+        return numbers
+    with np.errstate(over="ignore"):
+        rounded = numbers.astype(np.float32)
+    is_lost = (rounded == np.floor(rounded)) & (numbers != np.floor(numbers)) & ~np.isnan(numbers)
+    if not is_lost.any():
+        return rounded
+    towards = np.where(numbers[is_lost] < rounded[is_lost], -np.inf, np.inf).astype(np.float32)
+    rounded[is_lost] = np.nextafter(rounded[is_lost], towards)
+    return rounded
 
 
 def _kind_of_numbers(values: NDArray[Any]) -> Literal["number", "whole"]:

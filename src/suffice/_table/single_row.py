@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.encoding import Encoding
+from suffice._table.encoding import Encoding, keep_fractions
 from suffice._table.table import _part_of_date
 from suffice._table.text_columns import to_number
 
@@ -57,8 +57,13 @@ def read_single_row(X: Any, encoding: Encoding) -> tuple[NDArray[np.float32], st
     numbers = _encode(values, encoding)
     if numbers is None:
         return None
+    exact = np.array([numbers], dtype=np.float64)
     with np.errstate(over="ignore"):
-        return np.array([numbers], dtype=np.float64).astype(np.float32), library
+        matrix = exact.astype(np.float32)
+    for c in encoding.whole_columns:
+        if numbers[c] != np.floor(numbers[c]):
+            matrix[:, c] = keep_fractions(exact[:, c])
+    return matrix, library
 
 
 def _take_apart(X: Any, encoding: Encoding) -> tuple[list[Any], Sequence[Any], str | None] | None:
