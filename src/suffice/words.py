@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 # Begins with a letter, does not end with a space, and holds nothing that ends a label or a condition.
 _PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
 _MISLEADING = re.compile(" (?:AND|THEN|or missing|is missing\\)?) ")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 AT_LEAST = "at least"  # before a lower bound
 ODDS_OPTION = "levels='odds'"  # the command and the app write it in their own words
@@ -307,6 +309,50 @@ def join(names: Sequence[str]) -> str:
     'hour, temp and year'
     """
     return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+
+
+def first_repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that appears more than once.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+
+    Returns
+    -------
+    str or None
+        The name; None if all differ.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "c", "b", "a"])
+    'a'
+    """
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)
+
+
+def printable(text: str) -> str:
+    r"""Replace control characters, by which a name could change what a terminal shows.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    str
+        The text with characters such as escape, or the marks that reverse the direction of writing, as JSON writes
+        them. Line ends and tabs stay.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb"))
+    a\u001b[2Jb
+    """
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def name_model(name: str | None) -> str:

@@ -139,3 +139,34 @@ def test_an_interruption_ends_with_130(here, monkeypatch, capsys):
     assert command("fit shop.csv -t buys --drop id --drop since -o m.suffice") == 130
     assert capsys.readouterr().out == ""
     assert set(os.listdir()) == before
+
+
+def test_errors_have_no_control_characters(here, capsys):
+    assert run(["info", "no\x1b[2Jthing"]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit shop.csv -t buys -o shop.csv",
+        "fit shop.csv -t buys -o link.csv",
+        "explain buys.suffice new.csv -o new.csv",
+        "explain buys.suffice new.csv --format csv -o buys.suffice",
+        "change buys.suffice new.csv -t yes -o hard.csv",
+        "report buys.suffice page.html -o page.html",
+        "rules buys.suffice -o buys.suffice",
+        "certify buys.suffice new.csv -o new.csv",
+        "certify buys.suffice shop.csv --rules rules.json -o rules.json",
+    ],
+)
+def test_no_command_replaces_what_it_reads(line, here, capsys):
+    """`suffice fit t.csv -t y -o t.csv` replaced the user's table by the model."""
+    os.symlink("shop.csv", "link.csv")
+    os.link("new.csv", "hard.csv")
+    for name in ("page.html", "rules.json"):
+        Path(name).write_text("[]")
+    before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    assert run(line.split()) == 2
+    assert "is read as well" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before

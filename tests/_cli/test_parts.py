@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import stat
 import subprocess
 import time
 from functools import partial
@@ -309,3 +310,61 @@ def test_a_file_system_without_locks_is_accepted(number, code, patched, rows_her
     assert Path("out.parquet").exists() == (code == 0)
     assert not Path(".out.parquet.parts", FINGERPRINT).exists()
     assert Path(".out.parquet.parts").exists() == (code != 0)
+
+
+@pytest.mark.parametrize("how", ["owner", "rights", "link", "file"])
+def test_parts_that_somebody_else_may_have_put_there_are_refused(how, rows_here, monkeypatch, capsys):
+    """Whoever made the folder first decided what the result holds."""
+    crash_after(3, "-o out.csv --batch 11", monkeypatch)
+    folder = folder_of("out.csv")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    if how == "owner":
+        os.chown(folder, 12345, -1)
+    elif how == "rights":
+        folder.chmod(0o770)
+    elif how == "link":
+        folder.rename("elsewhere")
+        folder.symlink_to("elsewhere")
+    else:
+        os.chown(next(folder.glob("000001-*")), 12345, -1)
+    for restart in ("", "--restart"):
+        assert explain(f"-o out.csv --batch 11 {restart}") == 2
+        message = capsys.readouterr().err
+        assert f"{folder} may hold parts of somebody else" in message
+        assert "Remove it, or name another file with -o." in message
+    assert not Path("out.csv").exists()
+
+
+def test_a_file_with_a_long_name_is_written_by_parts(rows_here):
+    """The folder of the parts had a name that is longer than systems take."""
+    name = "x" * 246 + ".csv"
+    assert explain(f"-o {name} --batch 20") == 0
+    assert explain("-o whole.csv") == 0
+    expect_same(name, "whole.csv")
+
+
+def test_a_full_disk_at_the_end_is_one_sentence(rows_here, monkeypatch, capsys):
+    write = pl.LazyFrame.sink_parquet
+
+    def refuse(frame, target, **options):
+        if isinstance(target, Path):
+            raise pl.exceptions.ComputeError("No space left on device (os error 28)")
+        return write(frame, target, **options)
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", refuse)
+    assert explain("-o out.parquet --batch 11") == 2
+    assert "out.parquet.parts cannot be joined: No space left on device (os error 28)." in capsys.readouterr().err
+
+
+def test_formulas_are_kept_on_request_and_such_parts_are_not_mixed(rows_here, monkeypatch, capsys):
+    frame = make_table(N_ROWS).with_columns(id=pl.lit("=") + pl.col("id").cast(pl.String))
+    frame.write_parquet("formulas.parquet")
+    assert explain("--id id -o out.csv --batch 20", "formulas.parquet") == 0
+    assert pl.read_csv("out.csv")["id"].str.starts_with("'=").all()
+    assert explain("--id id -o raw.csv --batch 20 --keep-formulas", "formulas.parquet") == 0
+    assert pl.read_csv("raw.csv")["id"].str.starts_with("=").all()
+    assert explain("--id id -o at_once.csv --keep-formulas", "formulas.parquet") == 0
+    expect_same("raw.csv", "at_once.csv")
+    crash_after(2, "--id id -o new.csv --batch 20", monkeypatch)
+    assert explain("--id id -o new.csv --batch 20 --keep-formulas") == 2
+    assert "differs in --keep-formulas" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from suffice._cli.printing import (
     name_options,
     note,
     say,
+    say_block,
     say_lines,
     say_numbered,
 )
@@ -89,3 +90,18 @@ def test_what_was_fitted_in_words():
     assert lines["Target"] == "y, numbers"
     assert lines["Candidates"] == "1 of 2 variables: b"
     assert describe_fit(about(classes=["no", "yes"]))["Target"] == "y, 2 classes: no, yes"
+
+
+def test_names_cannot_command_the_terminal(capsys):
+    """A column could clear the screen, or write its own answer over ours, by the escape sequences in its name."""
+    name = "a\x1b[2J\x1b]0;title\x07\x9b31m\u202eb"
+    shown = "a\\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\u202eb"
+    say(name)
+    say_block(name, name)
+    say_lines({name: name})
+    say_numbered(name, [name])
+    note(name)
+    out, err = capsys.readouterr()
+    assert out.count(shown) == 7
+    assert err == f"{shown}\n"
+    assert "\x1b" not in out

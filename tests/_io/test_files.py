@@ -8,11 +8,16 @@ import json
 import lzma
 import zipfile
 
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 from table_files import PEOPLE, as_bytes, read
 
 from suffice._io.files import open_table, read_table
+from suffice._io.limits import TABLE_VARIABLE
 
 
 def zipped():
@@ -94,3 +99,64 @@ def test_an_opened_file_knows_its_rows(kind, tmp_path):
     assert_frame_equal(table.rows(1, 3), PEOPLE.slice(1, 3))
     assert_frame_equal(table.rows(3, 9, ["age", "name"]), PEOPLE.slice(3).select("name", "age"))
     assert json.loads(json.dumps(table.identity)) == table.identity
+
+
+def written(frame, kind):
+    data = io.BytesIO()
+    {"arrow": frame.write_ipc, "stream": frame.write_ipc_stream, "parquet": frame.write_parquet}[kind](
+        data, compression="zstd"
+    )
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["arrow", "stream", "parquet"])
+def test_a_small_file_with_very_many_rows_is_refused_before_it_is_read(kind, tmp_path, monkeypatch):
+    """An Arrow file of 944 KB with 250 million rows took 2 GB, and ended the app."""
+    data = written(pl.DataFrame({"a": np.zeros(2_000_000)}), kind)
+    assert len(data) < 50_000
+    monkeypatch.setenv(TABLE_VARIABLE, "10M")
+    for name in ("read_parquet", "read_ipc", "read_ipc_stream"):
+        monkeypatch.setattr(pl, name, None)
+    with pytest.raises(ValueError, match=r"a\.bin would take 15\.3 MiB in memory, and the limit is 10 MiB"):
+        read(tmp_path, data, "a.bin")
+    if kind != "stream":
+        monkeypatch.setenv(TABLE_VARIABLE, "1K")
+        with pytest.raises(ValueError, match=r"A part of .*a\.bin would take .* and the limit is 1 KiB"):
+            open_table(str(tmp_path / "a.bin"))
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
+def test_a_dictionary_of_long_texts_counts_for_each_row(dtype, tmp_path, monkeypatch):
+    """A Parquet file of 2.7 KB with a dictionary of two texts of 1 MB ran a fit out of memory."""
+    texts = pa.DictionaryArray.from_arrays(np.tile([0, 1], 3000).astype("i4"), ["a" * 10**6, "b" * 10**6])
+    table = pa.table({"a": texts}) if dtype == pl.Categorical else pa.table({"a": pa.array(["a" * 10**4] * 6000)})
+    pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 300_000
+    monkeypatch.setenv(TABLE_VARIABLE, "50M")
+    match = r"a\.parquet would take (5\.59 GiB|57\.\d MiB) in memory"
+    with pytest.raises(ValueError, match=match):
+        read_table(str(tmp_path / "a.parquet"))
+    table = open_table(str(tmp_path / "a.parquet"))
+    with pytest.raises(ValueError, match=match):
+        table.rows(0, 6000)
+    assert table.rows(0, 10).height == 10
+
+
+def test_a_panic_of_polars_is_one_sentence(tmp_path, monkeypatch):
+    """polars' PanicException is no Exception: it passed by every handler."""
+
+    def panic(_):
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(ValueError, match=r"a\.parquet cannot be read as Parquet: index out of bounds\.$"):
+        read(tmp_path, as_bytes(PEOPLE, "parquet"), "a.parquet")
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.csv", "a,b\n" + "1,2\n" * 1000), ("a.jsonl", '{"a":1}\n' * 1000)])
+def test_text_that_becomes_too_many_cells_is_refused_before_it_is_read(name, text, tmp_path, monkeypatch):
+    monkeypatch.setenv(TABLE_VARIABLE, "12K")
+    monkeypatch.setattr(pl, "read_csv", None)
+    monkeypatch.setattr(pl, "read_ndjson", None)
+    with pytest.raises(ValueError, match=rf"{name} would take (35\.2|23\.4) KiB in memory, and the limit is 12 KiB"):
+        read(tmp_path, text, name)

@@ -27,3 +27,30 @@ def test_iso_dates_are_dates_and_other_text_is_text():
     assert table["day"].to_list() == [datetime.date(2024, 1, 2)]
     assert table["time"].to_list() == [datetime.datetime(2024, 1, 2, 3, 4)]
     assert table["no"].dtype == pl.String
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl"])
+def test_deep_nesting_is_refused_with_its_line(kind):
+    """A hundred thousand brackets ended in a RecursionError, or in a full stack."""
+    deep = '{"a":' + "[" * 100_000 + "]" * 100_000 + "}"
+    text = f'{{"a": "[[[["}}\n{deep}\n' if kind == "jsonl" else f'[{{"a": 1}},\n{deep}]'
+    with pytest.raises(ValueError, match=r"^x, line 2: objects and lists are nested more than 64 deep\.$"):
+        read_json(text, "x", kind)
+    with pytest.raises(ValueError, match="line 1: objects and lists are nested more than 64 deep"):
+        read_json("[" * 100_000, "x", kind)
+    shallow = '{"a": ' + "[" * 50 + "]" * 50 + "}"
+    assert read_json(shallow if kind == "jsonl" else f"[{shallow}]", "x", kind).height == 1
+
+
+def test_objects_with_names_of_their_own_are_counted_as_the_table_that_they_become(monkeypatch):
+    """A file of 1.5 MB with 100,000 names would be a table of 10 billion cells."""
+    monkeypatch.setenv("SUFFICE_MAX_TABLE", "100M")
+    lines = "".join(f'{{"k{i}": 1}}\n' for i in range(100_000))
+    with pytest.raises(ValueError, match="x would take 149 GiB in memory, and the limit is 100 MiB"):
+        read_json(lines, "x", "jsonl")
+    # The same two names in many different orders of nesting.
+    paths = [format(i, "012b").replace("0", '{"a":').replace("1", '{"b":') + "1" + "}" * 12 for i in range(4096)]
+    with pytest.raises(ValueError, match="x would take 6 GiB in memory"):
+        read_json("\n".join(paths), "x", "jsonl")
+    same = '{"a": {"b": 1}, "c": [1, 2, 3], "d": "[{:"}\n' * 1000
+    assert read_json(same, "x", "jsonl").shape == (1000, 3)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import io
 import os
+import sys
+import types
 
 import polars as pl
 import pytest
@@ -13,7 +16,7 @@ from polars.testing import assert_frame_equal
 from table_files import PEOPLE
 
 from suffice._io.files import read_table
-from suffice._io.output import check_output, format_of_output, write_table
+from suffice._io.output import check_output, format_of_output, table_bytes, write_bytes, write_table
 from suffice._table.text_columns import MISSING_TEXTS as MISSING
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1).filter(
@@ -49,10 +52,51 @@ def frames(draw):
 @given(frame=frames())
 def test_a_table_comes_back_as_it_was(kind, frame, tmp_path):
     path = str(tmp_path / f"table.{kind}")
-    write_table(frame, path, kind)
+    write_table(frame, path, kind, escape_formulas=False)
     text_columns = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     table = read_table(path, text_columns=text_columns)
     assert_frame_equal(table, frame, check_exact=True)
+
+
+def test_text_that_a_spreadsheet_would_run_is_escaped_in_a_csv_file(tmp_path):
+    """Names and labels of a stranger's table reached Excel as formulas, such as =HYPERLINK(...)."""
+    texts = ["=1+1", "+cmd", "-x", "@sum", "\tt", "\rr", "\uff1dwide", "-1.5", "+3", "plain", "a=b", None]
+    frame = pl.DataFrame({"=name": texts, "set": [["=a", "b"]] * 12, "n": [-1] * 12})
+    write_table(frame, str(tmp_path / "a.csv"), "csv")
+    written = pl.read_csv(tmp_path / "a.csv", infer_schema=False)
+    escaped = ["'=1+1", "'+cmd", "'-x", "'@sum", "'\tt", "'\rr", "'\uff1dwide", *texts[7:]]
+    assert written.columns == ["'=name", "set", "n"]
+    assert written["'=name"].to_list() == escaped
+    assert set(written["set"]) == {"'=a; b"}
+    assert set(written["n"]) == {"-1"}
+    frame = frame.with_columns(pl.col("=name").cast(pl.Categorical))
+    assert table_bytes(frame, "csv") == (tmp_path / "a.csv").read_bytes()
+    write_table(frame, str(tmp_path / "raw.csv"), "csv", escape_formulas=False)
+    assert pl.read_csv(tmp_path / "raw.csv", infer_schema=False)["=name"].to_list() == texts
+    write_table(frame, str(tmp_path / "a.parquet"), "parquet")
+    assert read_table(str(tmp_path / "a.parquet"))["=name"].to_list() == texts
+
+
+def test_an_input_is_never_the_output(tmp_path):
+    """`suffice fit t.csv -t y -o t.csv` replaced the user's table by the model."""
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    (tmp_path / "link.csv").symlink_to(table)
+    os.link(table, tmp_path / "hard.csv")
+    for name in ("t.csv", "link.csv", "hard.csv"):
+        with pytest.raises(ValueError, match=rf"{name}' is read as well \('.*t\.csv'\) and would be replaced: name"):
+            check_output(str(tmp_path / name), [None, "-", str(table)])
+        with pytest.raises(ValueError, match="is read as well"):
+            format_of_output(str(tmp_path / name), ["csv"], [str(table)])
+    check_output(str(tmp_path / "other.csv"), [str(table), str(tmp_path / "nowhere")])
+
+
+def test_a_terminal_gets_no_control_characters(monkeypatch):
+    shown = io.BytesIO()
+    stdout = types.SimpleNamespace(buffer=shown, isatty=lambda: True, flush=lambda: None)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    write_bytes("a\x1b[2J\x9b1m\n".encode(), "-")
+    assert shown.getvalue() == b"a\\u001b[2J\\u009b1m\n"
 
 
 def test_lists_are_joined_in_a_csv_file_and_stay_in_others(tmp_path):

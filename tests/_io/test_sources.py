@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 from table_files import PEOPLE, as_bytes
 
 from suffice._io.files import read_table
+from suffice._io.limits import TABLE_VARIABLE
 from suffice._io.sources import cannot_read, is_packed, read_bytes, unpack
 
 
@@ -32,10 +33,10 @@ def test_a_folder_is_refused(tmp_path):
 
 
 def test_a_file_without_permission_is_refused(tmp_path, monkeypatch):
-    def refuse(path):
+    def refuse(path, *_, **__):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)  # an administrator may read everything
+    monkeypatch.setattr("builtins.open", refuse)  # an administrator may read everything
     with pytest.raises(ValueError, match="You do not have permission to read"):
         read_table(str(tmp_path / "a.csv"))
 
@@ -67,13 +68,17 @@ def test_a_file_is_read_where_the_system_has_no_siginterrupt(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_what_is_packed_is_unpacked_up_to_a_size(pack):
+def test_what_is_packed_is_unpacked_up_to_a_limit(pack, monkeypatch):
     data = b"ab" * 2**19
     packed = pack(data)
     assert is_packed(packed)
-    assert unpack(packed, "a") == unpack(packed, "a", 2**20) == data
-    with pytest.raises(ValueError, match=r"a\.gz would be larger than 0 MiB when unpacked\."):
-        unpack(packed, "a.gz", 2**20 - 1)
+    assert unpack(packed, "a") == data
+    monkeypatch.setenv(TABLE_VARIABLE, "1M")
+    assert unpack(packed, "a") == data
+    monkeypatch.setenv(TABLE_VARIABLE, str(2**20 - 1))
+    with pytest.raises(ValueError, match=r"a\.gz would take more than 1024 KiB in memory, and the limit is 1024 KiB"):
+        unpack(packed, "a.gz")
+    monkeypatch.delenv(TABLE_VARIABLE)
     with pytest.raises(ValueError, match=r"a\.gz is compressed, but damaged or cut off\."):
         unpack(packed[:-5], "a.gz")
 
@@ -84,4 +89,15 @@ def test_the_members_of_one_file_are_unpacked_together():
 
 def test_what_is_not_packed_stays(tmp_path):
     assert not is_packed(b"a,b")
-    assert unpack(b"a,b", "a", 1) == b"a,b"
+    assert unpack(b"a,b", "a") == b"a,b"
+
+
+def test_a_source_without_an_end_is_read_up_to_the_limit(monkeypatch, tmp_path):
+    """`/dev/zero`, or a pipe that never ends, took all the memory of the machine."""
+    monkeypatch.setenv(TABLE_VARIABLE, "3M")
+    with pytest.raises(ValueError, match=r"^/dev/zero would take more than 3 MiB in memory, and the limit is 3 MiB: "):
+        read_bytes("/dev/zero")
+    with open(tmp_path / "sparse", "wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(ValueError, match=r"sparse would take 1024 GiB in memory, and the limit is 3 MiB"):
+        read_bytes(str(tmp_path / "sparse"))

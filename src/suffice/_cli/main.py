@@ -58,7 +58,7 @@ def run(args: Sequence[str]) -> int:
         if missing in ("typer", "rich", "polars", "filelock"):
             return _refuse("The command needs its extra: pip install 'suffice[cli]'.")
         return _refuse(str(error))
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, MemoryError) as error:
         return _refuse(_message(error))
 
 
@@ -100,6 +100,8 @@ class _WarningLines:
 
 
 def _message(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this: take fewer rows or columns."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename!r}." if error.filename else f"{error.strerror}."
     from suffice._cli.printing import in_options
@@ -113,5 +115,7 @@ def _refuse(text: str) -> int:
 
 
 def _complain(kind: str, text: str) -> None:
-    sys.stderr.write(f"{kind}: {text}\n")
+    from suffice.words import printable
+
+    sys.stderr.write(f"{kind}: {printable(text)}\n")
     sys.stderr.flush()

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,13 +23,16 @@ import polars as pl
 from filelock import FileLock, Timeout
 
 from suffice._io.output import table_bytes
-from suffice._io.writing import replacing
+from suffice._io.writing import UNFINISHED, replacing, short_name
 from suffice.words import join
 
 FINGERPRINT, LOCK, JOINED = "fingerprint.json", "lock", "joined"
 _OLD_FINGERPRINT = "plan.json"  # its name in earlier versions
 _PART = re.compile(r"(\d{6,})-([0-9a-f]{32})\.\w+")
-_UNFINISHED = re.compile(r"\.(?:fingerprint|plan|joined|\d{6,}-[0-9a-f]{32})-[0-9a-f]{8}(?:\.\w+)?")
+# Earlier versions had 8 digits and no word.
+_UNFINISHED = re.compile(
+    rf"\.(?:fingerprint|plan|joined|\d{{6,}}-[0-9a-f]{{32}})(?:-[0-9a-f]{{8}}|{UNFINISHED})(?:\.\w+)?"
+)
 _NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 _NAMES = {
     "version": "the version of suffice",
@@ -55,7 +59,7 @@ def folder_of(output: str) -> Path:
         A folder beside the file, or beside the file that a link leads to.
     """
     path = Path(os.path.realpath(output))
-    return path.with_name(f".{path.name}.parts")
+    return path.with_name(f".{short_name(path.name)}.parts")
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,14 @@ class Parts:
         The format of the joined file. The parts of an Arrow file are Parquet files themselves.
     n : int
         The number of parts when all are done.
+    escape_formulas : bool, default=True
+        Whether a CSV file holds no text that a spreadsheet would take for a formula.
     """
 
     folder: Path
     kind: str
     n: int
+    escape_formulas: bool = True
 
     def begin(self, fingerprint: Mapping[str, Any]) -> None:
         """Keep the parts with the same fingerprint, and refuse parts with another one.
@@ -135,7 +142,11 @@ class Parts:
             The content.
         """
         suffix = "parquet" if self.kind == "arrow" else self.kind
-        data = b"".join(pieces) if self.kind == "jsonl" else table_bytes(pl.concat(pieces), suffix, header=part == 0)
+        if self.kind == "jsonl":
+            data = b"".join(pieces)
+        else:
+            frame = pl.concat(pieces)
+            data = table_bytes(frame, suffix, header=part == 0, escape_formulas=self.escape_formulas)
         self._replace(f"{_name(part, data)}.{suffix}", data)
 
     def join(self) -> Path:
@@ -150,7 +161,7 @@ class Parts:
         if len(files) < self.n:
             raise ValueError(f"A part in {self.folder} was damaged: run the same command again.")
         paths = [files[part] for part in range(self.n)]
-        with replacing(self.folder / JOINED) as joined:
+        with replacing(self.folder / JOINED) as joined, _writing(self.folder):
             if self.kind in ("csv", "jsonl"):
                 with open(joined, "wb") as whole:
                     for path in paths:
@@ -178,8 +189,18 @@ class Parts:
                 path.unlink()
 
     def _replace(self, name: str, data: bytes) -> None:
-        with replacing(self.folder / name) as path:
+        with replacing(self.folder / name, sweeps=False) as path:  # `clear` has removed what was there
             path.write_bytes(data)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    # polars raises errors of its own if the disk is full; some of them are no Exception.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise ValueError(f"The parts in {folder} cannot be joined: {reason}.") from None
 
 
 def _name(part: int, data: bytes) -> str:
@@ -208,6 +229,20 @@ def differences(earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> l
     return [_NAMES.get(name, f"--{name.replace('_', '-')}") for name in differing]
 
 
+def _check_own(folder: Path) -> None:
+    """Refuse a folder into which somebody else could have put parts: their content would go into the result."""
+    if not hasattr(os, "geteuid"):  # Windows
+        return
+    about = folder.lstat()
+    is_open = not stat.S_ISDIR(about.st_mode) or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    owners = {about.st_uid, *(path.lstat().st_uid for path in ([] if is_open else folder.iterdir()))}
+    if is_open or owners != {os.geteuid()}:
+        raise ValueError(
+            f"{folder} may hold parts of somebody else: it, or a file in it, belongs to another user, or others may "
+            "write into it. Remove it, or name another file with -o."
+        )
+
+
 @contextmanager
 def locked(folder: Path, output: str) -> Iterator[Path]:
     """Make the folder for one run at a time, and remove it at the end if it is empty.
@@ -227,7 +262,9 @@ def locked(folder: Path, output: str) -> Iterator[Path]:
     Path
         The folder.
     """
-    folder.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    _check_own(folder)
     path = folder / LOCK
     lock = FileLock(path, blocking=False, fallback_to_soft=False)
     try:

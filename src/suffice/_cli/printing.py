@@ -18,7 +18,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from suffice.words import ARGUMENT_WORDS, ODDS_OPTION
+from suffice.words import ARGUMENT_WORDS, ODDS_OPTION, printable
 
 N_LISTED = 10
 # The library has parameters, the command has options.
@@ -205,7 +205,7 @@ def say(*lines: str) -> None:
     """
     console = _console()
     for line in lines:
-        console.print(Text(line), soft_wrap=not console.is_terminal)
+        console.print(_text(line), soft_wrap=not console.is_terminal)
 
 
 def say_block(title: str, text: str) -> None:
@@ -220,12 +220,12 @@ def say_block(title: str, text: str) -> None:
     """
     console = _console()
     console.print()
-    console.print(Text(title, style="bold"), soft_wrap=not console.is_terminal)
+    console.print(_text(title, "bold"), soft_wrap=not console.is_terminal)
     for line in text.splitlines():
         indent = " " * (2 + len(line) - len(line.lstrip()))
         width = console.width if console.is_terminal else sys.maxsize
         wrapped = textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent + "  ")
-        console.print(Text(wrapped), soft_wrap=True)
+        console.print(_text(wrapped), soft_wrap=True)
 
 
 def say_lines(lines: Mapping[str, str]) -> None:
@@ -244,7 +244,7 @@ def say_lines(lines: Mapping[str, str]) -> None:
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
     for label, text in lines.items():
-        grid.add_row(Text(label), Text(text))
+        grid.add_row(_text(label), _text(text))
     console.print(grid)
 
 
@@ -266,8 +266,8 @@ def say_numbered(heading: str, sentences: Sequence[str]) -> None:
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column()
     for i, sentence in enumerate(sentences, start=1):
-        grid.add_row(Text(f"{i}."), Text(sentence))
-    console.print(Text(heading, style="bold"), grid)
+        grid.add_row(Text(f"{i}."), _text(sentence))
+    console.print(_text(heading, "bold"), grid)
 
 
 def note(text: str) -> None:
@@ -278,7 +278,7 @@ def note(text: str) -> None:
     text : str
         One line.
     """
-    _console(stderr=True).print(Text(text, style="dim"), soft_wrap=True)
+    _console(stderr=True).print(_text(text, "dim"), soft_wrap=True)
 
 
 @contextmanager
@@ -299,8 +299,12 @@ def working(what: str) -> Iterator[None]:
     if not console.is_terminal:
         yield
         return
-    with console.status(Text(f"{what} ..."), spinner="line"):
+    with console.status(_text(f"{what} ..."), spinner="line"):
         yield
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(printable(text), style=style)
 
 
 class _Console(Console):

@@ -59,7 +59,14 @@ def is_in_parts(question: Question, output: str, kind: str, batch: int) -> bool:
 
 
 def explain_in_parts(
-    question: Question, output: str, kind: str, *, explainer_path: str, batch: int, restart: bool = False
+    question: Question,
+    output: str,
+    kind: str,
+    *,
+    explainer_path: str,
+    batch: int,
+    restart: bool = False,
+    escape_formulas: bool = True,
 ) -> None:
     """Explain rows part by part, and write the explanations into one file.
 
@@ -77,13 +84,18 @@ def explain_in_parts(
         The rows of a part.
     restart : bool, default=False
         Whether to discard the parts of an earlier run.
+    escape_formulas : bool, default=True
+        Whether a CSV file holds no text that a spreadsheet would take for a formula: see `table_bytes`.
     """
     if kind != "jsonl":
         check_kept(question.kept, "--id", with_row=True)
     question.check()
-    fingerprint = make_fingerprint(question, kind, explainer_path, batch)
+    fingerprint = {
+        **make_fingerprint(question, kind, explainer_path, batch),
+        "keep_formulas": kind == "csv" and not escape_formulas,
+    }
     with locked(folder_of(output), output) as folder:
-        parts = Parts(folder, kind, -(-question.end // batch))
+        parts = Parts(folder, kind, -(-question.end // batch), escape_formulas)
         if restart:
             parts.clear()
         parts.begin(fingerprint)

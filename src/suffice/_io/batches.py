@@ -36,7 +36,7 @@ from suffice._table.matching import match_columns
 from suffice._table.table import Table
 from suffice.errors import InputError, did_you_mean
 from suffice.explainer import SufficientExplainer
-from suffice.words import to_plain
+from suffice.words import first_repeated, to_plain
 
 # Rows explained at a time. Their explanations, some kB each, are dropped before the next rows are explained.
 N_ROWS = 5000
@@ -106,7 +106,7 @@ class BatchRequest:
             The request.
         """
         names = [name for name, _ in held_types]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        twice = first_repeated(names)
         if twice is not None:
             raise ValueError(f"The table has two columns named {twice!r}; rename one.")
         kept = tuple(dict.fromkeys([keep] if isinstance(keep, str) else keep))

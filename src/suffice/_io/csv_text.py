@@ -12,10 +12,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
+from suffice._io.declared_sizes import TEXT
+from suffice._io.limits import TABLE_VARIABLE, check_memory
 from suffice._io.sources import TableFileWarning
 from suffice._table.text_columns import MISSING_TEXTS
 from suffice.errors import warn
-from suffice.words import counted
+from suffice.words import counted, first_repeated
 
 SEPARATORS = (",", ";", "\t", "|")
 _COMMA_NUMBER = r"^[+-]?(?:\d+(?:,\d+)?|,\d+)(?:[eE][+-]?\d+)?$"
@@ -27,7 +29,7 @@ _N_SAMPLED_RECORDS = 100  # to recognise how dates are written
 _MOSTLY = 0.5  # a column of text with at least this share of numbers gets a warning
 
 
-def read_csv(text: str, name: str, text_columns: Collection[str]) -> pl.DataFrame:
+def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = TABLE_VARIABLE) -> pl.DataFrame:
     """Read a table from CSV.
 
     Parameters
@@ -38,6 +40,8 @@ def read_csv(text: str, name: str, text_columns: Collection[str]) -> pl.DataFram
         The name of the file in messages.
     text_columns : collection of str
         Columns that hold text even if they look like something else.
+    limit : str, default="SUFFICE_MAX_TABLE"
+        The environment variable that holds the memory which the table may take: see `memory_limit`.
 
     Returns
     -------
@@ -46,6 +50,7 @@ def read_csv(text: str, name: str, text_columns: Collection[str]) -> pl.DataFram
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     separator = _find_separator(text)
+    check_memory(len(text) + TEXT * (text.count(separator) + text.count("\n")), name, limit)
     records = _records(text, separator, name)
     _, header = next(records)
     names = _name_columns(header, name)
@@ -127,7 +132,7 @@ def _csv_problem(message: str) -> str:
 
 def _name_columns(header: Sequence[str], name: str) -> list[str]:
     names = [field.strip() or f"unnamed_{i}" for i, field in enumerate(header, start=1)]
-    twice = next((n for n in names if names.count(n) > 1), None)
+    twice = first_repeated(names)
     if twice is not None:
         raise ValueError(
             f"{name} has two columns named {twice!r}: rename one. (The first line must hold the names of the columns.)"
@@ -160,14 +165,21 @@ def _rewrite(text: str, separator: str, name: str) -> str:
     """Write the records again without blank lines, spaces around fields and needless quotes."""
     records = _records(text, separator, name)
     _, header = next(records)
-    rows = [[field.strip() for field in row] for _, row in records]
-    if len(header) == 1:  # in a single column a blank line is a missing value, except at the end
-        while rows and not rows[-1]:
-            rows.pop()
-        rows = [row or ["NA"] for row in rows]
     body = io.StringIO()
-    csv.writer(body, delimiter=separator, lineterminator="\n").writerows(row for row in rows if row)
+    csv.writer(body, delimiter=separator, lineterminator="\n").writerows(_stripped(records, len(header) == 1))
     return body.getvalue()
+
+
+def _stripped(records: Iterator[tuple[int, list[str]]], is_single: bool) -> Iterator[list[str]]:
+    """Yield records without blank lines: in a single column one is a missing value, except at the end."""
+    n_blank = 0
+    for _, row in records:
+        if not row:
+            n_blank += is_single
+            continue
+        yield from [["NA"]] * n_blank
+        n_blank = 0
+        yield [field.strip() for field in row]
 
 
 def _warn_of_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name: str) -> None:

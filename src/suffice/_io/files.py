@@ -9,9 +9,10 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
+import mmap
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,10 @@ from typing import Any
 import polars as pl
 
 from suffice._io.csv_text import read_csv
+from suffice._io.declared_sizes import TEXT, DeclaredSize, arrow_size, parquet_size
 from suffice._io.decoding import decode
 from suffice._io.json_text import read_json
+from suffice._io.limits import TABLE_VARIABLE, check_memory
 from suffice._io.sources import STDIO, cannot_read, read_bytes, unpack
 
 FORMATS = {
@@ -64,7 +67,13 @@ _N_SAMPLED = 65536  # bytes by which the content is recognised
 _TAIL = 2**20  # bytes at the end of a file, where Parquet and Arrow keep sizes and statistics of all columns
 
 
-def read_table(source: str, *, format: str | None = None, text_columns: Collection[str] = ()) -> pl.DataFrame:  # noqa: A002
+def read_table(
+    source: str,
+    *,
+    format: str | None = None,  # noqa: A002
+    text_columns: Collection[str] = (),
+    limit: str = TABLE_VARIABLE,
+) -> pl.DataFrame:
     """Read a table file.
 
     A Parquet or Arrow file is recognised by its content; for text the suffix decides between JSON, JSON lines and CSV.
@@ -79,6 +88,8 @@ def read_table(source: str, *, format: str | None = None, text_columns: Collecti
         The format of the file; None recognises it.
     text_columns : collection of str, default=()
         Columns of a CSV file that hold text even if they look like something else.
+    limit : str, default="SUFFICE_MAX_TABLE"
+        The environment variable that holds the memory which the table may take: see `memory_limit`.
 
     Returns
     -------
@@ -86,11 +97,14 @@ def read_table(source: str, *, format: str | None = None, text_columns: Collecti
         The table, with at least one row.
     """
     name = "Standard input" if source == STDIO else source
-    data = unpack(read_bytes(source), name)
+    data = read_bytes(source, limit)
+    data = unpack(data, name, limit)
     if not data[:_N_SAMPLED].strip() and not data.strip():
         raise ValueError(f"{name} is empty.")
     kind = format or _recognise(data, source, name)
     with _reading(name, kind):
+        if kind in _SIZES:
+            check_memory(_SIZES[kind](data).total, name, limit)
         if kind == "parquet":
             frame = pl.read_parquet(io.BytesIO(data))
         elif kind == "arrow":
@@ -98,18 +112,39 @@ def read_table(source: str, *, format: str | None = None, text_columns: Collecti
             read_arrow = pl.read_ipc_stream if is_stream else pl.read_ipc
             frame = read_arrow(io.BytesIO(data))
         elif kind in ("jsonl", "json"):
-            frame = read_json(decode(data, name), name, kind)
+            frame = read_json(decode(data, name), name, kind, limit)
         else:
-            frame = read_csv(decode(data, name), name, text_columns)
-    _check_extent(frame.width, frame.height, name)
+            frame = read_csv(decode(data, name), name, text_columns, limit)
+        _check_extent(frame.width, frame.height, name)
+        check_memory(_spread_size(frame), name, limit)
     return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
+
+
+_SIZES: dict[str, Callable[[Any], DeclaredSize]] = {"parquet": parquet_size, "arrow": arrow_size}
+
+
+def _spread_size(frame: pl.DataFrame) -> int:
+    """Return the memory of a table in which every row has its text to itself; polars stores equal texts once."""
+    size = 0
+    for column in frame.get_columns():
+        if column.dtype == pl.String:
+            lengths = column.str.len_bytes()
+        elif column.dtype in (pl.Categorical, pl.Enum):  # as text at once they could take more than there is
+            counts = column.value_counts(name="n")
+            lengths = counts[column.name].cast(pl.String).str.len_bytes().cast(pl.UInt64) * counts["n"]
+        else:
+            size += int(column.estimated_size())
+            continue
+        size += TEXT * frame.height + int(lengths.cast(pl.UInt64).sum())
+    return size
 
 
 @contextmanager
 def _reading(name: str, kind: str) -> Iterator[None]:
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError) as error:
+    # A panic of polars is no Exception.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         reason = lines[0].rstrip(".")
         raise ValueError(f"{name} cannot be read as {_FORMAT_NAMES.get(kind, kind)}: {reason}.") from None
@@ -171,7 +206,9 @@ class TableFile:
         if columns is not None:
             frame = frame.select([name for name in self.schema if name in columns])
         with _reading(self.source, self.kind):
-            return frame.collect().with_columns(pl.col(pl.Null).cast(pl.Float64))
+            rows = frame.collect()
+            check_memory(_spread_size(rows), self.source)
+            return rows.with_columns(pl.col(pl.Null).cast(pl.Float64))
 
     def check_unchanged(self) -> None:
         """Raise an error if the file has changed since it was opened."""
@@ -203,6 +240,9 @@ def open_table(source: str, *, format: str | None = None, text_columns: Collecti
         frame = read_table(source, format=format, text_columns=text_columns)
         return TableFile(source, dict(frame.schema), frame.height, identity, frame.lazy(), "table")
     with _reading(source, kind):
+        with open(source, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            largest = _SIZES[kind](data).largest
+        check_memory(largest, f"A part of {source}")
         # glob=False: a "*" in the name is a "*".
         lazy = pl.scan_parquet(source, glob=False) if kind == "parquet" else pl.scan_ipc(source)
         schema = {name: pl.Float64() if dtype == pl.Null else dtype for name, dtype in lazy.collect_schema().items()}

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import polars as pl
 
+from suffice._io.declared_sizes import TEXT
+from suffice._io.limits import TABLE_VARIABLE, check_memory
+
+MAX_DEPTH = 64  # objects and lists within each other
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_KEY = re.compile(rf"({_STRING})\s*:")
+_TOKEN = re.compile(rf"({_STRING})(\s*:)?|([\[{{])|[\]}}]")
+_NESTED = re.compile(r"[:\[]\s*\[|:\s*\{")
 _ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
 _ISO_DATETIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$"
 
 
-def read_json(text: str, name: str, kind: str) -> pl.DataFrame:
+def read_json(text: str, name: str, kind: str, limit: str = TABLE_VARIABLE) -> pl.DataFrame:
     """Read a table from JSON.
 
     Parameters
@@ -22,12 +31,15 @@ def read_json(text: str, name: str, kind: str) -> pl.DataFrame:
         The name of the file in messages.
     kind : {"json", "jsonl"}
         Whether the file is one array of objects, or has an object on each line.
+    limit : str, default="SUFFICE_MAX_TABLE"
+        The environment variable that holds the memory which the table may take: see `memory_limit`.
 
     Returns
     -------
     polars.DataFrame
         The table. Columns in which all values are ISO dates hold dates.
     """
+    check_memory(len(text) + TEXT * _count_cells(text, name), name, limit)
     data = io.BytesIO(text.encode())
     try:
         if kind == "json":
@@ -41,12 +53,37 @@ def read_json(text: str, name: str, kind: str) -> pl.DataFrame:
     return _parse_dates(frame)
 
 
+def _count_cells(text: str, name: str) -> int:
+    """Return a bound on the number of cells: each object has a cell for each name in any of them."""
+    n_objects = text.count("{")
+    if _NESTED.search(text) is None:
+        return n_objects * len({match[1] for match in _KEY.finditer(text)})
+    return n_objects * _count_paths(text, name) + text.count(",")
+
+
+def _count_paths(text: str, name: str) -> int:
+    """Return the number of different names with those of the objects around them, and refuse deep nesting."""
+    paths: dict[tuple[int, str], int] = {}
+    within, path = [0], 0
+    for token in _TOKEN.finditer(text):
+        if token[3]:
+            within.append(path)
+            if len(within) > MAX_DEPTH:
+                line = text.count("\n", 0, token.start()) + 1
+                raise ValueError(f"{name}, line {line}: objects and lists are nested more than {MAX_DEPTH} deep.")
+        elif not token[1]:
+            path = within.pop() if len(within) > 1 else 0
+        elif token[2]:
+            path = paths.setdefault((within[-1], token[1]), len(paths) + 1)
+    return len(paths)
+
+
 def _raise_for_bad_line(text: str, name: str) -> None:
     for i, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 is_object = isinstance(json.loads(line), dict)
-            except json.JSONDecodeError:
+            except (json.JSONDecodeError, RecursionError):
                 is_object = False
             if not is_object:
                 raise ValueError(f"{name}, line {i}: every line must hold a JSON object.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import polars as pl
@@ -13,9 +14,12 @@ import polars as pl
 from suffice._io.files import FORMATS, READABLE
 from suffice._io.sources import STDIO
 from suffice._io.writing import replacing
+from suffice.words import printable
+
+_FORMULA = "^[=+@\t\r\uff1d\uff0b\uff0d\uff20-]"  # also the wide signs of East Asian keyboards
 
 
-def format_of_output(output: str, known: Collection[str]) -> str:
+def format_of_output(output: str, known: Collection[str], inputs: Iterable[str | None] = ()) -> str:
     """Choose the format of a file by its suffix, and check that the file can be written.
 
     Parameters
@@ -24,6 +28,8 @@ def format_of_output(output: str, known: Collection[str]) -> str:
         The path.
     known : collection of str
         The formats to choose from.
+    inputs : iterable of str or None, default=()
+        The files that are read: see `check_output`.
 
     Returns
     -------
@@ -35,19 +41,25 @@ def format_of_output(output: str, known: Collection[str]) -> str:
         listed = ", ".join(s for s, kind in FORMATS.items() if kind in known and s not in (".txt", ".tsv", ".htm"))
         problem = f"the suffix {suffix!r} is unknown" if suffix else "it has no suffix"
         raise ValueError(f"The format of {output!r} is not clear, {problem}: use one of {listed}.")
-    check_output(output)
+    check_output(output, inputs)
     return FORMATS[suffix]
 
 
-def check_output(output: str) -> None:
-    """Refuse a file that could not be written, before the work begins.
+def check_output(output: str, inputs: Iterable[str | None] = ()) -> None:
+    """Refuse a file that could not be written, or that is to be read, before the work begins.
 
     Parameters
     ----------
     output : str
         The path.
+    inputs : iterable of str or None, default=()
+        The files that are read; the output would replace them. None is no file.
     """
     path = Path(output)
+    for one in inputs:
+        # Also by another name: a link, or a hard link.
+        if one is not None and one != STDIO and path.is_file() and Path(one).exists() and path.samefile(one):
+            raise ValueError(f"{output!r} is read as well ({one!r}) and would be replaced: name another file with -o.")
     if path.is_dir():
         raise ValueError(f"{output!r} is a folder, not a file.")
     if not path.parent.is_dir():
@@ -57,7 +69,7 @@ def check_output(output: str) -> None:
         raise ValueError(f"You do not have permission to write {output!r}.")
 
 
-def write_table(frame: pl.DataFrame, output: str, format: str) -> None:  # noqa: A002
+def write_table(frame: pl.DataFrame, output: str, format: str, *, escape_formulas: bool = True) -> None:  # noqa: A002
     """Write a table, in one step.
 
     Parameters
@@ -68,8 +80,10 @@ def write_table(frame: pl.DataFrame, output: str, format: str) -> None:  # noqa:
         The path, or "-" for standard output.
     format : {"csv", "parquet", "arrow", "jsonl", "json"}
         The format.
+    escape_formulas : bool, default=True
+        See `table_bytes`.
     """
-    write_bytes(table_bytes(frame, format), output)
+    write_bytes(table_bytes(frame, format, escape_formulas=escape_formulas), output)
 
 
 def write_bytes(data: bytes, output: str) -> None:
@@ -80,11 +94,11 @@ def write_bytes(data: bytes, output: str) -> None:
     data : bytes
         The content.
     output : str
-        The path, or "-" for standard output.
+        The path, or "-" for standard output. A terminal gets no control characters.
     """
     if output == STDIO:
         sys.stdout.flush()
-        left = memoryview(data)
+        left = memoryview(printable(data.decode(errors="replace")).encode() if sys.stdout.isatty() else data)
         while left:  # with PYTHONUNBUFFERED one call may write only a part
             left = left[sys.stdout.buffer.write(left) :]
         sys.stdout.buffer.flush()
@@ -93,7 +107,7 @@ def write_bytes(data: bytes, output: str) -> None:
         path.write_bytes(data)
 
 
-def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True) -> bytes:  # noqa: A002
+def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True, escape_formulas: bool = True) -> bytes:  # noqa: A002
     """Return the content of a table file.
 
     Parameters
@@ -104,6 +118,9 @@ def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True) -> byt
         The format.
     header : bool, default=True
         Whether a CSV file begins with the names of the columns.
+    escape_formulas : bool, default=True
+        Whether to write an apostrophe before text in a CSV file that a spreadsheet would take for a formula: text that
+        begins with =, +, -, @, a tab or a carriage return, and is no number.
 
     Returns
     -------
@@ -121,7 +138,16 @@ def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True) -> byt
         frame.write_json(data)
     elif format == "csv":
         lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
-        frame.with_columns(pl.col(lists).list.join("; ")).write_csv(data, include_header=header)
+        frame = frame.with_columns(pl.col(lists).list.join("; "))
+        (_without_formulas(frame) if escape_formulas else frame).write_csv(data, include_header=header)
     else:
         raise ValueError(f"A table cannot be written as {format!r}: use one of {', '.join(READABLE)}.")
     return data.getvalue()
+
+
+def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.Categorical, pl.Enum)]
+    text = pl.col(columns).cast(pl.String)
+    is_formula = text.str.contains(_FORMULA) & text.cast(pl.Float64, strict=False).is_null()
+    frame = frame.with_columns(pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep())
+    return frame.rename({name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)})

@@ -10,6 +10,7 @@ import difflib
 import gzip
 import io
 import lzma
+import math
 import os
 import signal
 import sys
@@ -19,7 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from suffice._io.limits import TABLE_VARIABLE, check_memory, memory_limit
+
 STDIO = "-"
+_CHUNK = 2**20  # bytes that are read at a time
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -31,13 +35,15 @@ class TableFileWarning(UserWarning):
     """Something in a file had to be guessed, or looks different from what was probably meant."""
 
 
-def read_bytes(source: str) -> bytes:
+def read_bytes(source: str, limit: str = TABLE_VARIABLE) -> bytes:
     """Read a whole file.
 
     Parameters
     ----------
     source : str
         The path, or "-" for standard input.
+    limit : str, default="SUFFICE_MAX_TABLE"
+        The environment variable that holds the largest number of bytes to accept: see `memory_limit`.
 
     Returns
     -------
@@ -51,11 +57,23 @@ def read_bytes(source: str) -> bytes:
     if source == STDIO:
         if sys.stdin.isatty():
             raise ValueError("Standard input is a terminal: name a file, or pipe a table, as in `cat table.csv | ...`.")
-        return sys.stdin.buffer.read()
+        return _read_within(sys.stdin.buffer, "Standard input", limit)
     try:
-        return Path(source).read_bytes()
+        with open(source, "rb", buffering=0) as file:
+            check_memory(os.fstat(file.fileno()).st_size, source, limit)
+            return _read_within(file, source, limit)
     except OSError as error:
         raise cannot_read(source, error) from None
+
+
+def _read_within(file: Any, name: str, limit: str) -> bytes:
+    """Read a whole file, but little more than the limit."""
+    data, largest = io.BytesIO(), memory_limit(limit)
+    while chunk := file.read(_CHUNK):
+        data.write(chunk)
+        if data.tell() > largest:
+            check_memory(math.inf, name, limit)
+    return data.getvalue()
 
 
 def cannot_read(source: str, error: OSError) -> ValueError:
@@ -101,7 +119,7 @@ def is_packed(data: bytes) -> bool:
     return data.startswith(tuple(_OPENERS))
 
 
-def unpack(data: bytes, name: str, max_size: int | None = None) -> bytes:
+def unpack(data: bytes, name: str, limit: str = TABLE_VARIABLE) -> bytes:
     """Unpack the content of a file that is compressed by gzip, bzip2 or xz.
 
     Parameters
@@ -110,8 +128,9 @@ def unpack(data: bytes, name: str, max_size: int | None = None) -> bytes:
         The content.
     name : str
         The name of the file in error messages.
-    max_size : int, default=None
-        The largest number of bytes to accept; no more than one byte beyond it is unpacked. None accepts any size.
+    limit : str, default="SUFFICE_MAX_TABLE"
+        The environment variable that holds the largest number of bytes to accept; no more than one byte beyond it is
+        unpacked.
 
     Returns
     -------
@@ -123,9 +142,6 @@ def unpack(data: bytes, name: str, max_size: int | None = None) -> bytes:
         return data
     try:
         with open_packed(io.BytesIO(data)) as file:
-            unpacked: bytes = file.read(-1 if max_size is None else max_size + 1)
+            return _read_within(file, name, limit)
     except (OSError, EOFError, zlib.error, lzma.LZMAError):
         raise ValueError(f"{name} is compressed, but damaged or cut off.") from None
-    if max_size is not None and len(unpacked) > max_size:
-        raise ValueError(f"{name} would be larger than {max_size // 2**20} MiB when unpacked.")
-    return unpacked

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from suffice.words import first_repeated
+
 
 def as_frame(X: Any) -> Any:
     """Return a frame as one of narwhals, if it is a frame.
@@ -33,7 +35,7 @@ def as_frame(X: Any) -> Any:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError:
         names = list(getattr(X, "column_names", X.columns))
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = first_repeated(names)
         raise ValueError(f"`X` has two columns named {twice!r}; rename one.") from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("`X` is a lazy frame: collect it first, X.collect().")

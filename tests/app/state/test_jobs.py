@@ -1,6 +1,7 @@
 import threading
 import time
 
+import polars as pl
 import pytest
 
 from suffice.app.state.jobs import N_JOBS, Cancelled, Job, Jobs
@@ -26,6 +27,25 @@ def test_a_job_can_be_cancelled_and_keeps_the_message_of_its_error():
     assert jobs.get(worse).message == "Something is wrong with the program: KeyError."
     with pytest.raises(Cancelled):
         jobs.get(name).step(1)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (pl.exceptions.PanicException("out of memory"), "Something is wrong with the program: PanicException."),
+        (SystemExit(3), "Something is wrong with the program: SystemExit."),
+        (MemoryError(), "There is not enough memory for this: take fewer rows or columns."),
+    ],
+)
+def test_a_job_ends_whatever_is_raised(error, message):
+    """polars' PanicException is no Exception: the thread died, and the page went on saying "Fitting"."""
+
+    def work(_):
+        raise error
+
+    job = Job("")
+    job.run(work)
+    assert (job.state, job.message) == ("failed", message)
 
 
 def test_only_finished_jobs_are_dropped():

@@ -1,5 +1,7 @@
+import bz2
 import gzip
 import io
+import lzma
 import re
 
 import numpy as np
@@ -7,6 +9,7 @@ import polars as pl
 import pytest
 from app_client import BAD_FILES, as_upload
 
+from suffice._io.limits import UPLOAD_VARIABLE
 from suffice.app.state import uploads
 from suffice.app.state.uploads import read_upload
 
@@ -21,14 +24,20 @@ def test_a_bad_upload_is_refused_in_a_sentence_with_its_name(name):
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_UNPACKED", 1000)
-    with pytest.raises(ValueError, match="larger than 0 MiB when unpacked"):
-        read_upload(as_upload(gzip.compress(b"1\n" * 1000)), "x.csv.gz")
-    monkeypatch.setattr(uploads, "MAX_CELLS", 10)
+    monkeypatch.setenv(UPLOAD_VARIABLE, "1K")
+    for pack in (gzip.compress, bz2.compress, lzma.compress):
+        with pytest.raises(
+            ValueError, match=r"^x\.csv\.gz would take more than 1 KiB in memory.*SUFFICE_MAX_UPLOAD=16G"
+        ):
+            read_upload(as_upload(pack(b"1\n" * 1000)), "x.csv.gz")
     many = io.BytesIO()
     pl.DataFrame({"a": np.zeros(1000)}).write_parquet(many)
-    with pytest.raises(ValueError, match="1000 rows and 1 columns: this is too large"):
+    with pytest.raises(ValueError, match=r"^x\.parquet would take 7\.8\d KiB in memory, and the limit is 1 KiB"):
         read_upload(as_upload(many.getvalue()), "x.parquet")
+    monkeypatch.delenv(UPLOAD_VARIABLE)
+    wide = ",".join(f"c{i}" for i in range(5001))
+    with pytest.raises(ValueError, match=r"^x\.csv has 5001 columns, and the app takes at most 5000"):
+        read_upload(as_upload(f"{wide}\n{wide}\n".encode()), "x.csv")
     monkeypatch.setattr(uploads, "MAX_UPLOAD", 10)
     with pytest.raises(ValueError, match="larger than 0 MiB"):
         read_upload(as_upload(b"x" * 11), "x.csv")

@@ -8,6 +8,7 @@ import typer
 
 from suffice._cli.commands.options import (
     ExplainerArgument,
+    FormulasOption,
     IgnoreOption,
     InputOption,
     PiOption,
@@ -75,6 +76,7 @@ def certify(
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
+    escape_formulas: FormulasOption = True,
 ) -> None:
     """Check rules on rows that nobody has used before: which hold, and which no longer hold.
 
@@ -85,7 +87,8 @@ def certify(
     from suffice._io.output import format_of_output
     from suffice._io.rule_file import read_rules
 
-    kind = None if output is None else format_of_output(output, ("json", "csv", "parquet", "arrow"))
+    kinds, inputs = ("json", "csv", "parquet", "arrow"), [explainer, fresh, rules]
+    kind = None if output is None else format_of_output(output, kinds, inputs)
     loaded = load_explainer_file(explainer, changed_settings(pi, None, None, unseen, ignore_extra))
     X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
     with working("Checking rules"):
@@ -95,7 +98,7 @@ def certify(
         )
     _print(checked)
     if output is not None and kind is not None:
-        _write(checked, output, kind)
+        _write(checked, output, kind, escape_formulas)
         note(f"{len(checked.rules)} rules written to {output}.")
     if checked.refuted or (strict and len(checked.certified) < len(checked.rules)):
         raise typer.Exit(DOES_NOT_HOLD)
@@ -133,7 +136,7 @@ def _print(checked: CertifiedRules) -> None:
             say(f"... and {len(rules) - N_SHOWN} more: {rules[0].certificate.verdict}")
 
 
-def _write(checked: CertifiedRules, output: str, kind: str) -> None:
+def _write(checked: CertifiedRules, output: str, kind: str, escape_formulas: bool) -> None:
     import polars as pl
 
     from suffice._io.output import write_bytes, write_table
@@ -143,4 +146,4 @@ def _write(checked: CertifiedRules, output: str, kind: str) -> None:
     else:
         columns = checked.to_columns()
         columns["outcome"] = [str(outcome) for outcome in columns["outcome"]]
-        write_table(pl.DataFrame(columns), output, kind)
+        write_table(pl.DataFrame(columns), output, kind, escape_formulas=escape_formulas)

@@ -12,6 +12,7 @@ import typer
 
 from suffice._cli.commands.options import (
     ExplainerArgument,
+    FormulasOption,
     IdOption,
     IgnoreOption,
     InputOption,
@@ -90,6 +91,7 @@ def change(
     unseen: UnseenOption = None,
     ignore_extra: IgnoreOption = False,
     input_format: InputOption = None,
+    escape_formulas: FormulasOption = True,
 ) -> None:
     """Show what would change the outcome of each row: the fewest variables, and the values that they would need.
 
@@ -98,7 +100,7 @@ def change(
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
 
-    kind = "text" if output == "-" else format_of_output(output, FORMATS)
+    kind = "text" if output == "-" else format_of_output(output, FORMATS, [explainer, rows])
     if output == "-" and not sys.stdout.isatty():
         kind = "text" if n_rows is not None else "jsonl"
     loaded = load_explainer_file(explainer, changed_settings(pi, None, None, unseen, ignore_extra))
@@ -119,7 +121,7 @@ def change(
         check=check,
         ids=kept,
     )
-    _write(changes, output, kind)
+    _write(changes, output, kind, escape_formulas)
     if output != "-":
         note(f"{counted(len(changes), 'row')} answered, written to {output}.")
 
@@ -214,7 +216,7 @@ def _read(
     return frame.drop(drop), named
 
 
-def _write(changes: Changes, output: str, kind: str) -> None:
+def _write(changes: Changes, output: str, kind: str, escape_formulas: bool) -> None:
     import polars as pl
 
     from suffice._io.change_table import row_columns
@@ -230,4 +232,5 @@ def _write(changes: Changes, output: str, kind: str) -> None:
         lines = "".join(json.dumps(answer.to_dict(), ensure_ascii=False, default=str) + "\n" for answer in changes)
         write_bytes(lines.encode(), output)
     else:
-        write_table(pl.DataFrame(row_columns(changes), strict=False), output, kind)
+        frame = pl.DataFrame(row_columns(changes), strict=False)
+        write_table(frame, output, kind, escape_formulas=escape_formulas)

@@ -13,6 +13,7 @@ from suffice._cli.commands.options import (
     CheckOption,
     ConfidenceOption,
     ExplainerArgument,
+    FormulasOption,
     IdOption,
     IgnoreOption,
     InputOption,
@@ -91,6 +92,7 @@ def explain(
     restart: Annotated[
         bool, typer.Option("--restart", help="Discard the parts that an earlier run has finished.")
     ] = False,
+    escape_formulas: FormulasOption = True,
 ) -> None:
     """Show which few variables are enough to keep the outcome of each row, and within which bounds.
 
@@ -102,7 +104,7 @@ def explain(
     from suffice._cli.streaming import explain_in_parts, is_in_parts
     from suffice._io.explainer_file import load_explainer_file
 
-    kind = _output_format(output, format)
+    kind = _output_format(output, format, [explainer, rows])
     question = open_question(
         load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)),
         rows,
@@ -115,24 +117,32 @@ def explain(
         check=check,
     )
     if is_in_parts(question, output, kind, batch):
-        explain_in_parts(question, output, kind, explainer_path=explainer, batch=batch, restart=restart)
+        explain_in_parts(
+            question,
+            output,
+            kind,
+            explainer_path=explainer,
+            batch=batch,
+            restart=restart,
+            escape_formulas=escape_formulas,
+        )
         note(f"{counted(question.n_rows, 'row')} explained, written to {output}.")
         return
     explained = explain_whole(question)
-    _write(explained, output, kind)
+    _write(explained, output, kind, escape_formulas)
     if output != "-":
         note(f"{counted(len(explained.explanations), 'row')} explained, written to {output}.")
     if explained.n_more and n_rows is None:
         note(f"{counted(explained.n_more, 'more row')}: --rows N shows more of them, -o FILE writes all.")
 
 
-def _output_format(output: str, requested: str | None) -> str:
+def _output_format(output: str, requested: str | None, inputs: list[str]) -> str:
     from suffice._io.output import check_output, format_of_output
 
     if output != "-":
         if requested is None:
-            return format_of_output(output, (*TABLE_FORMATS, "json", "jsonl", "html"))
-        check_output(output)
+            return format_of_output(output, (*TABLE_FORMATS, "json", "jsonl", "html"), inputs)
+        check_output(output, inputs)
         return requested
     if requested is None:
         return "text" if sys.stdout.isatty() else "jsonl"
@@ -141,7 +151,7 @@ def _output_format(output: str, requested: str | None) -> str:
     return requested
 
 
-def _write(explained: ExplainedRows, output: str, kind: str) -> None:
+def _write(explained: ExplainedRows, output: str, kind: str, escape_formulas: bool) -> None:
     from suffice._io.output import write_bytes, write_table
 
     if kind == "text":
@@ -155,7 +165,7 @@ def _write(explained: ExplainedRows, output: str, kind: str) -> None:
         lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in explained.dicts())
         write_bytes(lines.encode(), output)
     else:
-        write_table(explained.to_frame(), output, kind)
+        write_table(explained.to_frame(), output, kind, escape_formulas=escape_formulas)
 
 
 def _write_text(explained: ExplainedRows, output: str) -> None:

@@ -137,7 +137,7 @@ def fit(
     from suffice.explainer import SufficientExplainer
 
     begin = time.perf_counter()
-    check_output(output)
+    check_output(output, [table])
     frame = _read_training(table, target, drop or [], input_format)
     n_read = frame.height
     if sample is not None and sample < n_read:

@@ -71,6 +71,13 @@ IdOption = Annotated[
     list[str] | None,
     typer.Option("--id", metavar="COL", help="Call rows by a column of ROWS, and keep it; may be repeated."),
 ]
+FormulasOption = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas/--keep-formulas",
+        help="In a CSV file, write ' before text that a spreadsheet would take for a formula.",
+    ),
+]
 LimitOption = Annotated[
     int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")
 ]

@@ -61,7 +61,7 @@ def report(
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
 
-    format_of_output(output, ["html"])
+    format_of_output(output, ["html"], [explainer, rows])
     question = open_question(
         load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)),
         rows,

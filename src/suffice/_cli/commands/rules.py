@@ -73,7 +73,7 @@ def rules(
     from suffice._io.output import check_output, write_bytes
 
     if output != "-":
-        check_output(output)
+        check_output(output, [explainer, table])
     most = None if simplify is not None else _read_max_rules(max_rules)
     loaded = load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra))
     params: dict[str, Any] = {"max_rules": most, "min_support": min_support}

@@ -81,7 +81,10 @@ class Job:
             self.state = "cancelled"
         except (ValueError, TypeError, ImportError, OSError) as error:
             self.message, self.state = in_words(error), "failed"
-        except Exception as error:  # a page must not wait forever for a thread that died
+        except MemoryError:
+            self.message, self.state = "There is not enough memory for this: take fewer rows or columns.", "failed"
+        # A page must not wait forever for a thread that died. A panic of polars, for one, is no Exception.
+        except BaseException as error:
             traceback.print_exc()
             self.message, self.state = f"Something is wrong with the program: {type(error).__name__}.", "failed"
 

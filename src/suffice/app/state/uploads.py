@@ -10,16 +10,14 @@ from collections.abc import Collection
 from pathlib import Path, PurePath
 from typing import Any
 
-import polars as pl
-
 from suffice._io.files import read_table
+from suffice._io.limits import UPLOAD_VARIABLE
 from suffice._io.saved import MARK
 from suffice._io.sources import is_packed, unpack
 from suffice.explainer import SufficientExplainer
 
-MAX_UPLOAD = 200 * 2**20
-MAX_UNPACKED = 400 * 2**20
-MAX_CELLS = 100_000_000
+MAX_UPLOAD = 200 * 2**20  # bytes that a browser may send; `UPLOAD_VARIABLE` limits what they become in memory
+MAX_COLUMNS = 5000  # with more, the lists of names alone make a page slow
 
 
 def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> tuple[Any, list[str]]:
@@ -48,7 +46,7 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
         raise ValueError(f"{shown} did not arrive whole: try again.") from None
     if len(data) > MAX_UPLOAD:
         raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
-    was_packed, data = is_packed(data), unpack(data, shown, MAX_UNPACKED)
+    was_packed, data = is_packed(data), unpack(data, shown, UPLOAD_VARIABLE)
     if was_packed and is_packed(data):
         raise ValueError(f"{shown} is compressed twice: unpack it first.")
     suffix = "".join(c for c in PurePath(shown).suffix if c.isalnum() or c == ".")[:10]
@@ -66,30 +64,13 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
 def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, list[str]]:
     if data.startswith(MARK):
         return SufficientExplainer.load(path), []
-    if data.startswith(b"PAR1"):  # a small file can hold very many equal rows
-        try:
-            n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
-            n_columns = len(pl.read_parquet_schema(path))
-        except (pl.exceptions.PolarsError, OSError):  # the reader below says what is wrong
-            n_rows = n_columns = 0
-        check_size(n_rows, n_columns)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        frame = read_table(str(path), text_columns=text_columns)
-    check_size(frame.height, frame.width)
+        frame = read_table(str(path), text_columns=text_columns, limit=UPLOAD_VARIABLE)
+    if frame.width > MAX_COLUMNS:
+        raise ValueError(
+            f"{path} has {frame.width} columns, and the app takes at most {MAX_COLUMNS}: leave some out, or fit by the "
+            "command `suffice fit`."
+        )
     notes = [str(w.message).replace(str(path), "The file") for w in caught if issubclass(w.category, UserWarning)]
     return frame, list(dict.fromkeys(notes))
-
-
-def check_size(n_rows: int, n_columns: int) -> None:
-    """Refuse a table that is too large for a page.
-
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        Its size.
-    """
-    if n_rows * n_columns > MAX_CELLS:
-        raise ValueError(
-            f"The table has {n_rows} rows and {n_columns} columns: this is too large for the app, so take a sample."
-        )
