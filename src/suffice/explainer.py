@@ -523,9 +523,7 @@ class SufficientExplainer(ReasonedForest):
         return state.encoding.decode(matrix), outcomes
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted explainer to one file, without pickle.
-
-        The file holds the training table, the forest and the settings, but not the model that is explained.
+        """Write training table, forest and settings to one file, without pickle and without the explained model.
 
         Parameters
         ----------
@@ -560,23 +558,25 @@ class SufficientExplainer(ReasonedForest):
         return show_explainer(self, X, y, port)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> SufficientExplainer:
+    def load(cls, path: str | os.PathLike[str], max_bytes: int | None = None) -> SufficientExplainer:
         """Read an explainer that `save` wrote. A forged file can at worst raise an error.
 
         Parameters
         ----------
         path : path
             The file.
+        max_bytes : int, default=None
+            How much memory it may take; None reads SUFFICE_MAX_BYTES or takes 64 times the file, 256 MiB at least.
 
         Returns
         -------
         SufficientExplainer
-            The fitted explainer, with the same answers. The explained model is not part of the file: without `y`, the
-            forest's own predictions are explained. ``forest_`` is then a `PlainForest`, the trees alone.
+            The fitted explainer, with the same answers but without the explained model: without `y`, the forest's own
+            predictions are explained. ``forest_`` is then a `PlainForest`, the trees alone.
         """
         from suffice._io.saved import load_explainer
 
-        return load_explainer(path)
+        return load_explainer(path, max_bytes)
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "fitted_"):

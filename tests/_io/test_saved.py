@@ -17,7 +17,8 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer, _core
-from suffice._io.saved import _PREFIX, FORMAT, MARK, load_explainer
+from suffice._io.saved import load_explainer
+from suffice._io.saved_content import FORMAT, MARK, PREFIX
 from suffice.words import format_percent, format_probability, format_value, join
 
 DATA = Path(__file__).parents[1] / "data"
@@ -216,8 +217,8 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         (b"", "is not a file of suffice: save one with"),
         (b"PK\x03\x04" + b"\0" * 100, "is not a file of suffice"),
         (MARK, "is not a file of suffice"),
-        (_PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 4"),
-        (_PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
+        (PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 4"),
+        (PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
     ],
 )
 def test_another_file_is_refused(content, message, tmp_path):
@@ -251,16 +252,16 @@ def damaged(content, rng):
 
 def changed(content, change):
     """A file whose header or scores were changed by `change(header, scores)`, with the right checksum."""
-    _, number, length = _PREFIX.unpack_from(content)
-    header = json.loads(content[_PREFIX.size : _PREFIX.size + length])
-    data = bytearray(content[_PREFIX.size + length : -32])
+    _, number, length = PREFIX.unpack_from(content)
+    header = json.loads(content[PREFIX.size : PREFIX.size + length])
+    data = bytearray(content[PREFIX.size + length : -32])
     entry = header["arrays"]["interval_scores"]
     begin, size = entry["offset"], 8 * entry["shape"][0]
     scores = np.frombuffer(bytes(data[begin : begin + size]), "<f8").copy()
     change(header, scores)
     data[begin : begin + size] = scores.tobytes()
     text = json.dumps(header).encode()
-    body = _PREFIX.pack(MARK, number, len(text)) + text + bytes(data)
+    body = PREFIX.pack(MARK, number, len(text)) + text + bytes(data)
     return body + hashlib.sha256(body).digest()
 
 
@@ -310,10 +311,10 @@ def test_any_damage_raises_an_error(saved, tmp_path):
 
 def forged(content, rng):
     """A file with something changed inside and the right checksum: what an attacker could send."""
-    _, number, length = _PREFIX.unpack_from(content)
+    _, number, length = PREFIX.unpack_from(content)
     header, data = (
-        json.loads(content[_PREFIX.size : _PREFIX.size + length]),
-        bytearray(content[_PREFIX.size + length : -32]),
+        json.loads(content[PREFIX.size : PREFIX.size + length]),
+        bytearray(content[PREFIX.size + length : -32]),
     )
     if rng.random() < 0.5:  # numbers of the arrays
         for _ in range(int(rng.integers(1, 4))):
@@ -340,7 +341,7 @@ def forged(content, rng):
             if isinstance(place, dict) and rng.random() < 0.2:
                 del place[key]
     text = json.dumps(header).encode()
-    body = _PREFIX.pack(MARK, number, len(text)) + text + bytes(data)
+    body = PREFIX.pack(MARK, number, len(text)) + text + bytes(data)
     return body + hashlib.sha256(body).digest()
 
 
@@ -390,9 +391,9 @@ def test_forged_rows_that_were_set_aside_are_refused(is_class, tmp_path):
     explainer = SufficientExplainer(random_state=0, n_jobs=1)
     explainer.fit(X, np.where(X[:, 0] > 0, "a", "b") if is_class else X[:, 0], holdout=0.25).save(tmp_path / "m")
     content = (tmp_path / "m").read_bytes()
-    _, _, length = _PREFIX.unpack_from(content)
-    header = json.loads(content[_PREFIX.size : _PREFIX.size + length])
-    at = _PREFIX.size + length + header["arrays"]["set_aside_y"]["offset"]
+    _, _, length = PREFIX.unpack_from(content)
+    header = json.loads(content[PREFIX.size : PREFIX.size + length])
+    at = PREFIX.size + length + header["arrays"]["set_aside_y"]["offset"]
     for value in (np.nan, np.inf, -1.0, 0.5, 2.0):
         body = content[:at] + np.array([value], dtype="<f8").tobytes() + content[at + 8 : -32]
         (tmp_path / "m").write_bytes(body + hashlib.sha256(body).digest())
@@ -406,10 +407,10 @@ def test_forged_rows_that_were_set_aside_are_refused(is_class, tmp_path):
 @pytest.mark.parametrize("n_more", range(20))
 def test_a_file_whose_header_has_any_length_is_read(n_more, saved, tmp_path):
     """The table is not copied if it is aligned, which depends on the length of the header."""
-    _, number, n_header = _PREFIX.unpack_from(saved.read_bytes())
-    body = saved.read_bytes()[_PREFIX.size : -32]
+    _, number, n_header = PREFIX.unpack_from(saved.read_bytes())
+    body = saved.read_bytes()[PREFIX.size : -32]
     header = body[:n_header] + b" " * n_more
-    content = _PREFIX.pack(MARK, number, len(header)) + header + body[n_header:]
+    content = PREFIX.pack(MARK, number, len(header)) + header + body[n_header:]
     path = tmp_path / "longer.suffice"
     path.write_bytes(content + hashlib.sha256(content).digest())
     loaded, first = load_explainer(path), load_explainer(saved)

@@ -11,7 +11,7 @@ from suffice._io.demo import demo_data
 from suffice._io.explainer_file import load_explainer_file, text_columns
 from suffice._io.files import read_table
 from suffice._io.outcome_column import is_known, outcomes_of
-from suffice._io.saved import MARK
+from suffice._io.saved_content import MARK
 from suffice._io.sources import cannot_read
 from suffice._table.table import read_columns
 from suffice.app.state.desk import Desk, WaitingTable, WaitingTables

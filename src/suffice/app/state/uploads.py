@@ -12,7 +12,7 @@ from typing import Any
 
 from suffice._io.files import read_table
 from suffice._io.limits import UPLOAD_VARIABLE
-from suffice._io.saved import MARK
+from suffice._io.saved_content import MARK
 from suffice._io.sources import is_packed, unpack
 from suffice.explainer import SufficientExplainer
 

@@ -1,0 +1,148 @@
+"""Every claim of a saved file is checked against its data."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from forged_files import forge
+from fuzz.__main__ import attack
+
+from suffice._io.saved import from_bytes
+from suffice._io.saved_parts import MAX_DEPTH
+
+
+def put(*path):
+    """A change that sets the value at a path of the header."""
+    *keys, last, value = path
+
+    def change(header, arrays):
+        place = header
+        for key in keys:
+            place = place[key]
+        place[last] = value
+
+    return change
+
+
+def put_in(name, at, value):
+    """A change that sets a value of an array."""
+
+    def change(header, arrays):
+        arrays[name][at] = value
+
+    return change
+
+
+def drop(name):
+    return lambda header, arrays: arrays.pop(name)
+
+
+HOUR, TEMP, WEATHER, OPEN = range(4)
+CLAIMS = {
+    "fractions in a whole column": (put_in("X", (3, HOUR), 2.5), "fractions of 'hour', which is said to be whole"),
+    "a column of fractions called whole": (put("columns", TEMP, "kind", "whole"), "fractions of 'temp'"),
+    "large numbers in a whole column": (put_in("X", (0, HOUR), 2.0**24), "too large numbers of 'hour'"),
+    "a value outside the range": (put_in("X", (0, TEMP), 1e6), "leaves the range of 'temp'"),
+    "a range without a beginning": (put("columns", TEMP, "extent", [float("nan"), 3]), "the range of 'temp'"),
+    "a range upside down": (put("columns", TEMP, "extent", [90, -90]), "the range of 'temp'"),
+    "a range of words": (put("columns", TEMP, "extent", ["0", "90"]), "an end of a range is '0'"),
+    "an unknown category": (put_in("X", (0, WEATHER), 3), "unknown categories of 'weather'"),
+    "a category twice": (put("columns", WEATHER, "labels", [["mist"], ["mist"], ["rain"]]), "categories of 'weather'"),
+    "two common categories": (put("columns", WEATHER, "labels", [["a", "b"], ["c"], ["d"]]), "categories of 'weather'"),
+    "a missing category": (put("columns", WEATHER, "labels", [["a"], ["b"], [float("nan")]]), "categories of"),
+    "a number with categories": (put("columns", TEMP, "labels", [["a"]]), "categories of 'temp'"),
+    "another name of a column": (put("columns", TEMP, "name", "other"), "no proper name or kind"),
+    "two columns of one source": (put("columns", TEMP, "source", HOUR), "no proper name or kind"),
+    "names that are no list": (put("names", "abcd"), "its columns have no proper names"),
+    "a flag that is a number": (put("has_names", 1), "whether its columns have names is 1"),
+    "missing values refused": (put("forest", "takes_missing", False), "which its forest cannot take"),
+    "another number of trees": (put("forest", "n_estimators", 4), "another number of trees than it says"),
+    "leaves of no size": (put("forest", "min_samples_leaf", -2), "the smallest size of a leaf is -2"),
+    "classes in another order": (put("classes", ["late", "early"]), "its classes are not in order"),
+    "a class twice": (put("classes", ["late", "late"]), "its classes are not in order"),
+    "classes of numbers": (put("classes", [0, 1]), "one of them has another type"),
+    "classes too long": (put("classes_type", "<U2"), "one of them is too long"),
+    "classes of objects": (put("classes_type", "|O"), "its classes cannot be read"),
+    "classes for a regression": (put("task", "regression"), "the array 'value' has the shape"),
+    "outcomes that are no classes": (put_in("y_values", 1, 7.0), "not the numbers of its classes"),
+    "an unknown outcome": (put_in("y_rank", 0, 9), "a row of it has an unknown outcome"),
+    "classes that are probabilities": (put("is_probability", True), "its outcomes are no probabilities"),
+    "a radius of classes": (put("params", "radius", 1.0), "`radius` is for regression"),
+    "predictions above 1": (put_in("value", (0, 0), 2.0), "its forest predicts probabilities that are none"),
+    "a share of a class": (put("fidelity_by_class", [0.5, 2.0]), "the shares of its classes cannot be read"),
+    "a share of words": (put("fidelity_by_class", ["1", "1"]), "the share of a class is '1'"),
+    "a fidelity of words": (put("fidelity", "1.0"), "its fidelity is '1.0'"),
+    "an outcome without a name": (put("target", None), "its outcome has no proper name"),
+    "shares out of bag that miss": (put_in("out_of_bag", 0, 0.2), "its probabilities out of bag are none"),
+    "scores of classes": (
+        lambda header, arrays: arrays.update(interval_scores=np.zeros(3)),
+        "the scores of its intervals are not in order",
+    ),
+    "a cycle": (put_in("left", 0, 0), "The nodes of a tree form a cycle"),
+    "a child outside": (put_in("right", 0, 10**6), "A tree node points outside its tree"),
+    "no arrays": (drop("X"), "KeyError: 'X'"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), CLAIMS.values(), ids=CLAIMS)
+def test_a_claim_that_the_data_refute_is_refused(change, message):
+    """A forged "whole" column with fractions made `round_whole_end` loop for ever."""
+    from_bytes(forge(lambda header, arrays: None))
+    with pytest.raises(ValueError, match=f"is not a valid suffice file: .*{re.escape(message)}"):
+        from_bytes(forge(change))
+
+
+OF_NUMBERS = {
+    "an outcome of no row": (
+        lambda header, arrays: arrays.update(y_values=np.append(arrays["y_values"], 1e6)),
+        "no row",
+    ),
+    "probabilities above 1": (put("is_probability", True), "its outcomes are no probabilities"),
+    "a radius of words": (put("default_radius", "3"), "its radius is '3'"),
+    "levels of classes": (put("params", "levels", "odds"), "`levels='odds'` is for classes"),
+    "infinite predictions": (put_in("value", (0, 0), np.inf), "its forest predicts infinite numbers"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), OF_NUMBERS.values(), ids=OF_NUMBERS)
+def test_a_claim_about_numbers_that_the_data_refute_is_refused(change, message):
+    from_bytes(forge(lambda header, arrays: None, "numbers"))
+    with pytest.raises(ValueError, match=f"is not a valid suffice file: .*{re.escape(message)}"):
+        from_bytes(forge(change, "numbers"))
+
+
+def chain(depth):
+    """Make the first tree a chain of splits."""
+
+    def change(header, arrays):
+        n_old, n = int(arrays["n_nodes"][0]), 2 * depth + 1
+        splits = 2 * np.arange(depth)
+        first = {name: np.zeros((n, *arrays[name].shape[1:]), arrays[name].dtype) for name in NODES}
+        first["left"][:], first["right"][:], first["value"][:] = -1, -1, 0.5
+        first["left"][splits], first["right"][splits] = splits + 2, splits + 1
+        for name, values in first.items():
+            arrays[name] = np.concatenate([values, arrays[name][n_old:]])
+        arrays["n_nodes"][0] = n
+
+    return change
+
+
+NODES = ("left", "right", "column", "threshold", "missing_left", "n_rows", "value")
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 40_000])
+def test_the_depth_of_a_tree_is_bounded(depth):
+    """A chain of 40,000 splits overflowed the stack and ended the process."""
+    with pytest.raises(ValueError, match="a tree of it is more than 20,000 splits deep"):
+        from_bytes(forge(chain(depth)))
+    with pytest.raises(ValueError, match="do not fall into its leaves"):
+        from_bytes(forge(chain(5_000)))
+
+
+def test_a_thousand_forged_files_are_refused_or_give_answers():
+    """In a process with 4 GiB of memory and four minutes of processor time."""
+    counted, output = attack("saved_files", 1, 1000)
+    assert counted is not None, output
+    assert counted["cases"] >= 1000
