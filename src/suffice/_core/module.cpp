@@ -13,6 +13,9 @@ NB_MODULE(_native, m) {
     bind_changes(m);        // ValueBoxes, ChangeOptions, find_changes
     bind_kernels(m);        // kernel_names, use_kernels
 
+    // What is compiled in, for the list of components of a release (release/sbom.py).
+    m.attr("nanobind_version") = nb::make_tuple(NB_VERSION_MAJOR, NB_VERSION_MINOR, NB_VERSION_PATCH);
+
     // Off by default. If another library keeps an exception alive, it also keeps all frames of the traceback and what
     // they refer to. nanobind would then report leaks at exit, and people would look for a fault in these bindings.
     // The tests switch the warnings on.
