@@ -120,9 +120,9 @@ def test_a_thousand_rules_of_ten_thousand_rows_take_seconds():
     y = (table[:, 0] + table[:, 1] > 0).astype(int)
     rule_list = classifier(random_rules(rng, 1000, table), X=table, y=y)
     assert len(rule_list.rules_) > 990
-    start = time.perf_counter()
+    start = time.process_time()
     simple = rule_list.simplify(0.05)
-    assert time.perf_counter() - start < 20  # 1 s on two cores
+    assert time.process_time() - start < 20  # 1 s; the time of the processor, since the machine may be busy
     assert len(simple.rules_) < 500
 
 
