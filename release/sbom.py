@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from suffice import _core
-
 
 def component(name: str, licence: str, description: str, version: str | None = None) -> dict[str, Any]:
     """Describe a library that was compiled in."""
@@ -41,6 +39,8 @@ def with_compiled_in(bom: dict[str, Any], nanobind_version: str) -> dict[str, An
 
 
 if __name__ == "__main__":
+    from suffice._core import _native
+
     source, target = map(Path, sys.argv[1:])
-    version = ".".join(map(str, _core.nanobind_version))
+    version = ".".join(map(str, _native.nanobind_version))
     target.write_text(json.dumps(with_compiled_in(json.loads(source.read_text()), version), indent=2) + "\n")

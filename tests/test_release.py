@@ -22,7 +22,7 @@ def project():
 def lower_bounds():
     """The lower bounds of what the package and its extras need, and of what the tests compare it with."""
     extras = project()["optional-dependencies"]
-    lines = project()["dependencies"] + [line for name in (*extras["all"], "test") for line in extras.get(name, ())]
+    lines = [*project()["dependencies"], *extras["test"]]
     for name in ("app", "cli", "dask", "frame", "plot", "spark"):
         lines += extras[name]
     bounds = {}
