@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from sklearn.datasets import load_breast_cancer
 
 from suffice import SufficientExplainer
-from suffice.app.server import make_app, serve_in_thread
+from suffice.app.server import make_app
+from suffice.app.serving import serve_in_thread
 from suffice.app.state.desk import Desk
 from suffice.app.state.opening import demo_workspace
 from suffice.app.state.view import View
@@ -76,10 +77,12 @@ def write_app_pages(page: Page, address: str) -> None:
 
 def main() -> None:
     """Write all pictures."""
-    address, server = serve_in_thread(make_app(Desk(demo_workspace(0))), 0)
+    address, server = serve_in_thread(make_app(Desk(demo_workspace(0))), 0)  # with the token
     with opened_browser() as browser:
         write_card(browser)
-        write_app_pages(browser.new_context(viewport=SIZE, color_scheme="light").new_page(), address)
+        page = browser.new_context(viewport=SIZE, color_scheme="light").new_page()
+        page.goto(address)
+        write_app_pages(page, server.root)
     server.shutdown()
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import polars as pl
 
-from suffice.app.server import HOST
+from suffice.app.serving import HOST
 from suffice.app.state.view import View
 
 HOSTILE = "<script>alert(1)</script>"

@@ -6,7 +6,8 @@ import pytest
 from app_client import Client, traffic_table
 
 from suffice import SufficientExplainer
-from suffice.app.server import make_app, serve_in_thread
+from suffice.app.server import make_app
+from suffice.app.serving import serve_in_thread
 from suffice.app.state.desk import Desk
 from suffice.app.state.opening import demo_workspace, fit_workspace
 from suffice.app.state.workspace import Workspace
@@ -53,7 +54,10 @@ def served(browser):
     desk = Desk()
     address, server = serve_in_thread(make_app(desk), 0)
     context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light", accept_downloads=True)
-    yield context, address, desk
+    page = context.new_page()
+    page.goto(address)  # gets the cookie
+    page.close()
+    yield context, server.root, desk
     context.close()
     server.shutdown()
 

@@ -1,23 +1,19 @@
-"""The server of the app: it listens on the loopback address and serves every script itself."""
+"""The app as a whole: its pages, and the callbacks that run in the browser. It serves every script itself."""
 
 from __future__ import annotations
 
-import atexit
-import socket
-import threading
-import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import dash_mantine_components as dmc
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
-from flask import Response, abort, request
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from suffice._show.markup import read_template
+from suffice.app.access import new_token, protect
 from suffice.app.pages import many_rows, model_quality, rule_list, start
 from suffice.app.pages.one_row import page as one_row
+from suffice.app.serving import serve_in_thread
 from suffice.app.state.desk import Desk, WaitingTables
 from suffice.app.state.jobs import Jobs
 from suffice.app.state.uploads import MAX_UPLOAD
@@ -26,8 +22,6 @@ from suffice.app.state.workspace import Workspace
 from suffice.explainer import SufficientExplainer
 from suffice.words import format_probability
 
-HOST = "127.0.0.1"
-PORT = 8050
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
   <head>
@@ -38,7 +32,7 @@ _PAGE = """<!DOCTYPE html>
 </html>"""
 
 
-def make_app(desk: Desk, waiting: WaitingTables | None = None) -> Dash:
+def make_app(desk: Desk, waiting: WaitingTables | None = None, names: Sequence[str] = ()) -> Dash:
     """Make the app.
 
     Parameters
@@ -47,11 +41,13 @@ def make_app(desk: Desk, waiting: WaitingTables | None = None) -> Dash:
         The workspaces.
     waiting : WaitingTables, default=None
         Tables whose target is not chosen yet.
+    names : sequence of str, default=()
+        Names besides those of this computer by which a proxy reaches the app.
 
     Returns
     -------
     dash.Dash
-        The app; its `server` is a WSGI application.
+        The app; its `server` is a WSGI application, and `server.config["TOKEN"]` the token that requests need.
     """
     jobs, waiting = Jobs(), waiting or WaitingTables()
     app = Dash(
@@ -90,7 +86,9 @@ def make_app(desk: Desk, waiting: WaitingTables | None = None) -> Dash:
     model_quality.register(app, desk, jobs)
     start.register(app, desk, jobs, waiting)
     _connect_browser(app)
-    _protect(app)
+    app.server.config["MAX_CONTENT_LENGTH"] = int(1.4 * MAX_UPLOAD)
+    app.server.config["TOKEN"] = new_token()
+    protect(app.server, app.server.config["TOKEN"], app.csp_hashes, names)
     return app
 
 
@@ -201,122 +199,6 @@ def _connect_browser(app: Dash) -> None:
     app.clientside_callback(
         function("link"), Output("copy", "className"), Input("copy", "title"), prevent_initial_call=True
     )
-
-
-def _protect(app: Dash) -> None:
-    """Refuse requests from other hosts and pages, and forbid the page to load anything from elsewhere."""
-    server = app.server
-    server.config["MAX_CONTENT_LENGTH"] = int(1.4 * MAX_UPLOAD)
-
-    def check_host() -> None:
-        # A foreign page may let its own name point to this address.
-        host = urlsplit(f"//{request.host}").hostname
-        origin = request.headers.get("Origin")
-        if host not in ("127.0.0.1", "localhost", "::1") or (origin and urlsplit(origin).netloc != request.host):
-            abort(403)
-
-    def add_headers(response: Response) -> Response:
-        scripts = " ".join(f"'{one}'" if not one.startswith("'") else one for one in app.csp_hashes())
-        response.headers["Content-Security-Policy"] = (
-            f"default-src 'self'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'"
-        )
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "no-referrer"
-        return response
-
-    server.before_request(check_host)
-    server.after_request(add_headers)
-
-
-class _Quiet(WSGIRequestHandler):
-    """A handler that does not log requests."""
-
-    def log_request(self, *_: Any) -> None:
-        """Log nothing."""
-
-
-def bind(app: Dash, port: int | None = None) -> BaseWSGIServer:
-    """Bind the app to a port of the loopback address.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    port : int, default=None
-        The port; None takes 8050 or the next free port, 0 any free port.
-
-    Returns
-    -------
-    werkzeug.serving.BaseWSGIServer
-        The server; it does not serve yet.
-    """
-    ports = [port] if port is not None else [*range(PORT, PORT + 20), 0]
-    for one in ports:
-        try:
-            with socket.socket() as probe:  # werkzeug would end the process
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind((HOST, one))
-        except OSError:
-            continue
-        return make_server(HOST, one, app.server, threaded=True, request_handler=_Quiet)
-    raise ValueError(f"The port {port} is taken: choose another, or leave it out.")
-
-
-def address_of(server: BaseWSGIServer) -> str:
-    """Return the address of a server.
-
-    Parameters
-    ----------
-    server : werkzeug.serving.BaseWSGIServer
-        The server.
-
-    Returns
-    -------
-    str
-        The address for a browser.
-    """
-    return f"http://{HOST}:{server.port}/"
-
-
-def serve_in_thread(app: Dash, port: int | None = None) -> tuple[str, BaseWSGIServer]:
-    """Serve the app until the process ends, in a thread of its own.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    port : int, default=None
-        See `bind`.
-
-    Returns
-    -------
-    address : str
-        The address for a browser.
-    server : werkzeug.serving.BaseWSGIServer
-        The server; its `shutdown` ends it.
-    """
-    server = bind(app, port)
-    thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
-    thread.start()
-
-    def stop() -> None:  # a thread that lives on at the end of the process would keep the compiled core alive
-        server.shutdown()
-        thread.join(timeout=5)
-
-    atexit.register(stop)
-    return address_of(server), server
-
-
-def open_browser(address: str) -> None:
-    """Open a page in the browser of the user, if there is one.
-
-    Parameters
-    ----------
-    address : str
-        The address.
-    """
-    threading.Timer(0.5, webbrowser.open, [address]).start()
 
 
 def show_explainer(explainer: SufficientExplainer, X: Any, y: Any, port: int | None) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
 
@@ -17,8 +18,10 @@ def test_the_command_serves_the_app(here):
     command = [sys.executable, "-c", code, "app", "buys.suffice", "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
-            address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
-            assert b"suffice" in urlopen(address).read()
+            address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stdout.readline())[0]
+            assert b"suffice" in build_opener(HTTPCookieProcessor()).open(address).read()
+            with pytest.raises(HTTPError, match="403"):
+                urlopen(address.partition("?")[0])
         finally:
             process.terminate()
 

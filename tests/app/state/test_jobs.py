@@ -4,7 +4,7 @@ import time
 import polars as pl
 import pytest
 
-from suffice.app.state.jobs import N_JOBS, Cancelled, Job, Jobs
+from suffice.app.state.jobs import N_JOBS, N_RUNNING, Cancelled, Job, Jobs
 
 
 def test_a_job_can_be_cancelled_and_keeps_the_message_of_its_error():
@@ -48,10 +48,22 @@ def test_a_job_ends_whatever_is_raised(error, message):
     assert (job.state, job.message) == ("failed", message)
 
 
+def test_a_job_too_many_fails_at_once():
+    jobs, gate = Jobs(), threading.Event()
+    names = [jobs.start(Job(""), lambda job: gate.wait(120)) for _ in range(N_RUNNING + 2)]
+    assert [jobs.get(name).state for name in names] == ["running"] * N_RUNNING + ["failed"] * 2
+    assert jobs.get(names[-1]).message == "8 jobs are running already: wait until one of them ends."
+    gate.set()
+
+
 def test_only_finished_jobs_are_dropped():
     jobs, gate = Jobs(), threading.Event()
     waiting = jobs.start(Job(""), lambda job: gate.wait(120))
-    names = [jobs.start(Job(""), lambda job: "result") for _ in range(N_JOBS)]
+    names = []
+    for _ in range(N_JOBS):
+        names.append(jobs.start(Job(""), lambda job: "result"))
+        while jobs.get(names[-1]).state == "running":
+            time.sleep(0.01)
     deadline = time.monotonic() + 60
     while "running" in {jobs.get(name).state for name in names if jobs.get(name)} and time.monotonic() < deadline:
         time.sleep(0.02)

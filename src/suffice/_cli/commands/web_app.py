@@ -33,17 +33,26 @@ def app(
         int | None, typer.Option(min=0, max=65535, help="The port: by default 8050 or the next free one; 0 for any.")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="A name by which a proxy on this computer reaches the app; may be repeated."),
+    ] = None,
 ) -> None:
-    """Look at explanations in the browser. Only this computer can reach the page, and no data leave it."""
-    from suffice.app.server import address_of, bind, make_app, open_browser
+    """Look at explanations in the browser. Only this computer can reach the page, and no data leave it.
+
+    The address holds a random token, without which the page refuses. The environment variable SUFFICE_APP_TOKEN sets
+    another one.
+    """
+    from suffice.app.server import make_app
+    from suffice.app.serving import bind, open_browser
     from suffice.app.state.opening import open_files
 
     with working("Opening"):
-        web_app = make_app(*open_files(file, table, target, demo=demo))
+        web_app = make_app(*open_files(file, table, target, demo=demo), names=name or ())
         server = bind(web_app, port)
-    say(f"The app is at {address_of(server)}")
+    say(f"The app is at {server.address}")
     note("Press Ctrl-C to stop it.")
     sys.stdout.flush()
     if browser:
-        open_browser(address_of(server))
+        open_browser(server.address)
     server.serve_forever()

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from suffice.app.words import in_words
 
 N_JOBS = 12  # finished jobs whose results are kept
+N_RUNNING = 8  # jobs that run at the same time
 
 
 class Cancelled(Exception):  # noqa: N818
@@ -94,9 +95,10 @@ class Jobs:
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._lock = threading.Lock()
 
     def start(self, job: Job, work: Callable[[Job], Any]) -> str:
-        """Begin a job in a thread of its own.
+        """Begin a job in a thread of its own; it fails at once if too many are running.
 
         Parameters
         ----------
@@ -111,11 +113,16 @@ class Jobs:
             The name of the job.
         """
         name = secrets.token_hex(8)
-        self._jobs[name] = job
-        for old in list(self._jobs)[:-N_JOBS]:
-            if self._jobs[old].state != "running":
-                del self._jobs[old]
-        threading.Thread(target=job.run, args=(work,), daemon=True).start()
+        with self._lock:
+            is_full = sum(one.state == "running" for one in self._jobs.values()) >= N_RUNNING
+            if is_full:
+                job.message, job.state = f"{N_RUNNING} jobs are running already: wait until one of them ends.", "failed"
+            self._jobs[name] = job
+            for old in list(self._jobs)[:-N_JOBS]:
+                if self._jobs[old].state != "running":
+                    del self._jobs[old]
+        if not is_full:
+            threading.Thread(target=job.run, args=(work,), daemon=True).start()
         return name
 
     def get(self, name: str | None) -> Job | None:

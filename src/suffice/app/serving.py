@@ -1,0 +1,180 @@
+"""The web server: waitress on the loopback address, with limits on connections and on what strangers may send."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import webbrowser
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from dash import Dash
+from waitress import create_server, wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+
+from suffice.app.access import is_known
+
+HOST = "127.0.0.1"
+PORT = 8050
+N_THREADS = 8  # requests that are answered at the same time
+N_CONNECTIONS = 200
+IDLE_SECONDS = 60  # after which a connection without a request is closed
+_SMALL = 2**16  # bytes that somebody without the cookie may send; waitress stores what comes before the app sees it
+
+
+class Server:
+    """An app that is bound to a port of the loopback address.
+
+    Parameters
+    ----------
+    app : dash.Dash
+        The app.
+    port : int
+        The port; 0 takes any free one.
+    """
+
+    def __init__(self, app: Dash, port: int) -> None:
+        self.token = app.server.config["TOKEN"]
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue for some seconds is no news
+        self._sockets: dict[int, Any] = {}
+        self._server: Any = create_server(
+            app.server,
+            map=self._sockets,
+            host=HOST,
+            port=port,
+            threads=N_THREADS,
+            connection_limit=N_CONNECTIONS,
+            channel_timeout=IDLE_SECONDS,
+            max_request_body_size=app.server.config["MAX_CONTENT_LENGTH"],
+            ident=None,
+        )
+        self._server.channel_class = _channel_for(self.token)
+        self.port = int(self._server.effective_port)
+        self._is_over = threading.Event()
+
+    @property
+    def root(self) -> str:
+        """The address of the pages, for a browser that has the cookie."""
+        return f"http://{HOST}:{self.port}/"
+
+    @property
+    def address(self) -> str:
+        """The address for a browser, with the token."""
+        return f"{self.root}?token={self.token}"
+
+    def serve_forever(self) -> None:
+        """Serve until `shutdown`, or until Ctrl-C."""
+        self._server.run()
+
+    def shutdown(self) -> None:
+        """Stop serving; called from another thread."""
+        if self._is_over.is_set():
+            return
+        self._is_over.set()
+        self._server.trigger.pull_trigger(lambda: wasyncore.close_all(self._sockets))
+        self._server.task_dispatcher.shutdown(timeout=1)
+
+    def close(self) -> None:
+        """Give the port back without having served."""
+        self._server.task_dispatcher.shutdown(timeout=1)
+        self._server.close()
+
+
+def _channel_for(token: str) -> type[HTTPChannel]:
+    class Parser(HTTPRequestParser):  # type: ignore[misc]
+        """Refuse a large body by its header, before it is stored."""
+
+        def parse_header(self, header_plus: bytes) -> None:
+            super().parse_header(header_plus)
+            is_large = self.chunked or self.content_length > _SMALL
+            if is_large and not is_known(self.headers.get("COOKIE", ""), token):
+                raise ParsingError("A large request needs the cookie of the app.")
+
+    class Channel(HTTPChannel):  # type: ignore[misc]
+        parser_class = Parser
+
+    return Channel
+
+
+def bind(app: Dash, port: int | None = None) -> Server:
+    """Bind the app to a port of the loopback address.
+
+    Parameters
+    ----------
+    app : dash.Dash
+        The app.
+    port : int, default=None
+        The port; None takes 8050 or the next free port, 0 any free port.
+
+    Returns
+    -------
+    Server
+        The server; it does not serve yet.
+    """
+    ports = [port] if port is not None else [*range(PORT, PORT + 20), 0]
+    for one in ports:
+        try:
+            with socket.socket() as probe:  # waitress would leave its socket open
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((HOST, one))
+        except OSError:
+            continue
+        return Server(app, one)
+    raise ValueError(f"The port {port} is taken: choose another, or leave it out.")
+
+
+def serve_in_thread(app: Dash, port: int | None = None) -> tuple[str, Server]:
+    """Serve the app until the process ends, in a thread of its own.
+
+    Parameters
+    ----------
+    app : dash.Dash
+        The app.
+    port : int, default=None
+        See `bind`.
+
+    Returns
+    -------
+    address : str
+        The address for a browser, with the token.
+    server : Server
+        The server; its `shutdown` ends it.
+    """
+    server = bind(app, port)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+
+    def stop() -> None:  # a thread that lives on at the end of the process would keep the compiled core alive
+        server.shutdown()
+        thread.join(timeout=5)
+
+    atexit.register(stop)
+    return server.address, server
+
+
+def open_browser(address: str) -> None:
+    """Open a page in the browser of the user, if there is one.
+
+    Other users of the computer can see how the browser was called, so it is called with a file that only this user can
+    read, and that leads to the address.
+
+    Parameters
+    ----------
+    address : str
+        The address, with the token.
+    """
+    folder = tempfile.mkdtemp(prefix="suffice-")  # for this user only
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    page = Path(folder) / "open.html"
+    with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(
+            f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={escape(address)}"><title>suffice</title>'
+        )
+    threading.Timer(0.5, webbrowser.open, [page.as_uri()]).start()

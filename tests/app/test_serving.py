@@ -1,0 +1,60 @@
+"""The web server: where it listens, and what it refuses."""
+
+from __future__ import annotations
+
+import socket
+import stat
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import HTTPCookieProcessor, build_opener
+
+import pytest
+
+from suffice.app import serving
+from suffice.app.server import make_app
+from suffice.app.serving import HOST, bind, open_browser, serve_in_thread
+from suffice.app.state.desk import Desk
+
+
+def test_the_server_listens_on_the_loopback_address_only():
+    server = bind(make_app(Desk()), 0)
+    assert server.address.startswith(f"http://{HOST}:{server.port}/?token=")
+    assert server._server.effective_host == HOST == "127.0.0.1"
+    with pytest.raises(ValueError, match="is taken"):
+        bind(make_app(Desk()), server.port)
+    server.close()
+
+
+def test_a_page_is_served_until_the_server_is_shut_down():
+    address, server = serve_in_thread(make_app(Desk()), 0)
+    assert b"suffice" in build_opener(HTTPCookieProcessor()).open(address).read()
+    server.shutdown()
+    with pytest.raises(OSError, match=r"refused|reset"):
+        build_opener().open(address)
+
+
+def test_a_stranger_cannot_send_a_large_body():
+    """waitress stores a body on disk before the app is asked whether it wants it."""
+    _, server = serve_in_thread(make_app(Desk()), 0)
+    for headers in ("Content-Length: 200000000", "Transfer-Encoding: chunked"):
+        with socket.create_connection((HOST, server.port), timeout=60) as stranger:
+            stranger.sendall(f"POST /_dash-update-component HTTP/1.1\r\nHost: {HOST}\r\n{headers}\r\n\r\n".encode())
+            answer = stranger.recv(1000)
+            assert answer.startswith(b"HTTP/1.1 400 ")
+            assert b"needs the cookie" in answer
+    server.shutdown()
+
+
+def test_the_browser_is_called_without_the_token(monkeypatch):
+    """Other users see the arguments of every process."""
+    opened = []
+    timer = type("Timer", (), {"__init__": lambda self, _, call, args: call(*args), "start": lambda self: None})
+    monkeypatch.setattr(serving.threading, "Timer", timer)
+    monkeypatch.setattr(serving.webbrowser, "open", opened.append)
+    open_browser("http://127.0.0.1:8050/?token=secret")
+    [address] = opened
+    assert "secret" not in address
+    page = Path(unquote(urlsplit(address).path))
+    assert "url=http://127.0.0.1:8050/?token=secret" in page.read_text()
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
