@@ -25,17 +25,32 @@ def component(name: str, licence: str, description: str, version: str | None = N
     }
 
 
+def needed_by(ref: str, dependencies: list[dict[str, Any]]) -> set[str]:
+    """Return what a component depends on, directly or not: an environment also has pip, which nothing needs."""
+    direct = {entry["ref"]: entry.get("dependsOn", ()) for entry in dependencies}
+    needed: set[str] = set()
+    waiting = [ref]
+    while waiting:
+        ref = waiting.pop()
+        if ref not in needed:
+            needed.add(ref)
+            waiting += direct.get(ref, ())
+    return needed
+
+
 def with_compiled_in(bom: dict[str, Any], nanobind_version: str) -> dict[str, Any]:
-    """Return the SBOM with the components that are compiled into the core, and what depends on them."""
+    """Return the SBOM of the package: what it needs, and what is compiled into its core."""
     nanobind = component("nanobind", "BSD-3-Clause", "Compiled into suffice._core", nanobind_version)
     robin_map = component("robin-map", "MIT", f"Part of nanobind {nanobind_version}, compiled into suffice._core")
-    package = next(part for part in bom["components"] if part["name"] == "suffice")
-    dependencies = [dict(entry) for entry in bom.get("dependencies", ())]
+    package = bom["metadata"]["component"]["bom-ref"]
+    needed = needed_by(package, bom["dependencies"])
+    components = [part for part in bom["components"] if part["bom-ref"] in needed]
+    dependencies = [dict(entry) for entry in bom["dependencies"] if entry["ref"] in needed]
     for entry in dependencies:
-        if entry["ref"] == package["bom-ref"]:
+        if entry["ref"] == package:
             entry["dependsOn"] = [*entry.get("dependsOn", ()), nanobind["bom-ref"]]
     dependencies += [{"ref": nanobind["bom-ref"], "dependsOn": [robin_map["bom-ref"]]}, {"ref": robin_map["bom-ref"]}]
-    return {**bom, "components": [*bom["components"], nanobind, robin_map], "dependencies": dependencies}
+    return {**bom, "components": [*components, nanobind, robin_map], "dependencies": dependencies}
 
 
 if __name__ == "__main__":

@@ -66,17 +66,28 @@ def test_the_extra_all_has_every_extra_of_users():
     assert set(re.findall(r"\w+", line)) - {"suffice"} == set(project()["optional-dependencies"]) - tools
 
 
-def test_the_sbom_lists_what_is_compiled_in():
-    bom = {"components": [{"name": "suffice", "bom-ref": "s"}], "dependencies": [{"ref": "s", "dependsOn": ["numpy"]}]}
+def test_the_sbom_lists_what_is_needed_and_what_is_compiled_in():
+    bom = {
+        "metadata": {"component": {"name": "suffice", "bom-ref": "root"}},
+        "components": [{"name": name, "bom-ref": name} for name in ("numpy", "pip", "scipy")],
+        "dependencies": [
+            {"ref": "root", "dependsOn": ["scipy"]},
+            {"ref": "scipy", "dependsOn": ["numpy"]},
+            {"ref": "numpy"},
+            {"ref": "pip"},
+        ],
+    }
     complete = sbom.with_compiled_in(bom, "2.9.2")
-    assert [(part["name"], part.get("version")) for part in complete["components"]] == [
-        ("suffice", None),
-        ("nanobind", "2.9.2"),
-        ("robin-map", None),
-    ]
-    assert complete["dependencies"][0] == {"ref": "s", "dependsOn": ["numpy", "compiled-in/nanobind"]}
-    assert complete["dependencies"][1] == {"ref": "compiled-in/nanobind", "dependsOn": ["compiled-in/robin-map"]}
-    assert len(bom["components"]) == 1
+    versions = {part["name"]: part.get("version") for part in complete["components"]}
+    assert versions == {"numpy": None, "scipy": None, "nanobind": "2.9.2", "robin-map": None}
+    direct = {entry["ref"]: entry.get("dependsOn") for entry in complete["dependencies"]}
+    assert direct == {
+        "root": ["scipy", "compiled-in/nanobind"],
+        "scipy": ["numpy"],
+        "numpy": None,
+        "compiled-in/nanobind": ["compiled-in/robin-map"],
+        "compiled-in/robin-map": None,
+    }
 
 
 @pytest.mark.parametrize("name", ["nanobind", "robin-map"])
