@@ -12,7 +12,7 @@ import contextlib
 import io
 import os
 import re
-import subprocess
+import shlex
 import sys
 import tempfile
 import warnings
@@ -36,15 +36,15 @@ def run_python(code, names):
 
 def run_commands(code):
     """Run the lines of a block that call the command, and return what they print."""
-    bin_folder = os.path.dirname(sys.executable)
-    environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "120"}
-    printed = ""
-    for line in COMMAND.findall(code):
-        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, check=False)
-        if done.returncode:
-            raise AssertionError(f"{line}\nended with {done.returncode}: {done.stderr}")
-        printed += done.stdout
-    return printed
+    from suffice._cli.main import run
+
+    printed, messages = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()  # the command writes bytes
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(messages):
+        for line in COMMAND.findall(code):
+            exit_code = run(shlex.split(line)[1:])
+            assert exit_code == 0, f"{line}\nended with {exit_code}: {messages.getvalue()}"
+    printed.flush()
+    return printed.buffer.getvalue().decode()
 
 
 def run_page(text):
@@ -55,7 +55,9 @@ def run_page(text):
     names = {"__name__": "page"}
     results = []
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.resetwarnings()  # other libraries deprecate what they use themselves
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", UserWarning)  # ours
         warnings.filterwarnings("ignore", message="One column alone is enough")
         for block in BLOCK.finditer(text):
             if block["setup"] is not None:
