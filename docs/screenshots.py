@@ -46,15 +46,19 @@ def opened_browser() -> Iterator[Browser]:
 
 
 def write_card(browser: Browser) -> None:
-    """Write the picture of the card of one row, twice as fine as it is shown."""
+    """Write the pictures of the card of one row in light and dark colours, twice as fine as they are shown."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, data.target_names[data.target]
     explanation = SufficientExplainer(random_state=0).fit(X[30:], y[30:]).explain(X[:30])[ROW]
-    context = browser.new_context(viewport={"width": CARD_WIDTH, "height": 600}, device_scale_factor=2)
-    page = context.new_page()
-    page.set_content(f"<body style='margin:8px'>{explanation._repr_html_()}</body>")
-    page.screenshot(path=FOLDER / "card.png", full_page=True)
-    context.close()
+    for scheme, background, name in (("light", "white", "card.png"), ("dark", "#121212", "card-dark.png")):
+        context = browser.new_context(
+            viewport={"width": CARD_WIDTH, "height": 600}, device_scale_factor=2, color_scheme=scheme
+        )
+        page = context.new_page()
+        body = f"<body style='margin:8px; background:{background}'>{explanation._repr_html_()}</body>"
+        page.set_content(f"<meta name='color-scheme' content='{scheme}'>{body}")
+        page.screenshot(path=FOLDER / name, full_page=True)
+        context.close()
 
 
 def write_app_pages(page: Page, address: str) -> None:

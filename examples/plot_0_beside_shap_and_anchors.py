@@ -2,8 +2,8 @@
 One row, three answers: suffice, SHAP and Anchors
 =================================================
 
-A random forest predicts that a tumour is benign. Why? Three methods answer for the same row of the same forest, and each
-of them answers another question.
+A random forest predicts that a tumour is benign. Why? Three methods answer for the same row of the same forest, and
+each of them answers another question.
 """
 
 import matplotlib.pyplot as plt
@@ -52,8 +52,8 @@ print(f"{np.count_nonzero(np.abs(values) > 0.001)} of {len(values)} values are l
 #    IF worst concave points <= 0.06 AND worst radius <= 12.89 THEN benign
 #    precision 1.00, coverage 0.13, 12.5 s of processor
 #
-# The columns are cut at their quartiles, so that the bounds are quartiles of the data. Precision and coverage are those of
-# perturbed rows, in which columns are drawn independently of each other: a large radius may meet a small area.
+# The columns are cut at their quartiles, so that the bounds are quartiles of the data. Precision and coverage are those
+# of perturbed rows, in which columns are drawn independently of each other: a large radius may meet a small area.
 #
 # suffice: which variables are enough, within which bounds?
 # -----------------------------------------------------------

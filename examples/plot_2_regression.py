@@ -37,8 +37,8 @@ print(f"R2 on rows that the trees did not see: {explainer.fidelity_:.2f}")
 # An hour of the rush
 # -------------------
 #
-# ``radius=80`` asks what keeps the demand within 80 rentals of the prediction. Without it, the interval holds 95 % of the
-# outcomes of such hours, and is as wide as they vary.
+# ``radius=80`` asks what keeps the demand within 80 rentals of the prediction. Without it, the interval holds 95 % of
+# the outcomes of such hours, and is as wide as they vary.
 
 rush = {"hour": 17, "workingday": True, "temp": 18.0, "humidity": 55, "weather": "clear"}
 explanations = explainer.explain(rush)

@@ -46,8 +46,8 @@ pipeline
 # The pipeline as it is
 # ---------------------
 #
-# The table goes in with text and missing values. The answer has the pressure in its own unit, not in standard deviations,
-# and the smoker as one column, not as three indicators.
+# The table goes in with text and missing values. The answer has the pressure in its own unit, not in standard
+# deviations, and the smoker as one column, not as three indicators.
 
 explainer = SufficientExplainer.for_model(pipeline, patients, random_state=0)
 print(f"agreement of forest and pipeline: {explainer.fidelity_:.3f}")

@@ -2,9 +2,9 @@
 An audit of a model by its global rules
 =======================================
 
-A model decides on applications. An auditor wants to know what it does in general, in a page that can be read, and whether
-it uses a variable that it should not use. This model was trained on decisions of the past in which applicants from one
-district were treated worse.
+A model decides on applications. An auditor wants to know what it does in general, in a page that can be read, and
+whether it uses a variable that it should not use. This model was trained on decisions of the past in which applicants
+from one district were treated worse.
 """
 
 import numpy as np
@@ -52,8 +52,8 @@ plots.coverage_precision(rules)
 # Whose refusals rest on the district?
 # ------------------------------------
 #
-# For each refused person, the sets of variables that keep the refusal. If the district is in the smallest of them, income
-# and debt alone do not explain the decision.
+# For each refused person, the sets of variables that keep the refusal. If the district is in the smallest of them,
+# income and debt alone do not explain the decision.
 
 decisions = model.predict(people)
 refusals = people[decisions == "refuse"][:200]

@@ -38,8 +38,8 @@ print(explainer.explain(applicant)[0])
 # The fewest changes
 # ------------------
 #
-# The age must not change, and the income may only grow. Each change is a box: the loan would be granted with probability
-# 0.8 or more everywhere in it.
+# The age must not change, and the income may only grow. Each change is a box: the loan would be granted with
+# probability 0.8 or more everywhere in it.
 
 changes = explainer.what_if(applicant, "granted", fixed=["age"], direction={"income": "up"}, n=2)
 changes[0]
@@ -53,8 +53,8 @@ changes.plot()
 # A plain "No"
 # ------------
 #
-# Not every wish has an answer. If only the account may change, nothing that is plausible leads to a loan, and the answer
-# says how near it comes.
+# Not every wish has an answer. If only the account may change, nothing that is plausible leads to a loan, and the
+# answer says how near it comes.
 
 print(explainer.what_if(applicant, "granted", only=["account"])[0])
 

@@ -61,8 +61,8 @@ reasons = explainer.reasons(new, adverse="refuse", codes=codes, protected=["age"
 print(reasons)
 
 # %%
-# One applicant with missed payments, and one whose debt is high for the income. As many reasons are given as were needed
-# to keep the decision; the list is not filled up.
+# One applicant with missed payments, and one whose debt is high for the income. As many reasons are given as were
+# needed to keep the decision; the list is not filled up.
 
 with_reasons = [answer for answer in reasons if answer.codes]
 missed = next(answer for answer in with_reasons if "R03" in answer.codes)
