@@ -42,6 +42,7 @@ _NAMES = {
     "batch": "--batch",
     "limit": "--rows",
     "kept": "--id",
+    "n": "--reasons",
 }
 
 

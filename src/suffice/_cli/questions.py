@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +84,45 @@ class ExplainedRows:
             outcome_type=self.outcome_type,
         )
         return frame
+
+
+@dataclass(frozen=True, eq=False)
+class PartOfRows:
+    """Rows of a file as the explainer gets them.
+
+    Parameters
+    ----------
+    X : polars.DataFrame
+        The rows.
+    y : polars.Series or None
+        Their outcomes; None for predictions.
+    positions : list of int
+        Their positions in the file.
+    kept : polars.DataFrame
+        Columns of the file that go into the result.
+    ids : list of str or None
+        What the rows are called.
+    """
+
+    X: pl.DataFrame
+    y: pl.Series | None
+    positions: list[int]
+    kept: pl.DataFrame
+    ids: list[str] | None
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Let errors about a row name its position in the file.
+
+        Yields
+        ------
+        None
+            While the rows are read.
+        """
+        try:
+            yield
+        except InputError as error:
+            raise error.moved(None if error.row is None else self.positions[error.row]) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,27 +210,52 @@ class Question:
         ExplainedRows
             The explanations.
         """
+        part = self.part(frame, first)
+        with part.located():
+            explanations = self.explainer.explain(part.X, part.y, progress=progress, **self.options)
+        named = explanations.with_ids(part.ids, part.positions)
+        return ExplainedRows(named, part.positions, part.kept, self.n_more, self.outcome_type)
+
+    def part(self, frame: pl.DataFrame, first: int = 0) -> PartOfRows:
+        """Take what the explainer gets of a part of the file.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            The rows.
+        first : int, default=0
+            The position of the first of them in the file.
+
+        Returns
+        -------
+        PartOfRows
+            Those rows that have an outcome.
+        """
         positions = list(range(first, first + frame.height))
         y = None
         if self.target is not None:
             has_outcome = is_known(frame[self.target])
             frame, positions = frame.filter(has_outcome), (first + np.flatnonzero(has_outcome.to_numpy())).tolist()
             y = outcomes_of(frame, self.target) if frame.height else None  # NumPy makes numbers of an empty column
-        try:
-            explanations = self.explainer.explain(
-                frame.drop(sorted(self.not_explained)), y, progress=progress, **self.options
-            )
-        except InputError as error:
-            raise error.moved(None if error.row is None else positions[error.row]) from None
         kept = frame.select(self.kept)
         ids = [id_text(values) for values in kept.iter_rows()] if self.kept else None
-        named = explanations.with_ids(ids, positions)
-        return ExplainedRows(named, positions, kept, self.n_more, self.outcome_type)
+        return PartOfRows(frame.drop(sorted(self.not_explained)), y, positions, kept, ids)
+
+    def empty(self) -> pl.DataFrame:
+        """Return the columns that the explainer gets, without any row.
+
+        Returns
+        -------
+        polars.DataFrame
+            The empty table.
+        """
+        return pl.DataFrame(
+            schema={name: dtype for name, dtype in self.table.schema.items() if name not in self.not_explained}
+        )
 
     def check(self) -> None:
         """Refuse columns and settings that do not suit the explainer, before any row is read."""
-        schema = {name: dtype for name, dtype in self.table.schema.items() if name not in self.not_explained}
-        self.explainer.explain(pl.DataFrame(schema=schema), progress=False, **self.options)
+        self.explainer.explain(self.empty(), progress=False, **self.options)
 
 
 def open_question(

@@ -5,14 +5,14 @@ Where finished parts are kept, and when they can be used again, is left to ``par
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
 import time
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from suffice._cli.printing import note, working
 from suffice._cli.questions import ExplainedRows, Question
 from suffice._engine.progress import progress_bar
 from suffice._io.result_table import check_kept
-from suffice._io.sources import STDIO
+from suffice._io.sources import STDIO, file_digest
 from suffice.errors import SearchSizeWarning
 from suffice.words import counted
 
@@ -90,17 +90,64 @@ def explain_in_parts(
     if kind != "jsonl":
         check_kept(question.kept, "--id", with_row=True)
     question.check()
+
+    def answer(frame: pl.DataFrame, first: int) -> tuple[pl.DataFrame | bytes, int]:
+        explained = question.explain(frame, first, progress=False)
+        n_cut_short = sum(not complete for complete in explained.explanations.is_search_complete)
+        return _lines(explained, kind), n_cut_short
+
     fingerprint = {
         **make_fingerprint(question, kind, explainer_path, batch),
         "keep_formulas": kind == "csv" and not escape_formulas,
     }
+    write_in_parts(
+        question, output, kind, answer, fingerprint, batch=batch, restart=restart, escape_formulas=escape_formulas
+    )
+
+
+Answer: TypeAlias = Callable[[pl.DataFrame, int], tuple[pl.DataFrame | bytes, int]]
+"""Takes rows and the position of the first one; returns their lines, and in how many rows the search ended early."""
+
+
+def write_in_parts(
+    question: Question,
+    output: str,
+    kind: str,
+    answer: Answer,
+    fingerprint: Mapping[str, Any],
+    *,
+    batch: int,
+    restart: bool = False,
+    escape_formulas: bool = True,
+) -> None:
+    """Answer for rows part by part, and write the answers into one file.
+
+    Parameters
+    ----------
+    question : Question
+        The rows.
+    output : str
+        The path of the file.
+    kind : {"parquet", "arrow", "csv", "jsonl"}
+        The format of the file.
+    answer : callable
+        Makes the lines of some rows.
+    fingerprint : mapping of str to object
+        Everything that the lines depend on.
+    batch : int
+        The rows of a part.
+    restart : bool, default=False
+        Whether to discard the parts of an earlier run.
+    escape_formulas : bool, default=True
+        CSV: whether texts that a spreadsheet would run are escaped.
+    """
     with locked(folder_of(output), output) as folder:
         parts = Parts(folder, kind, -(-question.end // batch), escape_formulas)
         if restart:
             parts.clear()
         parts.begin(fingerprint)
         try:
-            _explain_missing(question, parts, batch)
+            _answer_missing(question, parts, batch, answer)
             with working("Joining the parts"):
                 os.replace(parts.join(), os.path.realpath(output))
             parts.clear()
@@ -133,14 +180,10 @@ def make_fingerprint(question: Question, kind: str, explainer_path: str, batch: 
     dict
         Plain values, ready for JSON.
     """
-    digest = hashlib.sha256()
-    with open(explainer_path, "rb") as file:
-        for data in iter(lambda: file.read(2**20), b""):
-            digest.update(data)
     explainer, table = question.explainer, question.table
     return {
         "version": __version__,
-        "explainer": digest.hexdigest(),
+        "explainer": file_digest(explainer_path),
         "table": {**(table.identity or {}), "rows": table.n_rows, "columns": [*map(str, table.schema.items())]},
         "format": kind,
         "batch": batch,
@@ -153,8 +196,8 @@ def make_fingerprint(question: Question, kind: str, explainer_path: str, batch: 
     }
 
 
-def _explain_missing(question: Question, parts: Parts, batch: int) -> None:
-    """Explain the rows of the parts that are not there yet."""
+def _answer_missing(question: Question, parts: Parts, batch: int, answer: Answer) -> None:
+    """Answer for the rows of the parts that are not there yet."""
     finished = parts.check()
     n_done = sum(_end(question, part, batch) - part * batch for part in finished)
     if finished:
@@ -171,9 +214,9 @@ def _explain_missing(question: Question, parts: Parts, batch: int) -> None:
             while start < _end(question, part, batch):
                 begin = time.perf_counter()
                 piece = frame.slice(start - part * batch, step)
-                explained = question.explain(piece, start, progress=False)
-                n_cut_short += sum(not complete for complete in explained.explanations.is_search_complete)
-                pieces.append(_lines(explained, parts.kind))
+                lines, n_early = answer(piece, start)
+                n_cut_short += n_early
+                pieces.append(lines)
                 start += piece.height
                 n_done += piece.height
                 if show_done is not None:

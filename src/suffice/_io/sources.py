@@ -8,6 +8,7 @@ from __future__ import annotations
 import bz2
 import difflib
 import gzip
+import hashlib
 import io
 import lzma
 import math
@@ -101,6 +102,29 @@ def cannot_read(source: str, error: OSError) -> ValueError:
     if isinstance(error, PermissionError):
         return ValueError(f"You do not have permission to read {source!r}.")
     return ValueError(f"{source!r} cannot be read: {error.strerror or error}.")
+
+
+def file_digest(source: str) -> str:
+    """Compute the SHA-256 of a file.
+
+    Parameters
+    ----------
+    source : str
+        The path.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    try:
+        with open(source, "rb") as file:
+            for data in iter(lambda: file.read(2**20), b""):
+                digest.update(data)
+    except OSError as error:
+        raise cannot_read(source, error) from None
+    return digest.hexdigest()
 
 
 def is_packed(data: bytes) -> bool:

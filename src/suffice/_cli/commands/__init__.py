@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from suffice._cli.commands import certify, change, demo, explain, fit, info, report, rules, web_app
+from suffice._cli.commands import certify, change, demo, explain, fit, info, reasons, report, rules, verify, web_app
 from suffice._cli.printing import say
 
 cli = typer.Typer(
@@ -27,6 +27,8 @@ cli.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 cli.command("fit", epilog=fit.EXAMPLES)(fit.fit)
 cli.command("explain", epilog=explain.EXAMPLES)(explain.explain)
 cli.command("change", epilog=change.EXAMPLES)(change.change)
+cli.command("reasons", epilog=reasons.EXAMPLES)(reasons.reasons)
+cli.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 cli.command("report", epilog=report.EXAMPLES)(report.report)
 cli.command("rules", epilog=rules.EXAMPLES)(rules.rules)
 cli.command("certify", epilog=certify.EXAMPLES)(certify.certify)

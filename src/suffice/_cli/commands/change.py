@@ -142,7 +142,7 @@ def read_names(text: str | None) -> list[str]:
     return [name for name in next(csv.reader([text], skipinitialspace=True)) if name] if text else []
 
 
-def read_target(text: str, is_class: bool, explainer: Any = None) -> Any:
+def read_target(text: str, is_class: bool, explainer: Any = None, option: str = "--target") -> Any:
     """Read the wanted outcomes.
 
     Parameters
@@ -153,6 +153,8 @@ def read_target(text: str, is_class: bool, explainer: Any = None) -> Any:
         Whether outcomes are classes.
     explainer : SufficientExplainer or None, default=None
         Whose classes are known: a class that holds a comma is then taken as it is.
+    option : str, default="--target"
+        What an error calls the option.
 
     Returns
     -------
@@ -174,9 +176,7 @@ def read_target(text: str, is_class: bool, explainer: Any = None) -> Any:
         return float(match[1]), float(match[2])
     if match := re.fullmatch(rf"([-+])\s*({number})", text):
         return {"more" if match[1] == "+" else "less": float(match[2])}
-    raise ValueError(
-        f"--target must say which numbers are wanted: '>=200', '<=100', '200..250' or '+50', got {text!r}."
-    )
+    raise ValueError(f"{option} must say which numbers are meant: '>=200', '<=100', '200..250' or '+50', got {text!r}.")
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:

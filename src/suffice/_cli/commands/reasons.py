@@ -1,0 +1,202 @@
+"""``suffice reasons``: the reasons of the decisions on the rows of a table file, and a record of each."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from suffice._cli.commands.change import read_names, read_target
+from suffice._cli.commands.explain import BATCH, N_SHOWN
+from suffice._cli.commands.options import (
+    CandidatesOption,
+    ConfidenceOption,
+    ExplainerArgument,
+    IdOption,
+    IgnoreOption,
+    InputOption,
+    LevelsOption,
+    LimitOption,
+    PiOption,
+    RowsArgument,
+    UnseenOption,
+    changed_settings,
+)
+from suffice._cli.printing import note, say, say_block
+from suffice.words import counted
+
+if TYPE_CHECKING:
+    from suffice._cli.recording import ReasonQuestion
+    from suffice.explainer import SufficientExplainer
+
+EXAMPLES = (
+    "[bold]Examples[/]\n\n[cyan]suffice reasons loans.suffice new.csv --adverse bad[/]\n\n"
+    "[cyan]suffice reasons loans.suffice new.parquet --codes codes.csv --adverse bad --protected sex,age --id customer "
+    "-o records.jsonl[/]\n\n"
+    "[cyan]suffice reasons loans.suffice new.csv --adverse '<=500' --target score -o records.jsonl[/]\n\n"
+    "A code book is a CSV file with the columns [bold]variable, condition, direction, code, text[/], or JSON. "
+    "[bold]suffice verify[/] computes the records again.\n\n"
+    "[bold]Exit codes[/]\n\n0: every adverse row has reasons; 4: some were refused, and a person should look at them; "
+    "2: bad input."
+)
+REFUSED = 4  # the exit code
+
+CodesOption = Annotated[
+    str | None,
+    typer.Option("--codes", metavar="FILE", help="The code book: CSV or JSON. By default the variables are the codes."),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODULE:NAME",
+        help="The model that decides, in your own code: it is asked whether it uses the variables of each reason.",
+    ),
+]
+
+
+def reasons(
+    explainer: ExplainerArgument,
+    rows: RowsArgument,
+    codes: CodesOption = None,
+    adverse: Annotated[
+        str | None,
+        typer.Option(
+            "--adverse",
+            metavar="OUTCOMES",
+            help="The outcomes that need reasons: a class, classes as A,B, 'not A', or numbers as '<=500', '>=200' or "
+            "'200..250'. By default all.",
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("--reasons", min=1, metavar="N", help="How many reasons a row gets at most.")] = 4,
+    protected: Annotated[
+        str | None,
+        typer.Option("--protected", metavar="NAMES", help="Variables on which no decision must rest, as A,B,C."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COL", help="The decisions are in this column; by default the forest decides."
+        ),
+    ] = None,
+    model: ModelOption = None,
+    change: Annotated[
+        str | None,
+        typer.Option(
+            "--change", metavar="WANTED", help="Record what would change the outcome to this one, as `suffice change`."
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write a record of each row: .jsonl; - is standard output."
+        ),
+    ] = "-",
+    n_rows: LimitOption = None,
+    ids: IdOption = None,
+    pi: PiOption = None,
+    levels: LevelsOption = None,
+    confidence: ConfidenceOption = None,
+    candidates: CandidatesOption = None,
+    unseen: UnseenOption = None,
+    ignore_extra: IgnoreOption = False,
+    input_format: InputOption = None,
+    batch: Annotated[
+        int,
+        typer.Option("--batch", min=1, metavar="N", help="Rows per part. A stopped run keeps its finished parts."),
+    ] = BATCH,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Discard the parts that an earlier run has finished.")
+    ] = False,
+) -> None:
+    """Give the reasons of each decision in order, refuse where they would not be true, and record how they came about.
+
+    On a terminal the reasons of the first rows are printed. Records are written part by part: if the run is stopped,
+    the same command continues it.
+    """
+    from suffice._io.explainer_file import load_explainer_file
+    from suffice._io.output import format_of_output
+
+    is_text = output == "-" and (sys.stdout.isatty() or n_rows is not None)
+    if output != "-":
+        format_of_output(output, ("jsonl",), [explainer, rows, codes])
+    loaded = load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates))
+    limit = n_rows if n_rows is not None or not is_text else N_SHOWN
+    opened = _open(
+        loaded,
+        rows,
+        limit,
+        {"input_format": input_format, "target": target, "kept": ids or []},
+        {"codes": codes, "adverse": adverse, "n": n, "protected": protected, "model": model, "change": change},
+        explainer,
+    )
+    opened.check()
+    if is_text:
+        _print(opened)
+        return
+    opened.write(output, explainer_path=explainer, batch=batch, restart=restart)
+    if output != "-":
+        _report(output)
+
+
+def _open(
+    explainer: SufficientExplainer,
+    rows: str,
+    limit: int | None,
+    reading: dict[str, Any],
+    asked: dict[str, Any],
+    explainer_path: str,
+) -> ReasonQuestion:
+    """Open the rows, and read the options."""
+    from suffice._cli.questions import open_question
+    from suffice._cli.recording import ReasonQuestion, import_model
+    from suffice._io.records import RecordContext
+    from suffice._io.sources import file_digest
+    from suffice.code_book import CodeBook
+
+    is_class = explainer.task_ == "classification"
+    book = None if asked["codes"] is None else CodeBook.read(asked["codes"])
+    adverse, change = (
+        None if asked[name] is None else read_target(asked[name], is_class, explainer, f"--{name}")
+        for name in ("adverse", "change")
+    )
+    options = {
+        "codes": book,
+        "adverse": adverse,
+        "n": asked["n"],
+        "protected": read_names(asked["protected"]),
+        "model": import_model(asked["model"]),
+    }
+    fingerprint = {**asked, "codes": None if book is None else book.digest}
+    question = open_question(explainer, rows, limit=limit, **reading, **fingerprint)
+    context = RecordContext(file_digest(explainer_path), change, question.target, question.kept)
+    return ReasonQuestion(question, options, context)
+
+
+def _print(opened: ReasonQuestion) -> None:
+    question = opened.question
+    reasons = opened.reasons(question.read(0, question.end))
+    for answer in reasons:
+        say_block(answer.label, answer.text)
+    say("", str(reasons))
+    if question.n_more:
+        note(f"{counted(question.n_more, 'more row')}: --rows N shows more of them, -o FILE records all.")
+    if reasons.n_refused:
+        raise typer.Exit(REFUSED)
+
+
+def _report(output: str) -> None:
+    """Say what was written, and exit with a code of its own if rows were refused."""
+    from suffice._io.records import count_statuses
+    from suffice.reasons import REFUSALS
+
+    with open(output, "rb") as lines:
+        counts = count_statuses(lines)
+    n_records = sum(counts.get(status, 0) for status in ("reasons", "refused", "not_adverse"))
+    note(f"{counted(n_records, 'record')} written to {output}: {counts.get('reasons', 0)} with reasons.")
+    n_refused = counts.get("refused", 0)
+    if n_refused:
+        listed = "; ".join(f"{meaning} ({counts[kind]})" for kind, meaning in REFUSALS.items() if kind in counts)
+        note(f"{counted(n_refused, 'row')} refused, for a person to look at: {listed}.")
+        raise typer.Exit(REFUSED)

@@ -1,0 +1,47 @@
+"""``suffice verify``: compute records of decisions again, and say which differ and in what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from suffice._cli.commands.options import ExplainerArgument
+from suffice._cli.commands.reasons import CodesOption, ModelOption
+from suffice._cli.printing import say, working
+
+EXAMPLES = (
+    "[bold]Examples[/]\n\n[cyan]suffice verify records.jsonl loans.suffice --codes codes.csv[/]\n\n"
+    "[cyan]suffice verify records.jsonl loans.suffice new.csv --codes codes.csv || echo 'look at the records'[/]\n\n"
+    "[bold]Exit codes[/]\n\n0: every record is as it was written, and the same when computed again; 5: some are not; "
+    "2: bad input."
+)
+DIFFERS = 5  # the exit code
+N_SHOWN = 20  # records that are printed
+
+
+def verify(
+    records: Annotated[
+        str, typer.Argument(metavar="RECORDS", help="The records that [bold]suffice reasons[/] has written.")
+    ],
+    explainer: ExplainerArgument,
+    rows: Annotated[
+        str | None,
+        typer.Argument(metavar="ROWS", help="The table with the rows; by default the values in the records count."),
+    ] = None,
+    codes: CodesOption = None,
+    model: ModelOption = None,
+) -> None:
+    """Compute every record again from its values, and say which records differ and in what.
+
+    A record that was edited is found even if only a space was: each holds a digest of itself. Records of another
+    explainer or code book are named.
+    """
+    from suffice import records as recorded
+    from suffice._cli.recording import import_model
+
+    with working("Computing the records again"):
+        result = recorded.verify(records, explainer, rows, codes=codes, model=import_model(model))
+    say(result.text(N_SHOWN))
+    if not result.is_true:
+        raise typer.Exit(DIFFERS)

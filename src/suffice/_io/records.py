@@ -1,0 +1,347 @@
+"""Records of decisions as JSON lines: what each holds, its canonical bytes, and its digest.
+
+A record is one line of ASCII. Its bytes are those that `record_bytes` writes and no others, so that every edit is
+found, also one of a space. Computing records again is left to ``records``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from suffice._engine.fitted import Fitted
+from suffice._engine.settings import CHANGEABLE
+from suffice._table.plain_values import table_of_values
+from suffice.explainer import SufficientExplainer
+from suffice.reasons import Reasons, RowReasons
+from suffice.words import to_plain
+
+FORMAT = 1
+# Settings that change no answer.
+_NO_ANSWER = ("n_jobs", "extra_columns")
+_STATUS = re.compile(rb'\{"record":\d+,"row":\d+,"status":"(\w+)","refusal":(?:null|\{"kind":"(\w+)")')
+
+
+@dataclass(frozen=True)
+class RecordContext:
+    """What the records of a run have in common.
+
+    Parameters
+    ----------
+    explainer_digest : str
+        The SHA-256 of the explainer's file.
+    change : object, default=None
+        The outcomes that a change would have to reach, as `what_if` takes them; None records no change.
+    outcome_column : str or None, default=None
+        The column of the table with the outcomes, if they come from there.
+    id_columns : tuple of str, default=()
+        The columns of the table by which rows are called.
+    """
+
+    explainer_digest: str
+    change: Any = None
+    outcome_column: str | None = None
+    id_columns: tuple[str, ...] = ()
+
+
+def make_records(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> Iterator[dict[str, Any]]:
+    """Make the record of each row.
+
+    Parameters
+    ----------
+    reasons : Reasons
+        The reasons.
+    context : RecordContext
+        What the records have in common.
+    explainer : SufficientExplainer
+        The explainer, for what would change the outcomes.
+
+    Yields
+    ------
+    dict
+        The record: plain values, with the digest of all others at the end.
+    """
+    settings = settings_of(reasons, context)
+    versions = reasons.fitted.describe()["versions"]
+    changes = _changes(reasons, context, explainer)
+    for i, answer in enumerate(reasons):
+        content = answer.to_dict()
+        record = {
+            "record": FORMAT,
+            **{name: content.pop(name) for name in ("row", "status", "refusal", "id", "outcome", "reasons")},
+            **content,
+            "change": changes.get(i),
+            "settings": settings,
+            "versions": versions,
+            "sha256": {
+                "explainer": context.explainer_digest,
+                "row": digest_of(answer.values),
+                "codes": reasons.codes.digest,
+            },
+        }
+        yield {**record, "digest": digest_of(record)}
+
+
+def settings_of(reasons: Reasons, context: RecordContext) -> dict[str, Any]:
+    """Collect what a record depends on, besides the explainer, the row and the code book.
+
+    Parameters
+    ----------
+    reasons : Reasons
+        The reasons.
+    context : RecordContext
+        What the records have in common.
+
+    Returns
+    -------
+    dict
+        Plain values by name.
+    """
+    return {
+        **reasons.settings.to_dict(),
+        "has_codes": not reasons.codes.is_default,
+        "change": context.change,
+        "outcome_column": context.outcome_column,
+        "id_columns": list(context.id_columns),
+        "explainer": answer_settings(reasons.fitted),
+    }
+
+
+def answer_settings(fitted: Fitted) -> dict[str, Any]:
+    """Return the settings of an explainer that can be changed without fitting and change its answers.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        Its fitted state.
+
+    Returns
+    -------
+    dict
+        Plain values by name.
+    """
+    settings = {}
+    for name in CHANGEABLE:
+        if name not in _NO_ANSWER:
+            value = getattr(fitted.settings, name)
+            is_list = name == "candidates" and not isinstance(value, str)
+            settings[name] = [to_plain(part) for part in value] if is_list else to_plain(value)
+    return settings
+
+
+def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> dict[int, dict[str, Any]]:
+    """Find what would change the outcomes of the rows that have reasons, with protected variables left as they are."""
+    places = [i for i, answer in enumerate(reasons) if answer.reasons]
+    if context.change is None or not places:
+        return {}
+    encoding = reasons.fitted.encoding
+    table = table_of_values([reasons[i].values for i in places], encoding)
+    changes = explainer.what_if(
+        table,
+        context.change,
+        [reasons[i].outcome for i in places],
+        fixed=reasons.settings.protected,
+        n=1,
+        confirm=False,
+        progress=False,
+    )
+    found = {}
+    for i, answer in zip(places, changes, strict=True):
+        best = answer.best
+        found[i] = {
+            "target": answer.wanted,
+            "text": None if best is None else best.sentence,
+            "variables": None if best is None else list(best.variables),
+            "values": None if best is None else dict(best.values),
+            "probability": None if best is None else best.probability,
+            "plausibility": None if best is None else best.plausibility,
+            "support": None if best is None else best.support,
+        }
+    return found
+
+
+def record_bytes(record: Mapping[str, Any]) -> bytes:
+    """Write a record as its line.
+
+    Parameters
+    ----------
+    record : mapping of str to object
+        The record.
+
+    Returns
+    -------
+    bytes
+        The line, with its end: ASCII, no spaces between values, numbers in the fewest digits that identify them.
+    """
+    return f"{_canonical(record)}\n".encode("ascii")
+
+
+def digest_of(values: Any) -> str:
+    """Return the SHA-256 of plain values in their canonical form.
+
+    Parameters
+    ----------
+    values : object
+        Plain values.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    return hashlib.sha256(_canonical(values).encode("ascii")).hexdigest()
+
+
+def _canonical(values: Any) -> str:
+    return json.dumps(values, separators=(",", ":"), allow_nan=False, default=str)
+
+
+def lines_of(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> bytes:
+    """Write the records of some rows.
+
+    Parameters
+    ----------
+    reasons : Reasons
+        The reasons.
+    context : RecordContext
+        What the records have in common.
+    explainer : SufficientExplainer
+        The explainer.
+
+    Returns
+    -------
+    bytes
+        One line for each row.
+    """
+    return b"".join(map(record_bytes, make_records(reasons, context, explainer)))
+
+
+def count_statuses(lines: Iterable[bytes]) -> dict[str, int]:
+    """Count reasons and refusals in the lines of a file, without reading the records.
+
+    Parameters
+    ----------
+    lines : iterable of bytes
+        The lines.
+
+    Returns
+    -------
+    dict of str to int
+        How often each status, and each kind of refusal, occurs.
+    """
+    counts: dict[str, int] = {}
+    for line in lines:
+        match = _STATUS.match(line)
+        for name in match.groups() if match else ():
+            if name is not None:
+                counts[name.decode()] = counts.get(name.decode(), 0) + 1
+    return counts
+
+
+def read_line(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
+    """Read a line of a file of records.
+
+    Parameters
+    ----------
+    line : bytes
+        The line, with its end.
+
+    Returns
+    -------
+    record : dict or None
+        The record; None if the line holds none.
+    problem : str or None
+        What shows that the line is not as it was written, as a sentence; None if nothing does.
+    """
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        is_cut = not line.endswith(b"\n")
+        return None, f"this is no JSON: it {'is cut off, or was edited' if is_cut else 'was edited'}."
+    if not isinstance(record, dict) or not {"record", "row", "digest"} <= set(record):
+        return None, "this is no record of `suffice reasons`."
+    if record["record"] != FORMAT:
+        return None, f"the record has format {record['record']!r}; this version of suffice reads format {FORMAT}."
+    return record, _damage(record, line)
+
+
+def _damage(record: dict[str, Any], line: bytes) -> str | None:
+    """Say how a record shows that it was edited."""
+    try:
+        is_same = record_bytes(record) == line
+        has_digest = digest_of({name: value for name, value in record.items() if name != "digest"}) == record["digest"]
+    except ValueError:  # NaN
+        is_same = has_digest = False
+    if not has_digest:
+        return "the record was edited: its digest does not match."
+    return None if is_same else "the record was edited: its values are the same, its bytes are not."
+
+
+def differences(record: Any, again: Any, path: str = "") -> Iterator[str]:
+    """Say in what a record differs from what was computed again.
+
+    Parameters
+    ----------
+    record : object
+        Plain values of the record.
+    again : object
+        The same, computed again.
+    path : str, default=""
+        Where in the record they stand.
+
+    Yields
+    ------
+    str
+        One difference: the place, and both values.
+
+    Examples
+    --------
+    >>> list(differences({"a": [1, 2.5]}, {"a": [1, 2.0]}))
+    ['a[1] is 2.5, computed again 2.0']
+    """
+    if isinstance(record, dict) and isinstance(again, dict):
+        for name in [*record, *(name for name in again if name not in record)]:
+            place = f"{path}.{name}" if path else str(name)
+            if name not in again:
+                yield f"{place} should not be there"
+            elif name not in record:
+                yield f"{place} is missing"
+            else:
+                yield from differences(record[name], again[name], place)
+    elif isinstance(record, list) and isinstance(again, list) and len(record) == len(again):
+        for i, (value, expected) in enumerate(zip(record, again, strict=True)):
+            yield from differences(value, expected, f"{path}[{i}]")
+    elif type(record) is not type(again) or record != again:
+        one, other = (json.dumps(value, default=str, ensure_ascii=False) for value in (record, again))
+        same = next((i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
+        yield f"{path} is {_shortened(one, same)}, computed again {_shortened(other, same)}"
+
+
+def _shortened(text: str, n_same: int, n_shown: int = 80) -> str:
+    """Return the part of a text in which it differs from another one."""
+    start = max(0, n_same - n_shown // 2) if len(text) > n_shown else 0
+    end = start + n_shown
+    return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
+
+
+def label_of(answer: RowReasons | Mapping[str, Any]) -> str:
+    """Return what the row of a record is called.
+
+    Parameters
+    ----------
+    answer : RowReasons or mapping
+        The reasons of the row, or its record.
+
+    Returns
+    -------
+    str
+        "row 7", or "row" with its identifier.
+    """
+    if isinstance(answer, RowReasons):
+        return answer.label.lower()
+    row_id = answer.get("id")
+    return f"row {answer.get('row') if row_id is None else row_id}"

@@ -1,0 +1,263 @@
+"""Records are computed again: true ones are the same, and every edit is found."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from loans import loan_explainer, make_loans
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from suffice import CodeBook, SufficientExplainer, records
+from suffice._io.files import open_table
+from suffice._io.records import digest_of, record_bytes
+
+X, Y = make_loans(60, seed=5)
+CODES = {
+    "income": [
+        {"code": "R1", "text": "Income of {value} is not above {bound} €", "direction": "low"},
+        {"code": "R2", "text": "Income"},
+    ],
+    "account": ("R3", "The account is {value}"),
+    "age": ("R4", "Age"),
+    "debt": ("R5", "Debt of {value}"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An explainer, rows, a code book and the records of the rows."""
+    folder = tmp_path_factory.mktemp("records")
+    explainer = loan_explainer()
+    explainer.save(folder / "loans.suffice")
+    pl.from_pandas(X).write_parquet(folder / "rows.parquet")
+    (folder / "codes.json").write_text(json.dumps(CODES))
+    reasons = explainer.reasons(X, Y, adverse="bad", codes=CODES, protected=["age"])
+    records.write(reasons, folder / "records.jsonl", folder / "loans.suffice", change="good")
+    return folder
+
+
+def verify(folder, lines=None, name="records.jsonl", **options):
+    path = folder / name
+    if lines is not None:
+        path = folder / "edited.jsonl"
+        path.write_bytes(b"".join(lines))
+    return records.verify(path, folder / "loans.suffice", **{"codes": CODES, **options})
+
+
+def lines_of(folder):
+    return (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def forged(line, edit):
+    """A record that someone has edited, and given the digest that belongs to it."""
+    record = json.loads(line)
+    del record["digest"]
+    edit(record)
+    return record_bytes({**record, "digest": digest_of(record)})
+
+
+def test_true_records_are_the_same_when_computed_again(folder):
+    result = verify(folder)
+    assert result.is_true
+    assert str(result) == "60 records: as written, and the same when computed again."
+    with_rows = verify(folder, rows=folder / "rows.parquet", codes=folder / "codes.json")
+    assert with_rows == result
+
+
+BYTES = [*b' \t\r\n"{}[],:.\\0123456789eE+-', *b"nulltruefalse", *range(256)]
+
+
+def edit_at_random(line, rng):
+    """Change, take out, double or put in one byte: a letter, a digit, a space, a quote, the end of the line."""
+    edited = line
+    while edited == line:  # the byte that was there already
+        at, byte = rng.randrange(len(line)), bytes([rng.choice(BYTES)])
+        end = line[at + 1 :]
+        edited = line[:at] + rng.choice([byte + end, end, line[at : at + 1] + line[at:], byte + line[at:]])
+    return edited
+
+
+def test_an_edit_is_found_in_1000_of_1000_random_edits(folder, monkeypatch):
+    monkeypatch.setattr(records, "MAX_KEPT", 5000)
+    rng = random.Random(0)
+    lines = lines_of(folder)
+    content, spans, n_lines = [], [], 0
+    for _ in range(1000):
+        # A true record follows each edited one, so that an edit of an end of line spoils no other edit.
+        edited = edit_at_random(rng.choice(lines), rng)
+        content += [edited, rng.choice(lines)]
+        spans.append((n_lines, n_lines + edited.count(b"\n")))
+        n_lines += edited.count(b"\n") + 1
+    result = verify(folder, content)
+    bad = {problem.line - 1 for problem in result.problems}
+    n_found = sum(bool(bad.intersection(range(first, last + 1))) for first, last in spans)
+    assert n_found == 1000
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (lambda r: r["reasons"][0].update(text="Other"), 'reasons[0].text is "Other"'),
+        (lambda r: r["reasons"][0].update(loss=r["reasons"][0]["loss"] + 1e-16 * 2), "reasons[0].loss is"),
+        (lambda r: r["values"].update(income=r["values"]["income"] + 1), 'reasons[0].text is "Income of'),
+        (lambda r: r["best_set"].update(sdp=0.99), "best_set.sdp is 0.99"),
+        (lambda r: r["rule"].update(support=1), "rule.support is 1"),
+        (lambda r: r["change"].update(support=1), "change.support is 1"),
+        (lambda r: r.update(outcome="good"), "status is"),
+        (lambda r: r.update(more=1), "more should not be there"),
+        (lambda r: r.pop("notes"), "notes is missing"),
+        (lambda r: r["settings"].update(n="four"), "It cannot be computed again"),
+        (lambda r: r["settings"].update(protected=["no"]), "It cannot be computed again"),
+        (lambda r: r["values"].pop("income"), "It cannot be computed again"),
+        (lambda r: r["values"].update(account="gone"), "It cannot be computed again"),
+        (lambda r: r["settings"]["explainer"].update(pi=7), "It cannot be computed again"),
+        (lambda r: r["settings"].pop("change"), "It cannot be computed again"),
+    ],
+)
+def test_a_record_with_a_forged_digest_differs_when_computed_again(folder, edit, sentence):
+    lines = lines_of(folder)
+    i = next(i for i, line in enumerate(lines) if json.loads(line)["reasons"])
+    lines[i] = forged(lines[i], edit)
+    result = verify(folder, lines[: i + 2])
+    assert [(problem.line, problem.kind) for problem in result.problems] == [(i + 1, "differs")]
+    assert sentence in result.problems[0].sentence
+
+
+def test_a_row_that_was_changed_in_the_table_is_found(folder):
+    changed = X.copy()
+    changed.loc[3, "income"] += 1
+    changed.to_csv(folder / "changed.csv", index=False)
+    result = verify(folder, rows=folder / "changed.csv")
+    assert [problem.line for problem in result.problems] == [4]
+    assert "values.income is" in result.text() or "sha256.row is" in result.text()
+    X[:50].to_csv(folder / "short.csv", index=False)
+    result = verify(folder, rows=folder / "short.csv")
+    assert result.n_problems == 10
+    assert "short.csv has 50 rows; there is no row 50." in str(result.problems[0])
+
+
+def test_a_file_that_is_cut_off(folder):
+    lines = lines_of(folder)
+    result = verify(folder, [*lines[:5], lines[5][:100]])
+    assert [str(problem) for problem in result.problems] == ["Line 6: this is no JSON: it is cut off, or was edited."]
+    assert result.text().splitlines()[0] == "1 of 6 records differ; 5 are as they were written."
+    without_end = verify(folder, [*lines[:5], lines[5][:-1]])
+    assert without_end.n_problems == 1
+    gap = verify(folder, [lines[0], *lines[2:4]])
+    assert gap.is_true
+    assert gap.notes == ["Records of some rows are missing or stand in another order, first before row 2."]
+
+
+def test_an_empty_file_and_one_that_is_not_there(folder):
+    with pytest.raises(ValueError, match="holds no record: it is empty"):
+        verify(folder, [])
+    with pytest.raises(ValueError, match=r"There is no file '.*no.jsonl'"):
+        verify(folder, name="no.jsonl")
+
+
+def test_records_of_another_explainer_are_named(folder, tmp_path):
+    other = tmp_path / "other.suffice"
+    loan_explainer().with_settings(pi=0.95).save(other)
+    result = records.verify(folder / "records.jsonl", other, codes=CODES)
+    assert result.n_problems == 60
+    assert {problem.kind for problem in result.problems} == {"explainer"}
+    assert "the record was made with another explainer: SHA-256 " in str(result.problems[0])
+
+
+def test_records_of_another_code_book_are_named(folder):
+    other = {**CODES, "age": ("R4", "Age of {value}")}
+    result = verify(folder, codes=other)
+    assert {problem.kind for problem in result.problems} == {"codes"}
+    with pytest.raises(ValueError, match="made with a code book: pass it as `codes`"):
+        verify(folder, codes=None)
+
+
+def test_other_versions_are_noted_and_no_difference(folder):
+    lines = [forged(line, lambda r: r["versions"].update(numpy="1.0")) for line in lines_of(folder)[:3]]
+    result = verify(folder, lines)
+    assert result.is_true
+    assert result.notes[0].startswith("Records were made with other versions: numpy 1.0 (here ")
+
+
+def test_many_problems_are_counted_and_some_kept(folder, monkeypatch):
+    monkeypatch.setattr(records, "MAX_KEPT", 3)
+    monkeypatch.setattr(records, "N_TOGETHER", 4)
+    result = verify(folder, [b"x\n"] * 9)
+    assert (result.n_problems, len(result.problems)) == (9, 3)
+    assert "... and 6 more." in result.text()
+    assert "... and 8 more." in result.text(1)
+
+
+def test_settings_of_the_call_are_in_the_record(folder, tmp_path):
+    changed = loan_explainer().with_settings(pi=0.97, candidates=["income", "account"], n_jobs=1)
+    records.write(changed.reasons(X[:20]), tmp_path / "r.jsonl", folder / "loans.suffice")
+    line = (tmp_path / "r.jsonl").read_bytes().splitlines()[0]
+    assert json.loads(line)["settings"]["explainer"]["pi"] == 0.97
+    assert records.verify(tmp_path / "r.jsonl", folder / "loans.suffice").is_true
+
+
+def test_the_same_bytes_for_any_number_of_threads(folder, tmp_path):
+    for n in (1, 3):
+        explainer = loan_explainer().with_settings(n_jobs=n)
+        reasons = explainer.reasons(X, Y, adverse="bad", codes=CODES, protected=["age"])
+        records.write(reasons, tmp_path / f"{n}.jsonl", folder / "loans.suffice", change="good")
+        assert (tmp_path / f"{n}.jsonl").read_bytes() == (folder / "records.jsonl").read_bytes()
+
+
+class Cut:
+    def predict(self, table):
+        return np.where(np.asarray(table["score"]) > 0, "yes", "no")
+
+
+def test_records_of_a_model_need_the_model_and_the_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(300, 2)).round(2), columns=["score", "other"])
+    explainer = SufficientExplainer.for_model(Cut(), table, forest=RandomForestClassifier(10, random_state=0))
+    explainer.save(tmp_path / "cut.suffice")
+    table[:20].to_csv(tmp_path / "rows.csv", index=False)
+    records.write(explainer.reasons(table[:20], adverse="no"), tmp_path / "r.jsonl", tmp_path / "cut.suffice")
+    paths = (tmp_path / "r.jsonl", tmp_path / "cut.suffice")
+    with pytest.raises(ValueError, match=r"made with a model \(Cut\): pass it as `model`, and the rows"):
+        records.verify(*paths)
+    with pytest.raises(ValueError, match="A model is asked about the rows of a table: pass the table as well"):
+        records.verify(*paths, model=Cut())
+    assert records.verify(*paths, tmp_path / "rows.csv", model=Cut()).is_true
+
+
+def test_numbers_dates_and_missing_values_are_computed_again(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "paid": rng.uniform(0, 10, 300),
+            "day": pd.date_range("2024-01-01", periods=300, freq="7h"),
+            "kind": rng.choice(["a", "b"], 300),
+        }
+    )
+    table.loc[::5, "paid"] = np.nan
+    y = 40.0 * (table["paid"] > 4) + 10 * (table["kind"] == "a") + rng.normal(0, 1, 300)
+    forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest, dates="parts").fit(table, y)
+    explainer.save(tmp_path / "e.suffice")
+    reasons = explainer.reasons(table[:60], y[:60], adverse={"below": 20})
+    assert reasons.n_adverse > reasons.n_refused
+    records.write(reasons, tmp_path / "r.jsonl", tmp_path / "e.suffice")
+    result = records.verify(tmp_path / "r.jsonl", tmp_path / "e.suffice")
+    assert result.is_true, str(result)
+
+
+def test_rows_are_taken_in_runs(folder):
+    table = open_table(str(folder / "rows.parquet"))
+    rows = records.take_rows(table, [3, 4, 5, 1, 0, 59])
+    assert rows["income"].to_list() == X["income"][[3, 4, 5, 1, 0, 59]].tolist()
+    for wrong in (60, -1, "x"):
+        with pytest.raises(ValueError, match="has 60 rows; there is no row"):
+            records.take_rows(table, [0, wrong])
+
+
+def test_a_code_book_is_read_once_for_all(folder):
+    assert verify(folder, codes=CodeBook.read(CODES)).is_true
