@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from docs.check_site import find_problems
 
 GOOD = '<a href="b.html#part">b</a> <a href="https://example.org">elsewhere</a> <img src="x.png"> <h1 id="top">A</h1>'
