@@ -1,6 +1,7 @@
 """What would change it: the readings compared on real tables, and the stories of docs/what-if.md.
 
-Run ``python -m benchmarks.what_if`` for all of it, or name the parts: ``readings``, ``speed``, ``stories``.
+Run ``python -m benchmarks.what_if`` for all of it, or name the parts: ``readings``, ``defaults``, ``reported``,
+``laws``, ``speed``, ``stories``.
 SUFFICE_DATA is the folder of the tables.
 """
 
@@ -13,11 +14,9 @@ from typing import Any
 
 import numpy as np
 from experiments.data.loaders import load_attrition, load_bike, load_diabetes
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder
+from sklearn.ensemble import RandomForestClassifier
 
+from benchmarks.change_defaults import boosted, print_defaults, print_laws, print_reported
 from benchmarks.printing import print_table
 from benchmarks.real_tables import load_bank, load_german
 from suffice import SufficientExplainer
@@ -34,17 +33,6 @@ READINGS = (
     ("mean", 0.9, 0.05),
     ("mean", 0.9, 0.1),
 )
-
-
-def boosted(X: Any, y: Any) -> Any:
-    """A boosted model on the table as it is."""
-    texts = make_column_selector(dtype_include=["object", "str", "category"])
-    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    model = make_pipeline(
-        make_column_transformer((encoder, texts), remainder="passthrough"),
-        HistGradientBoostingClassifier(random_state=0),
-    )
-    return model.fit(X, y)
 
 
 def tables() -> dict[str, tuple[Any, Any, str]]:
@@ -170,7 +158,14 @@ def print_stories() -> None:
 
 def main() -> None:
     """Print the parts that are named, or all."""
-    parts = {"readings": print_readings, "speed": print_speed, "stories": print_stories}
+    parts = {
+        "readings": print_readings,
+        "defaults": print_defaults,
+        "reported": print_reported,
+        "laws": print_laws,
+        "speed": print_speed,
+        "stories": print_stories,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FidelityWarning)
         for name in sys.argv[1:] or parts:

@@ -58,7 +58,8 @@ def fixed_cell(tree, X, region, fixed, min_node_size):
 class ChangeOracle:
     """Counterfactual rules of a forest. `groups[v]` are the columns of variable v."""
 
-    def __init__(self, trees, X, y, min_node_size, groups=None):
+    def __init__(self, trees, X, y, min_node_size, groups=None, votes=None):
+        self.votes, self.labels = votes, sorted(set(np.asarray(y).tolist()))
         self.trees, self.X, self.y, self.min_node_size = (
             trees,
             np.asarray(X, dtype=np.float32),
@@ -89,11 +90,24 @@ class ChangeOracle:
 
     def probability(self, z, wanted):
         """What the forest gives for the wanted outcomes at a point, from its leaves."""
+        if self.votes is not None:
+            return self.mean_vote(z, wanted)
         shares = []
         for tree in self.trees:
             rows = leaf_rows(tree, self.X, z)
             shares.append(Fraction(int(np.isin(self.y[rows], list(wanted)).sum()), len(rows)))
         return sum(shares, Fraction(0)) / len(shares)
+
+    def mean_vote(self, z, wanted):
+        """The mean over the trees of what their leaves predict for the wanted outcomes; a little more, for rounding."""
+        total = 0.0
+        for tree, votes in zip(self.trees, self.votes, strict=True):
+            node = 0
+            while not tree.is_leaf(node):
+                goes_left = tree.goes_left(node, np.array([z[tree.column[node]]]))[0]
+                node = tree.left[node] if goes_left else tree.right[node]
+            total += sum(votes[node][self.labels.index(label)] for label in wanted)
+        return total / len(self.trees) + 1e-10
 
     def pieces(self, c, side):
         """One value for each piece of a column, between two thresholds, that a side meets; NaN if it may be missing."""

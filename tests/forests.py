@@ -36,8 +36,8 @@ def tree(nested, rows):
     return OracleTree(*arrays, np.array(threshold, dtype=np.float64), np.array(missing, np.uint8), np.asarray(rows))
 
 
-def core_forest(trees, X, y):
-    """The trees in the compiled core."""
+def core_forest(trees, X, y, votes=None):
+    """The trees in the compiled core. `votes` are what the nodes of each tree predict."""
     values, rank = np.unique(y, return_inverse=True)
     X = np.ascontiguousarray(X, dtype=np.float32)
     forest = _core.Forest(X=X, y_rank=rank.astype(np.uint32), y_values=values.astype(np.float64))
@@ -49,10 +49,10 @@ def core_forest(trees, X, y):
             threshold=t.threshold,
             missing_go_to_left=t.missing_go_to_left,
             n_rows=node_sizes(t, X),
-            value=np.zeros((len(t.left), 1)),
+            value=np.zeros((len(t.left), 1)) if votes is None else votes[i],
             rows=t.rows.astype(np.int32),
         )
-        for t in trees
+        for i, t in enumerate(trees)
     ]
     forest.add_trees(trees=core_trees)
     return forest

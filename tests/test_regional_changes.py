@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from loans import loan_explainer, make_loans
 
@@ -30,6 +31,33 @@ def test_rules_get_an_unless(explainer):
         assert {c.column for c in change.unless} <= {"income", "account", "age", "debt"}
     assert regional.to_frame()["rule"].tolist() == [change.rule_text for change in regional]
     json.loads(regional.to_json())
+
+
+def test_a_change_everywhere_holds_for_every_row_of_the_rule(explainer):
+    """Moved into the box, every row of the rule gets the target from the forest, whatever the rule leaves open."""
+    X, _ = make_loans()
+    rules = {str(rule): rule for rule in explainer.explain(X[:60], sets="minimal").rules if rule is not None}
+    bad = [rule for rule in rules.values() if rule.outcome == "bad"]
+    regional = explainer.what_if_rules(bad, pi=0.8, check="everywhere", min_plausibility=0.0)
+    assert [change.reached for change in regional if change.unless] == [1.0] * sum(bool(c.unless) for c in regional)
+    found = [(rule, change) for rule, change in zip(bad, regional, strict=True) if change.unless]
+    assert found
+    for rule, change in found:
+        covered = X[rule.covers(X)]
+        inside = np.all([c.covers(X[c.column].to_numpy()) for c in change.unless], axis=0)
+        for _, values in X[inside][:5].iterrows():
+            moved = covered.assign(**{name: values[name] for name in change.variables}).astype(X.dtypes.to_dict())
+            assert (explainer.predict(moved) == "good").all()
+
+
+def test_of_several_boxes_the_one_that_changes_most_rows_is_chosen(explainer):
+    X, _ = make_loans()
+    rules = [rule for rule in explainer.explain(X[:40], sets="minimal").rules if rule is not None]
+    for change in explainer.what_if_rules(rules, pi=0.8):
+        if change.unless:
+            assert 0.5 < change.reached <= 1
+            assert f"reached by {round(100 * change.reached)} % of rows moved there" in str(change)
+            assert change.to_dict()["reached"] == change.reached
 
 
 def test_a_list_of_rules_gets_a_table(explainer):

@@ -23,6 +23,8 @@ from suffice.words import (
 
 # Categories that a sentence lists before it only counts them.
 N_LISTED = 5
+# Below this probability of the target, no nearest miss is named.
+NEARLY_NOTHING = 0.01
 ASSOCIATION = (
     "This is what rows like this one show in the data, not what would happen if someone acted: association, not cause."
 )
@@ -317,6 +319,8 @@ class RowChanges:
         )
         if self.nearest is None:
             return f"{text} Nothing that may change makes a difference."
+        if not self.is_too_rare and self.nearest.probability < NEARLY_NOTHING:
+            return f"{text} Nothing that may change gives it a probability of more than {NEARLY_NOTHING}."
         miss = self.nearest
         if self.is_too_rare:
             share = f"{int(1000 * miss.plausibility) / 10:g}"  # rounded down: less than the least one

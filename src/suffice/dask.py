@@ -7,7 +7,7 @@ The explainer is a value of the graph, in the form in which it is saved; what is
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from suffice._io.batches import (
@@ -18,7 +18,7 @@ from suffice._io.batches import (
     read_explainer,
     read_options,
 )
-from suffice._io.change_batches import change_batch
+from suffice._io.change_batches import ChangeRequest, change_batch
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
@@ -70,21 +70,11 @@ def explain(
     >>> len(lines), lines.columns[0]
     (100, 'outcome')
     """
-    from dask import delayed
     from dask.dataframe.utils import make_meta
 
     known, content = read_explainer(explainer)
-    empty = make_meta(frame)  # the columns and their types, without a row
-    request = BatchRequest.of(known, _held_types(empty), target, keep, read_options(options))
-    needed = frame[list(request.needed)]
-    # The explainer is a value of the graph and is not scattered, so that it outlives the workers that hold it.
-    return needed.map_partitions(
-        _explain_partition,
-        delayed(content, name=f"suffice-explainer-{digest_of(content).hex()}", traverse=False),
-        request,
-        n_jobs,
-        meta=explain_batch(known, empty[list(request.needed)], request),
-    )
+    request = BatchRequest.of(known, _held_types(make_meta(frame)), target, keep, read_options(options))
+    return _map_partitions(frame[list(request.needed)], known, content, n_jobs, request, explain_batch)
 
 
 def what_if(
@@ -118,36 +108,39 @@ def what_if(
     dask.dataframe.DataFrame
         For each row its index, the columns kept, and its best change or the nearest miss.
     """
+    known, content = read_explainer(explainer)
+    return _map_partitions(frame, known, content, n_jobs, ChangeRequest.of(target, keep, options), change_batch)
+
+
+def _map_partitions(
+    frame: Any, known: SufficientExplainer, content: bytes, n_jobs: int, request: Any, answer: Callable[..., Any]
+) -> Any:
+    """Answer a request about each partition, with the explainer that is saved in `content`."""
     from dask import delayed
     from dask.dataframe.utils import make_meta
 
-    known, content = read_explainer(explainer)
-    kept = [keep] if isinstance(keep, str) else list(keep)
-    empty = make_meta(frame)
     return frame.map_partitions(
-        _change_partition,
+        _answer_partition,
+        # The explainer is a value of the graph and is not scattered, so that it outlives the workers that hold it.
         delayed(content, name=f"suffice-explainer-{digest_of(content).hex()}", traverse=False),
-        target,
-        kept,
+        request,
         n_jobs,
-        options,
-        meta=change_batch(known, empty, target, kept, options),
+        answer,
+        meta=answer(known, make_meta(frame), request),
     )
 
 
-def _change_partition(
-    frame: Any, content: bytes, target: Any, keep: list[str], n_jobs: int, options: Mapping[str, Any]
-) -> Any:
-    explainer = load_in_worker(digest_of(content), lambda: content, n_jobs)
-    return change_batch(explainer, frame, target, keep, options)
-
-
-def _explain_partition(
-    frame: Any, content: bytes, request: BatchRequest, n_jobs: int, partition_info: Mapping[str, Any] | None = None
+def _answer_partition(
+    frame: Any,
+    content: bytes,
+    request: Any,
+    n_jobs: int,
+    answer: Callable[..., Any],
+    partition_info: Mapping[str, Any] | None = None,
 ) -> Any:
     where = "its partition" if partition_info is None else f"partition {partition_info['number']}"
     explainer = load_in_worker(digest_of(content), lambda: content, n_jobs)
-    return explain_batch(explainer, frame, request, where)
+    return answer(explainer, frame, request, where)
 
 
 def _held_types(frame: Any) -> list[tuple[str, HeldType]]:

@@ -8,15 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice._engine.change_boxes import sides_of
 from suffice._engine.change_limits import Limits
-from suffice._engine.change_search import FoundChange
+from suffice._engine.change_search import FoundChange, FoundChanges
 from suffice._engine.fitted import Fitted
+from suffice._engine.regions import rows_in_region
+from suffice._engine.targets import Target
 from suffice._table.frames import make_frame
 from suffice.conditions import Condition, conditions_of
 from suffice.rules import Rule
 from suffice.words import counted, format_percent, format_probability, to_plain
+
+# Rows of a rule, and values of its box, of which each is combined with each.
+N_MOVED = 20
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,9 @@ class RegionalChange:
         The training rows in the box that are like those of the rule in what stays.
     n_wanted : int
         How many of them have a wanted outcome.
+    reached : float or None
+        The share of rows of the rule, moved to the values of training rows in the box, for which the forest predicts a
+        wanted outcome; None if no training row is in the rule, or in the box.
     nearest : float or None
         If there is no box: the highest probability of the wanted outcomes that was found.
     nearest_variables : tuple of str
@@ -61,6 +70,7 @@ class RegionalChange:
     bound: float | None = None
     support: int = 0
     n_wanted: int = 0
+    reached: float | None = None
     nearest: float | None = None
     nearest_variables: tuple[str, ...] = ()
 
@@ -88,7 +98,8 @@ class RegionalChange:
             return f"{start}  (no change to {self.wanted} was found{found}{free if found else ''})"
         probability = format_probability(self.probability or 0.0)
         rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of such rows"
-        return f"{start} UNLESS {self.unless_text}, then {self.wanted}  (probability {probability}, {rows})"
+        moved = "" if self.reached is None else f"; reached by {format_percent(self.reached)} % of rows moved there"
+        return f"{start} UNLESS {self.unless_text}, then {self.wanted}  (probability {probability}, {rows}{moved})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as plain Python values, ready for JSON.
@@ -109,6 +120,7 @@ class RegionalChange:
             "optimal": self.optimal,
             "support": self.support,
             "n_wanted": self.n_wanted,
+            "reached": self.reached,
             "nearest": self.nearest,
         }
 
@@ -204,8 +216,76 @@ def read_rules(rules: Any) -> list[tuple[tuple[Condition, ...], Any]]:
     return read
 
 
+@dataclass(frozen=True, eq=False)
+class RegionalBox:
+    """What was found for a rule.
+
+    Parameters
+    ----------
+    found : FoundChange or None
+        The box, or the nearest miss.
+    exists : bool
+        Whether it is a box.
+    reached : float or None
+        The share of the rows of the rule that the forest predicts as wanted in the box; None if none is known.
+    """
+
+    found: FoundChange | None
+    exists: bool
+    reached: float | None = None
+
+
+def best_for_region(
+    state: Fitted, regions: dict[str, NDArray[Any]], i: int, found: FoundChanges, target: Target, level: float
+) -> RegionalBox:
+    """Choose the box that changes the forest's prediction for most rows of a region.
+
+    Parameters
+    ----------
+    state : Fitted
+        The fitted state.
+    regions : dict of str to ndarray
+        The regions.
+    i : int
+        Which of them.
+    found : FoundChanges
+        The boxes of that region, and the nearest miss.
+    target : Target
+        The wanted outcomes.
+    level : float
+        Boxes that change the prediction for such a share of the rows are as good as any; the most plausible of them is
+        chosen.
+
+    Returns
+    -------
+    RegionalBox
+        The box.
+    """
+    if not found.changes:
+        return RegionalBox(found.miss, exists=False)
+    own = rows_in_region(state.forest.X, regions, i)
+    boxes = [RegionalBox(one, True, _share_reached(state, own, one, target)) for one in found.changes]
+    return max(boxes, key=lambda box: (min(box.reached or 0.0, level), box.found.plausibility if box.found else 0.0))
+
+
+def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, target: Target) -> float | None:
+    """Move rows of a rule to the values of rows in a box, each to each, and count the predictions that are wanted."""
+    if not len(own) or not len(box.rows):
+        return None
+    columns = [c for v in box.variables for c in state.variables.columns[v]]
+    moved = np.repeat(_some(state.forest.X[own]), min(N_MOVED, len(box.rows)), axis=0)
+    values = _some(state.forest.X[box.rows])[:, columns]
+    moved[:, columns] = np.tile(values, (len(moved) // len(values), 1))
+    return float(np.mean(target.holds(state.predict(moved))))
+
+
+def _some(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return up to `N_MOVED` rows, evenly spaced."""
+    return rows[np.linspace(0, len(rows) - 1, min(N_MOVED, len(rows))).astype(np.intp)]
+
+
 def make_regional(
-    state: Fitted, rule: tuple[tuple[Condition, ...], Any], wanted: str, found: Any, n_wanted: int, limits: Limits
+    state: Fitted, rule: tuple[tuple[Condition, ...], Any], target: Target, box: RegionalBox, limits: Limits
 ) -> RegionalChange:
     """Turn what was found for a rule into a value.
 
@@ -215,12 +295,10 @@ def make_regional(
         The fitted state.
     rule : (tuple of Condition, object)
         The rule and its outcome.
-    wanted : str
-        The wanted outcomes, as they are written.
-    found : FoundChanges
+    target : Target
+        The wanted outcomes.
+    box : RegionalBox
         What was found.
-    n_wanted : int
-        How many training rows in the box have a wanted outcome.
     limits : Limits
         How far variables may move.
 
@@ -230,30 +308,25 @@ def make_regional(
         The change.
     """
     conditions, outcome = rule
-    if not found.changes:
-        miss: FoundChange | None = found.miss
-        names = () if miss is None else tuple(state.variables.names[v] for v in miss.variables)
-        return RegionalChange(
-            conditions,
-            outcome,
-            wanted,
-            nearest=None if miss is None else miss.probability,
-            nearest_variables=names,
-        )
-    best: FoundChange = found.changes[0]
+    found = box.found
+    names = () if found is None else tuple(state.variables.names[v] for v in found.variables)
+    if found is None or not box.exists:
+        nearest = None if found is None else found.probability
+        return RegionalChange(conditions, outcome, target.text, nearest=nearest, nearest_variables=names)
     nothing = np.full(len(state.encoding.columns), np.nan, dtype=np.float32)  # there is no row to begin at
-    sides = sides_of(state, best, nothing, limits)
+    sides = sides_of(state, found, nothing, limits)
     return RegionalChange(
         conditions=conditions,
         outcome=outcome,
-        wanted=wanted,
+        wanted=target.text,
         unless=conditions_of(side.bounds for side in sides if side.bounds is not None and _asks(side.bounds)),
-        variables=tuple(state.variables.names[v] for v in best.variables),
-        probability=best.mean,
-        plausibility=best.plausibility,
-        bound=best.bound,
-        support=len(best.rows),
-        n_wanted=n_wanted,
+        variables=names,
+        probability=found.mean,
+        plausibility=found.plausibility,
+        bound=found.bound,
+        support=len(found.rows),
+        n_wanted=int(np.count_nonzero(target.holds(state.training[1][found.rows]))),
+        reached=box.reached,
     )
 
 

@@ -6,7 +6,7 @@ The explainer is broadcast in the form in which it is saved; what is done with a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from suffice._io.batches import (
@@ -17,8 +17,8 @@ from suffice._io.batches import (
     read_explainer,
     read_options,
 )
-from suffice._io.change_batches import BATCH_TYPES, change_batch
-from suffice._io.result_table import spark_types
+from suffice._io.change_batches import BATCH_TYPES, ChangeRequest, change_batch
+from suffice._io.result_table import ValueType, spark_types
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
@@ -66,16 +66,9 @@ def explain(
     """
     from pyspark.sql import functions
 
-    context = getattr(frame.sparkSession, "sparkContext", None)
-    if context is None:
-        raise TypeError(
-            "`frame` is a table of Spark Connect, which cannot broadcast the explainer: use a session of the cluster "
-            "itself, SparkSession.builder.master(...)."
-        )
-    known, content = read_explainer(explainer)
+    known, load = _broadcast(frame, explainer, n_jobs)
     held_types = [(field.name, _held_type(field.dataType)) for field in frame.schema.fields]
     request = BatchRequest.of(known, held_types, target, keep, read_options(options))
-    digest, carried = digest_of(content), context.broadcast(content)
 
     def explain_partition(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -83,7 +76,7 @@ def explain(
 
         task = TaskContext.get()
         where = "its partition" if task is None else f"partition {task.partitionId()}"
-        own = load_in_worker(digest, lambda: carried.value, n_jobs)
+        own = load()
         first = 0
         for batch in batches:
             rows = pa.Table.from_batches([batch]).rename_columns(list(request.needed))
@@ -96,7 +89,7 @@ def explain(
 
     # `mapInArrow` asks for columns by their bare names, and would take "a.b" for a part of "a".
     needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(request.needed)]
-    return frame.select(needed).mapInArrow(explain_partition, _schema(known, frame, request))
+    return frame.select(needed).mapInArrow(explain_partition, _schema(frame, request.keep, batch_types(known)))
 
 
 def what_if(
@@ -130,32 +123,36 @@ def what_if(
     pyspark.sql.DataFrame
         For each row the columns kept, and its best change or the nearest miss.
     """
-    from pyspark.sql import types
-
-    context = getattr(frame.sparkSession, "sparkContext", None)
-    if context is None:
-        raise TypeError("`frame` is a table of Spark Connect, which cannot broadcast the explainer.")
-    _, content = read_explainer(explainer)
-    kept = [keep] if isinstance(keep, str) else list(keep)
-    digest, carried = digest_of(content), context.broadcast(content)
+    _, load = _broadcast(frame, explainer, n_jobs)
+    request = ChangeRequest.of(target, keep, options)
 
     def change_partition(batches: Iterator[Any]) -> Iterator[Any]:
-        own = load_in_worker(digest, lambda: carried.value, n_jobs)
+        own = load()
         for batch in batches:
-            yield change_batch(own, batch, target, kept, options)
+            yield change_batch(own, batch, request)
 
-    type_of = spark_types()
-    lines = [types.StructField(name, type_of[kind]) for name, kind in BATCH_TYPES.items()]
-    schema = types.StructType([*(frame.schema[name] for name in kept), *lines])
-    return frame.mapInPandas(change_partition, schema)
+    return frame.mapInPandas(change_partition, _schema(frame, request.keep, BATCH_TYPES))
 
 
-def _schema(explainer: SufficientExplainer, frame: Any, request: BatchRequest) -> Any:
+def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExplainer, Callable[[], Any]]:
+    """Return the explainer, and a function by which the workers get it."""
+    context = getattr(frame.sparkSession, "sparkContext", None)
+    if context is None:
+        raise TypeError(
+            "`frame` is a table of Spark Connect, which cannot broadcast the explainer: use a session of the cluster "
+            "itself, SparkSession.builder.master(...)."
+        )
+    known, content = read_explainer(explainer)
+    digest, carried = digest_of(content), context.broadcast(content)
+    return known, lambda: load_in_worker(digest, lambda: carried.value, n_jobs)
+
+
+def _schema(frame: Any, keep: Sequence[str], result_types: Mapping[str, ValueType]) -> Any:
     from pyspark.sql import types
 
     type_of = spark_types()
-    lines = [types.StructField(name, type_of[value_type]) for name, value_type in batch_types(explainer).items()]
-    return types.StructType([*(frame.schema[name] for name in request.keep), *lines])
+    lines = [types.StructField(name, type_of[value_type]) for name, value_type in result_types.items()]
+    return types.StructType([*(frame.schema[name] for name in keep), *lines])
 
 
 def _held_type(data_type: Any) -> HeldType:

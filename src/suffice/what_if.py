@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._engine.calibration import probabilities_at
 from suffice._engine.change_boxes import Side, sides_of
 from suffice._engine.change_limits import Limits, read_limits, region_of_rows
 from suffice._engine.change_search import (
+    MARGIN,
     MAX_SIZE,
     MIN_PLAUSIBILITY,
     ChangeOptions,
@@ -36,13 +38,17 @@ from suffice.changes import Change, Move, RowChanges, move_text
 from suffice.changes_of_rows import Changes
 from suffice.checks import CheckedForest
 from suffice.conditions import conditions_of
-from suffice.regional_changes import RegionalChanges, make_regional, read_rules
+from suffice.regional_changes import RegionalChanges, best_for_region, make_regional, read_rules
 from suffice.words import to_plain
 
 # Training rows whose values a model is asked about, for each change.
 N_ASKED = 20
 # With costs, the cheapest of so many changes are returned.
 N_RANKED = 30
+# The probability of the target that a change must reach. docs/what-if.md has figures for this level and others.
+LEVEL = 0.8
+# Boxes of a rule, of which the one that changes the prediction for most of its rows is returned.
+N_OF_RULE = 10
 
 
 class ChangeableForest(CheckedForest):
@@ -63,6 +69,7 @@ class ChangeableForest(CheckedForest):
         pi: float | None = None,
         min_plausibility: float = MIN_PLAUSIBILITY,
         max_size: int = MAX_SIZE,
+        margin: float = MARGIN,
         check: Literal["everywhere", "mean"] = "everywhere",
         sets: Literal["minimal", "all"] = "minimal",
         ids: Any = None,
@@ -86,7 +93,8 @@ class ChangeableForest(CheckedForest):
         only : list of str or int, default=None
             The variables that may change; None for all that are not fixed.
         direction : dict of str to {"up", "down"}, default=None
-            Numbers that may only grow, or only shrink.
+            Numbers that may only grow, or only shrink; categories with an order of their own (an ordered Categorical
+            of pandas, an Enum of polars) that may only go up, or only down.
         bounds : dict of str to tuple or list, default=None
             ``(low, high)`` for numbers, either of which may be None; a list of allowed values for categories.
         cost : dict of str to float, default=None
@@ -95,11 +103,16 @@ class ChangeableForest(CheckedForest):
         n : int, default=3
             How many changes of a row are returned at most. They do not overlap.
         pi : float, default=None
-            The probability of the target that a change must reach; None takes that of the explainer.
-        min_plausibility : float, default=0.05
+            The probability of the target that a change must reach. None takes 0.8 or, with ``levels="odds"``, as much
+            more than the share of the target among the training rows.
+        min_plausibility : float, default=0.02
             How probable the values of a change must be at least, given what does not change.
         max_size : int, default=3
             How many variables may change at most.
+        margin : float, default=0.1
+            How far inside its box the least change lies, so that it holds if it is not made exactly: in each number
+            that moves, such a share of the training rows lies between it and the end of the box. It goes no farther
+            than the middle of the rows in the box. 0 takes the end itself.
         check : {"everywhere", "mean"}, default="everywhere"
             "everywhere": the forest gives the target with probability `pi` at every point of the box. "mean": the rows
             in the box that are like the row in what does not change have it with probability `pi`.
@@ -128,9 +141,9 @@ class ChangeableForest(CheckedForest):
         """
         check_is_fitted(self)
         state = self._state()
-        if pi is not None:
-            state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
-        options = ChangeOptions(check, N_RANKED if cost else n, max_size, min_plausibility, sets)
+        settings = replace(state.settings, pi=LEVEL) if pi is None else replace(state.settings, pi=pi, levels="same")
+        state = state.with_settings(settings)
+        options = ChangeOptions(check, N_RANKED if cost else n, max_size, min_plausibility, sets, margin=margin)
         ChangeOptions(check, n)
         limits = read_limits(state, fixed, only, direction, bounds)
         costs = _read_costs(state, cost)
@@ -185,6 +198,7 @@ class ChangeableForest(CheckedForest):
         pi: float | None = None,
         min_plausibility: float = MIN_PLAUSIBILITY,
         max_size: int = 2,
+        check: Literal["mean", "everywhere"] = "mean",
     ) -> RegionalChanges:
         """Find what would change the outcome of all rows that a rule covers: IF rule THEN outcome UNLESS change.
 
@@ -198,10 +212,15 @@ class ChangeableForest(CheckedForest):
             What may change, and how far: see `what_if`.
         pi : float, default=None
             The probability of the target that a change must reach; None takes that of the explainer.
-        min_plausibility : float, default=0.05
+        min_plausibility : float, default=0.02
             How probable the values of a change must be at least, given what does not change.
         max_size : int, default=2
             How many variables may change at most.
+        check : {"mean", "everywhere"}, default="mean"
+            "mean": the rows in the box that are like those of the rule in what does not change have the target with
+            probability `pi`; of several such boxes, one that changes the forest's prediction for most rows of the rule
+            is chosen. "everywhere": the forest gives the target with probability `pi` at every point of the box,
+            whatever the rule leaves open.
 
         Returns
         -------
@@ -221,23 +240,24 @@ class ChangeableForest(CheckedForest):
         state = self._state()
         if pi is not None:
             state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
-        options = ChangeOptions("mean", 1, max_size, min_plausibility)
+        several = check == "mean"
+        options = ChangeOptions(
+            check, N_OF_RULE if several else 1, max_size, min_plausibility, "all" if several else "minimal"
+        )
         limits = read_limits(state, fixed, only, None, bounds)
         lines = read_rules(rules)
         outcomes = np.array([outcome for _, outcome in lines])
         targets = read_targets(target, outcomes, state.classes)
         boxes = [[Bounds(**vars(condition)) for condition in conditions] for conditions, _ in lines]
         known = np.zeros((len(lines), len(state.encoding.columns)), dtype=np.float32)
-        found = find_changes(
-            state, regions_of(state, boxes), limits.boxes(known), targets, _levels(state, targets), limits, options
+        regions, levels = regions_of(state, boxes), _levels(state, targets)
+        found = find_changes(state, regions, limits.boxes(known), targets, levels, limits, options)
+        return RegionalChanges(
+            [
+                make_regional(state, line, wanted, best_for_region(state, regions, i, one, wanted, levels[i]), limits)
+                for i, (line, wanted, one) in enumerate(zip(lines, targets, found, strict=True))
+            ]
         )
-        training = state.training[1]
-        changes = []
-        for line, wanted, one in zip(lines, targets, found, strict=True):
-            rows = one.changes[0].rows if one.changes else np.array([], dtype=np.int64)
-            n_wanted = int(np.count_nonzero(wanted.holds(training[rows])))
-            changes.append(make_regional(state, line, wanted.text, one, n_wanted, limits))
-        return RegionalChanges(changes)
 
     def _confirm(self, X: Any, answers: list[RowChanges], targets: list[Target], state: Fitted) -> list[RowChanges]:
         """Ask the model about every change: at the least change, and with the values of rows in its box."""
@@ -350,7 +370,7 @@ class _Maker:
 
     def change(self, found: FoundChange, *, is_miss: bool = False) -> Change:
         state = self._state
-        sides = sides_of(state, found, self._x, self._limits)
+        sides = sides_of(state, found, self._x, self._limits, self._options.margin)
         moves, values = [], {}
         point = self._x.copy()
         for side in sides:
@@ -366,7 +386,7 @@ class _Maker:
             values[column.name] = after
         is_wanted = self._target.holds(state.training[1][found.rows])
         moved = {side.column for side in sides if side.moves}
-        probability = found.probability if is_miss else self._probability(point)
+        probability = found.probability if is_miss else float(probabilities_at(state, self._target, point[None, :])[0])
         return Change(
             variables=tuple(state.variables.names[v] for v in found.variables),
             conditions=conditions_of(side.bounds for side in sides if side.bounds is not None),
@@ -385,17 +405,6 @@ class _Maker:
             cost=self._cost(found, sides),
             pi=self._level,
         )
-
-    def _probability(self, point: NDArray[np.float32]) -> float:
-        """Compute the forest's probability of the target at a point, from its leaves."""
-        state = self._state
-        values: NDArray[Any] = state.forest.y_values if state.classes is None else state.classes
-        ranks = np.flatnonzero(self._target.holds(values))
-        runs = np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1)
-        ends = np.array(sorted({end for run in runs for end in (run[0], run[-1] + 1)}), dtype=np.uint32)
-        below = state.projected.cumulative_shares(point[None, :], None, ends, 1)[0]
-        share = dict(zip(ends.tolist(), below.tolist(), strict=True))
-        return float(sum(share[int(run[-1]) + 1] - share[int(run[0])] for run in runs))
 
     def _cost(self, found: FoundChange, sides: tuple[Side, ...]) -> float:
         state, total = self._state, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -28,8 +29,9 @@ def value_boxes(boxes):
 
 
 def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywhere=True, allowed=(), **options):
-    """The changes of some regions; `wanted` are outcomes."""
-    forest = core_forest(trees, X, y)
+    """The changes of some regions; `wanted` are outcomes. `votes` are what the nodes of each tree predict."""
+    votes = options.pop("votes", None)
+    forest = core_forest(trees, X, y, votes)
     variable_of = np.full(X.shape[1], -1, dtype=np.int32)
     groups = groups or [(c,) for c in range(X.shape[1])]
     for v, columns in enumerate(groups):
@@ -52,7 +54,7 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
         limits=value_boxes(limits),
         wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
         target=np.zeros(len(regions), dtype=np.int32),
-        options=_core.ChangeOptions(pi=pi, everywhere=everywhere, **{**defaults, **options}),
+        options=_core.ChangeOptions(pi=pi, everywhere=everywhere, votes=votes is not None, **{**defaults, **options}),
         n_threads=1,
     )
 
@@ -131,9 +133,7 @@ def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
     row = data.draw(st.integers(0, len(X) - 1))
     region, limits = region_of_row(X[row]), limits_of(X[row])
     oracle = ChangeOracle(trees, X, y, min_node_size)
-    # Where the forest gives the wanted outcome already, a box may begin at any threshold next to the row.
-    is_reached = everywhere and oracle.probability(X[row].astype(np.float32), wanted) >= pi
-    if is_reached or sum(len(t) for t in oracle.thresholds) > 9:
+    if sum(len(t) for t in oracle.thresholds) > 9:
         return
     result = search(
         trees, X, y, wanted, [region], [limits], pi=pi, everywhere=everywhere, min_node_size=min_node_size, n_changes=3
@@ -156,8 +156,7 @@ def test_limits_and_groups_are_kept(everywhere, data):
     if ends:  # a limit at a threshold, so that a box of the oracle can end there
         end = data.draw(st.sampled_from(ends))
         limits[0] = (-INF, as_float32(end), limits[0][2])
-    is_reached = everywhere and oracle.probability(X[row].astype(np.float32), wanted) >= 0.5
-    if is_reached or sum(len(t) for t in oracle.thresholds) > 6:
+    if sum(len(t) for t in oracle.thresholds) > 6:
         return
     result = search(trees, X, y, wanted, [region], [limits], groups, pi=0.5, everywhere=everywhere, max_size=1)
     check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 1)
@@ -165,7 +164,13 @@ def test_limits_and_groups_are_kept(everywhere, data):
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_regions_go_both_ways_where_they_straddle_a_split(data):
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_regions_go_both_ways_where_they_straddle_a_split(everywhere, data):
+    """A box may begin right next to the region, also where no leaf that the set reaches ends there.
+
+    Only thresholds of reached leaves were ends of boxes: a region that ends between two of them took up all of the
+    piece between them, and boxes in the rest of it were missed.
+    """
     X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=20))
     trees = trees_of(forest)
     wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
@@ -178,8 +183,33 @@ def test_regions_go_both_ways_where_they_straddle_a_split(data):
         low = data.draw(st.integers(0, len(known) - 2))
         region.append((known[low], known[data.draw(st.integers(low + 1, len(known) - 1))], False))
     limits = [(-INF, INF, False)] * X.shape[1]
-    result = search(trees, X, y, wanted, [rounded(region)], [limits], pi=0.5, everywhere=False, max_size=2)
-    check_against_oracle(oracle, result, region, limits, wanted, 0.5, False, 2)
+    result = search(trees, X, y, wanted, [rounded(region)], [limits], pi=0.5, everywhere=everywhere, max_size=2)
+    check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_leaves_can_say_what_their_trees_predict(data):
+    """The trees count other rows than those that they were fitted on: a leaf may have none of them, but has a vote."""
+    X, y, _, forest = data.draw(fitted_forests("classification", max_columns=3, max_rows=25))
+    trees = [replace(t, rows=np.unique(t.rows)[: max(1, len(t.rows) // 3)]) for t in trees_of(forest)]
+    votes = [np.ascontiguousarray(e.tree_.value[:, 0, :]) for e in forest.estimators_]
+    pi = data.draw(st.sampled_from([0.5, 0.75, 1.0]))
+    wanted = {data.draw(st.sampled_from(sorted(set(y.tolist()))))}
+    row = data.draw(st.integers(0, len(X) - 1))
+    region, limits = region_of_row(X[row]), limits_of(X[row])
+    oracle = ChangeOracle(trees, X, y, 1, votes=votes)
+    if sum(len(t) for t in oracle.thresholds) > 9:
+        return
+    result = search(trees, X, y, wanted, [region], [limits], pi=pi, votes=votes, n_changes=2)
+    check_against_oracle(oracle, result, region, limits, wanted, pi, True, 2)
+
+
+def test_trees_that_predict_numbers_do_not_vote():
+    X, y = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
+    trees = [tree((0, 1.5, None, None), np.arange(4))]
+    with pytest.raises(ValueError, match="do not vote for classes"):
+        search(trees, X, y, {1}, [region_of_row([0.0])], [[(-INF, INF, False)]], votes=[np.zeros((3, 1))])
 
 
 def test_only_allowed_values_count():

@@ -7,7 +7,7 @@ import pytest
 from loans import loan_explainer, make_loans
 
 from suffice._engine.ends import Bounds
-from suffice._engine.regions import regions_of
+from suffice._engine.regions import regions_of, rows_in_region
 
 
 def test_a_region_holds_the_rows_that_its_rule_covers():
@@ -20,6 +20,7 @@ def test_a_region_holds_the_rows_that_its_rule_covers():
     for i, rule in enumerate(rules):
         inside = ((boxes["low"][i] < matrix) & (matrix <= boxes["high"][i])).all(axis=1)
         assert np.array_equal(inside, rule.covers(X))
+        assert np.array_equal(rows_in_region(matrix, boxes, i), np.flatnonzero(rule.covers(X)))
 
 
 def test_an_unknown_column_is_named():

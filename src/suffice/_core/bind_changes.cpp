@@ -104,7 +104,11 @@ ChangeSpace space_of(const PyForest& forest, const Vector<std::int32_t>& variabl
     const Forest& f = forest.get();
     require(n_variables < 64, "At most 63 variables may change.");
     require(variable_of.shape(0) == f.X.n_columns, "There must be one variable number for each column of the table.");
-    ChangeSpace space{f, forest.y_rank(), {}, {}, {}};
+    ChangeSpace space{f, forest.y_rank(), {}, {}, {}, {}, 0};
+    for (const DoubleMatrix& values : forest.values()) {
+        space.values.push_back(values.data());
+        space.n_values = values.shape(1);
+    }
     space.columns.resize(n_variables);
     space.allowed.resize(f.X.n_columns);
     for (std::size_t c = 0; c < f.X.n_columns; ++c) {
@@ -156,6 +160,7 @@ nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, c
     require(regions.n_columns() == f.X.n_columns && limits.n_columns() == f.X.n_columns,
             "The boxes have another number of columns than the forest.");
     require(wanted.shape(1) == f.y_values.size(), "`wanted` must have one flag for each outcome.");
+    require(!options.votes || space.n_values == wanted.shape(1), "The trees do not vote for classes.");
     for (const std::int32_t t : span_of(target))
         require(t >= 0 && static_cast<std::size_t>(t) < wanted.shape(0), "A target is out of range.");
     ForestColumns forest_columns(f.X.n_columns);
@@ -192,12 +197,14 @@ nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, c
     return out;
 }
 
-void init_options(ChangeOptions* self, double pi, double min_plausibility, bool everywhere, bool minimal_only,
-                  std::size_t max_size, std::size_t n_changes, std::size_t max_sets, std::size_t max_nodes) {
+void init_options(ChangeOptions* self, double pi, double min_plausibility, bool everywhere, bool votes,
+                  bool minimal_only, std::size_t max_size, std::size_t n_changes, std::size_t max_sets,
+                  std::size_t max_nodes) {
     require(max_size > 0 && n_changes > 0, "`max_size` and `n_changes` must be at least 1.");
     new (self) ChangeOptions{.pi = pi,
                              .min_plausibility = min_plausibility,
                              .everywhere = everywhere,
+                             .votes = votes,
                              .minimal_only = minimal_only,
                              .max_size = max_size,
                              .n_changes = n_changes,
@@ -212,8 +219,8 @@ void bind_changes(nb::module_& m) {
         .def(nb::init<FloatMatrix, FloatMatrix, FlagMatrix, FlagMatrix>(), nb::kw_only(), "low"_a, "high"_a,
              "has_values"_a, "missing"_a);
     nb::class_<ChangeOptions>(m, "ChangeOptions")
-        .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "everywhere"_a, "minimal_only"_a,
-             "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
+        .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "everywhere"_a, "votes"_a,
+             "minimal_only"_a, "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
     nb::class_<PyChangeSpace>(m, "ChangeSpace")
         .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t,
                       const std::vector<std::pair<std::int32_t, std::vector<float>>>&, std::size_t, std::size_t>(),

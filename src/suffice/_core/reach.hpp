@@ -34,6 +34,8 @@ struct ChangeSpace {
     std::vector<std::uint64_t> bit_of;               // by column: the bit of its variable, or kUnchangeable
     std::vector<std::vector<std::int32_t>> columns;  // by bit
     std::vector<std::vector<float>> allowed;         // by column: the values it may take, ascending; empty if any
+    std::vector<const double*> values;               // by tree: what its nodes predict; empty if it is not needed
+    std::size_t n_values = 0;                        // numbers that a node predicts
 };
 
 // The values of a column that a path admits.
@@ -65,7 +67,8 @@ struct ReachedTree {
 
 class Reach {
   public:
-    explicit Reach(const ChangeSpace& space) : space_(space) {}
+    // With `needs_rows`, a leaf without rows is replaced by the nearest node above it that has rows.
+    Reach(const ChangeSpace& space, bool needs_rows) : space_(space), needs_rows_(needs_rows) {}
 
     // The part of a tree that can be reached by changing up to `max_size` variables.
     void find(const Tree& tree, const ValueBox& region, const ValueBox& limits, std::size_t max_size,
@@ -74,15 +77,15 @@ class Reach {
         out.splits.clear();
         out.passages.clear();
         state_.assign(tree.nodes.size(), {});
-        state_[0] = {0, -1, true, tree.nodes[0].begin == tree.nodes[0].end, true};
+        state_[0] = {0, -1, true, is_empty(tree.nodes[0]), true};
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             const State state = state_[i];
             if (!state.is_reached) continue;
             const Node& node = tree.nodes[i];
             const auto parent = static_cast<std::size_t>(state.parent);
-            const bool ends = node.is_leaf() || node.begin == node.end;
+            const bool ends = node.is_leaf() || is_empty(node);
             if (ends && state.is_allowed && (state.parent < 0 || !state_[parent].is_empty))
-                add_leaf(tree, i, node.begin == node.end && state.parent >= 0 ? parent : i, region, out);
+                add_leaf(tree, i, is_empty(node) && state.parent >= 0 ? parent : i, region, out);
             if (node.is_leaf()) continue;
             const auto column = static_cast<std::size_t>(node.column);
             const float threshold = largest_float_up_to(node.threshold);
@@ -102,9 +105,11 @@ class Reach {
         std::uint64_t mask = 0;
         std::int32_t parent = -1;
         bool is_reached = false;
-        bool is_empty = false;    // the node has no rows
+        bool is_empty = false;    // the node has no rows, and needs some
         bool is_allowed = false;  // the limits let something come here; cells do not depend on limits
     };
+
+    bool is_empty(const Node& node) const { return needs_rows_ && node.begin == node.end; }
 
     void reach_child(const Tree& tree, std::size_t parent, std::int32_t child, bool stays, bool is_allowed,
                      std::size_t max_size) {
@@ -116,8 +121,7 @@ class Reach {
             if (static_cast<std::size_t>(std::popcount(mask)) > max_size) return;
         }
         const Node& node = tree.nodes[static_cast<std::size_t>(child)];
-        state_[static_cast<std::size_t>(child)] = {mask, static_cast<std::int32_t>(parent), true,
-                                                   node.begin == node.end,
+        state_[static_cast<std::size_t>(child)] = {mask, static_cast<std::int32_t>(parent), true, is_empty(node),
                                                    state_[parent].is_allowed && (stays || is_allowed)};
     }
 
@@ -146,6 +150,7 @@ class Reach {
     }
 
     const ChangeSpace& space_;
+    bool needs_rows_;
     std::vector<State> state_;  // by node
 };
 

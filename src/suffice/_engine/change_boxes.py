@@ -55,7 +55,9 @@ class Side:
         return not (self.own == self.point or (math.isnan(self.own) and math.isnan(self.point)))
 
 
-def sides_of(state: Fitted, found: FoundChange, x: NDArray[np.float32], limits: Limits) -> tuple[Side, ...]:
+def sides_of(
+    state: Fitted, found: FoundChange, x: NDArray[np.float32], limits: Limits, margin: float = 0.0
+) -> tuple[Side, ...]:
     """Write a box in the user's own values, and find the point of it that is nearest to a row.
 
     Parameters
@@ -68,6 +70,8 @@ def sides_of(state: Fitted, found: FoundChange, x: NDArray[np.float32], limits: 
         The row.
     limits : Limits
         How far it may move.
+    margin : float, default=0.0
+        The share of the training rows that lie between the end of the box and the point, in each number that moves.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def sides_of(state: Fitted, found: FoundChange, x: NDArray[np.float32], limits: 
     sides: list[Side] = []
     for variable in found.variables:
         columns = state.variables.columns[variable]
-        of_variable = [_side(state, found, c, float(x[c]), limits) for c in columns]
+        of_variable = [_side(state, found, c, float(x[c]), limits, margin) for c in columns]
         if len(columns) > 1:  # the columns of a group belong together: take the values of a row that has them
             of_variable = _as_in_a_row(state, found, of_variable)
         sides += of_variable
@@ -98,7 +102,7 @@ def _as_in_a_row(state: Fitted, found: FoundChange, sides: list[Side]) -> list[S
     ]
 
 
-def _side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits) -> Side:
+def _side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits, margin: float) -> Side:
     column = state.encoding.columns[c]
     name, missing = state.encoding.names[column.source], bool(found.missing[c])
     if not found.has_values[c]:
@@ -114,7 +118,8 @@ def _side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits)
     if math.isnan(own):
         point = own if missing else min(max(_middle(state, found, c), low), high)
     else:
-        point = min(max(own, low), high)
+        point = own if low <= own <= high else _inside(state, found, c, low if own < low else high, own < low, margin)
+        point = min(max(point, low), high)
     return Side(c, None if is_open and (missing or not math.isnan(own)) else bounds, own, point, low, high)
 
 
@@ -124,10 +129,24 @@ def _middle(state: Fitted, found: FoundChange, c: int) -> float:
     return float(np.sort(known)[len(known) // 2]) if len(known) else 0.0
 
 
+def _inside(state: Fitted, found: FoundChange, c: int, end: float, is_low: bool, margin: float) -> float:
+    """Return the value beyond an end such that a share of the training rows lies between, or the middle of the box."""
+    values = state.ends.sorted_column(c)
+    n_between = math.ceil(margin * len(values))
+    if not n_between or not len(found.rows):
+        return end
+    if is_low:
+        at = int(np.searchsorted(values, end, side="left")) + n_between - 1
+        return max(end, min(float(values[min(at, len(values) - 1)]), _middle(state, found, c)))
+    at = int(np.searchsorted(values, end, side="right")) - n_between
+    return min(end, max(float(values[max(at, 0)]), _middle(state, found, c)))
+
+
 def _category_side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits) -> Side:
     column, missing = state.encoding.columns[c], bool(found.missing[c])
     allowed = limits.labels.get(c, range(len(column.labels)))
-    codes = tuple(code for code in allowed if found.low[c] < code <= found.high[c])
+    first, last = limits.ends(c, own)
+    codes = tuple(code for code in allowed if found.low[c] < code <= found.high[c] and first <= code <= last)
     name = state.encoding.names[column.source]
     bounds = Bounds(name, missing=missing, part=column.part, **_labels(column, codes, c in limits.labels))
     is_all = len(codes) == len(column.labels)

@@ -35,7 +35,7 @@ class Limits:
     labels : dict of int to tuple of int
         The codes that a column of categories may have.
     up, down : frozenset of int
-        The columns that may only grow, and those that may only shrink.
+        The columns that may only grow, and those that may only shrink; ordered categories by their codes.
     """
 
     changeable: tuple[int, ...]
@@ -46,7 +46,7 @@ class Limits:
     down: frozenset[int] = frozenset()
 
     def ends(self, column: int, own: float) -> tuple[float, float]:
-        """Return the smallest and the largest number that a column of a row may have.
+        """Return the smallest and the largest number, or code of a category, that a column of a row may have.
 
         Parameters
         ----------
@@ -206,8 +206,12 @@ def read_limits(
         column = _column(state, "direction", name)
         if way not in ("up", "down"):
             raise ValueError(f"`direction` of {name!r} must be 'up' or 'down', got {way!r}.")
-        if state.encoding.columns[column].kind == "category":
-            raise ValueError(f"`direction` is for numbers, but {name!r} holds categories: list those in `bounds`.")
+        kind = state.encoding.columns[column]
+        if kind.kind == "category" and not kind.is_ordered:
+            raise ValueError(
+                f"`direction` of {name!r}: its categories have no order. Make them an ordered type before the fit "
+                "(pandas: an ordered Categorical, polars: an Enum), or list the allowed ones in `bounds`."
+            )
         (up if way == "up" else down).add(column)
     low: dict[int, float] = {}
     high: dict[int, float] = {}

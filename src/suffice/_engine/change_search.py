@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
+from suffice._engine.calibration import Calibration, calibration_of, uses_votes
 from suffice._engine.change_limits import Limits
 from suffice._engine.fitted import Fitted
 from suffice._engine.targets import Target, wanted_flags
@@ -17,8 +18,10 @@ from suffice._table.checks import check_number, check_word
 from suffice._table.variables import VariableSet
 
 CHECKS = ("everywhere", "mean")
-MIN_PLAUSIBILITY = 0.05
+MIN_PLAUSIBILITY = 0.02
 MAX_SIZE = 3
+# With less, the probability at least changes falls short of the level where laws are known (docs/what-if.md).
+MARGIN = 0.1
 MAX_NODES = 10_000
 
 
@@ -40,6 +43,8 @@ class ChangeOptions:
         Whether the search stops at the smallest number of variables that has a change.
     max_nodes : int
         How many boxes the search for one of them may look at.
+    margin : float
+        How far inside its box the least change lies, as a share of the training rows.
     """
 
     check: Literal["everywhere", "mean"] = "everywhere"
@@ -48,6 +53,7 @@ class ChangeOptions:
     min_plausibility: float = MIN_PLAUSIBILITY
     sets: Literal["minimal", "all"] = "minimal"
     max_nodes: int = MAX_NODES
+    margin: float = MARGIN
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -56,6 +62,7 @@ class ChangeOptions:
         for name in ("n", "max_size", "max_nodes"):
             check_number(name, getattr(self, name), "a whole number >= 1", lambda v: v >= 1, int)
         check_number("min_plausibility", self.min_plausibility, "in [0, 1)", lambda v: 0 <= v < 1)
+        check_number("margin", self.margin, "in [0, 0.5]", lambda v: 0 <= v <= 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +169,9 @@ def find_changes(
     sets = [(v,) for v in limits.changeable]
     out: list[FoundChanges | None] = [None] * len(targets)
     n_done = 0
+    votes = options.check == "everywhere" and uses_votes(state)
+    curves = [calibration_of(state, target) if votes else Calibration() for target in targets]
+    needed = np.array([curve.vote_for(level) for curve, level in zip(curves, levels.tolist(), strict=True)])
     space = _core.ChangeSpace(
         forest=state.forest.core,
         variable_of=state.variables.number_columns(sets),
@@ -170,8 +180,8 @@ def find_changes(
         n_candidates=state.settings.n_candidates,
         min_node_size=state.min_node_size,
     )
-    for level in np.unique(levels):
-        rows = np.flatnonzero(levels == level)
+    for level in np.unique(needed):
+        rows = np.flatnonzero(needed == level)
         arrays = _core.find_changes(
             space=space,
             regions=_boxes(regions, rows),
@@ -182,6 +192,7 @@ def find_changes(
                 pi=float(level),
                 min_plausibility=options.min_plausibility,
                 everywhere=options.check == "everywhere",
+                votes=votes,
                 minimal_only=options.sets == "minimal",
                 max_size=min(options.max_size, len(sets)),
                 n_changes=options.n,
@@ -193,7 +204,10 @@ def find_changes(
         )
         n_done += len(rows)
         for row, found in zip(rows.tolist(), _read(arrays, len(rows), limits.changeable), strict=True):
-            out[row] = found
+            miss = found.miss
+            if miss is not None:
+                miss = replace(miss, probability=float(curves[row].probability(np.array(miss.probability))))
+            out[row] = replace(found, miss=miss)
     return [found for found in out if found is not None]
 
 

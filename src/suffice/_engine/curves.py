@@ -5,13 +5,15 @@ The probability is constant between the thresholds of the forest on the column, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._engine.calibration import probabilities_at
 from suffice._engine.fitted import Fitted
 from suffice._engine.outcomes import Outcomes
+from suffice._engine.targets import Target
 from suffice._engine.trees import list_trees
 from suffice._table.encoding import Column
 from suffice._table.variables import VariableSet
@@ -90,12 +92,10 @@ def compute_curve(
     moved, own = fitted.encoding.columns[column], float(x[column])
     has_missing = bool(np.isnan(fitted.forest.X[:, column]).any() or np.isnan(own))
     ends, at, is_exact = _steps(fitted, moved, own, column, max_steps)
-    points = np.concatenate([at, [own], [np.nan] * has_missing]).astype(np.float32)
-    rows = np.repeat(x[None, :], len(points), axis=0)
-    rows[:, column] = points
-    repeated = outcomes.take(np.zeros(len(points), dtype=np.intp))
+    rows = _moved_along(x, column, at, own, has_missing)
+    repeated = outcomes.take(np.zeros(len(rows), dtype=np.intp))
     n_threads = fitted.settings.n_threads
-    of_set = fitted.projected.sdp(rows, [S] * len(points), repeated, n_threads)
+    of_set = fitted.projected.sdp(rows, [S] * len(rows), repeated, n_threads)
     of_all = fitted.projected.leaf_sdp(rows, repeated, n_threads)
     n = len(at)
     return Curve(
@@ -111,7 +111,7 @@ def compute_curve(
 
 
 def compute_target_curve(
-    fitted: Fitted, x: NDArray[np.float32], is_wanted: NDArray[np.bool_], column: int, *, max_steps: int = MAX_STEPS
+    fitted: Fitted, x: NDArray[np.float32], target: Target, column: int, *, max_steps: int = MAX_STEPS
 ) -> Curve:
     """Compute the probability of wanted outcomes along one column, if all other values stay.
 
@@ -121,8 +121,8 @@ def compute_target_curve(
         The fitted state.
     x : ndarray of shape (n_columns,), float32
         The row.
-    is_wanted : ndarray of shape (n_ranks,), bool
-        Whether the outcome of each rank is wanted.
+    target : Target
+        The wanted outcomes.
     column : int
         The column that moves.
     max_steps : int, default=1000
@@ -131,28 +131,24 @@ def compute_target_curve(
     Returns
     -------
     Curve
-        `of_set` is the probability given this column's variable alone, `of_all` that given all variables.
+        Both of its curves are the probability given all variables, as changes state it.
     """
-    moved = next(v for v, columns in enumerate(fitted.variables.columns) if column in columns)
-    ranks = np.flatnonzero(is_wanted)
-    curves = []
-    for run in np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1):
-        ends = np.array([run[[0, -1]]], dtype=np.uint32)
-        outcomes = Outcomes(np.zeros(1), None, ends[:, 0].copy(), ends[:, 1].copy())
-        curves.append(compute_curve(fitted, x, outcomes, (moved,), column, max_steps=max_steps))
-    first = curves[0]
-    at_missing = [curve.at_missing for curve in curves if curve.at_missing is not None]
-    return replace(
-        first,
-        of_set=np.sum([curve.of_set for curve in curves], axis=0),
-        of_all=np.sum([curve.of_all for curve in curves], axis=0),
-        at_missing=_added(at_missing) if at_missing else None,
-        at_own=_added([curve.at_own for curve in curves]),
-    )
+    moved, own = fitted.encoding.columns[column], float(x[column])
+    has_missing = bool(np.isnan(fitted.forest.X[:, column]).any() or np.isnan(own))
+    ends, at, is_exact = _steps(fitted, moved, own, column, max_steps)
+    rows = _moved_along(x, column, at, own, has_missing)
+    reached = probabilities_at(fitted, target, rows)
+    n = len(at)
+    at_missing = (float(reached[-1]),) * 2 if has_missing else None
+    return Curve(moved, ends, reached[:n], reached[:n], at_missing, own, (float(reached[n]),) * 2, is_exact)
 
 
-def _added(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    return sum(first for first, _ in pairs), sum(second for _, second in pairs)
+def _moved_along(x: NDArray[np.float32], column: int, at: Floats, own: float, has_missing: bool) -> NDArray[np.float32]:
+    """Copy a row with other values in one column: those of the steps, its own, and none if that occurs."""
+    points = np.concatenate([at, [own], [np.nan] * has_missing]).astype(np.float32)
+    rows = np.repeat(x[None, :], len(points), axis=0)
+    rows[:, column] = points
+    return rows
 
 
 def _steps(fitted: Fitted, moved: Column, own: float, column: int, max_steps: int) -> tuple[Floats, Floats, bool]:

@@ -53,6 +53,28 @@ def regions_of(state: Fitted, boxes: Sequence[Sequence[Bounds]]) -> dict[str, ND
     return {"low": low, "high": high, "has_values": has_values * (low < high), "missing": missing}
 
 
+def rows_in_region(X: NDArray[np.float32], regions: dict[str, NDArray[Any]], i: int) -> NDArray[np.intp]:
+    """Find the rows of a matrix that lie in a region.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns), float32
+        The matrix.
+    regions : dict of str to ndarray
+        Regions, as `regions_of` returns them.
+    i : int
+        Which of them.
+
+    Returns
+    -------
+    ndarray of int
+        The rows.
+    """
+    with np.errstate(invalid="ignore"):
+        has_value = (regions["low"][i] < X) & (regions["high"][i] >= X) & (regions["has_values"][i] > 0)
+    return np.flatnonzero(np.all(has_value | (np.isnan(X) & (regions["missing"][i] > 0)), axis=1))
+
+
 def _number_ends(bounds: Bounds) -> tuple[np.float32, np.float32]:
     low = LOWEST if math.isinf(bounds.low) else below(bounds.low) if bounds.low_closed else at_most(bounds.low)
     if math.isinf(bounds.high):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from suffice._io.change_table import row_columns
 from suffice._io.result_table import ValueType
+from suffice.errors import InputError
 from suffice.explainer import SufficientExplainer
 
 BATCH_TYPES: dict[str, ValueType] = {
@@ -35,9 +37,46 @@ BATCH_TYPES: dict[str, ValueType] = {
 _PANDAS: dict[ValueType, str] = {"str": "object", "bool": "boolean", "int": "Int64", "float": "float64"}
 
 
-def change_batch(
-    explainer: SufficientExplainer, frame: Any, target: Any, keep: Sequence[str], options: Mapping[str, Any]
-) -> Any:
+@dataclass(frozen=True)
+class ChangeRequest:
+    """What is asked of every batch of a table.
+
+    Parameters
+    ----------
+    target : object
+        The wanted outcomes.
+    keep : tuple of str
+        The columns that go into the result.
+    options : mapping of str to object
+        Options of `what_if`.
+    """
+
+    target: Any
+    keep: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, target: Any, keep: str | Sequence[str], options: Mapping[str, Any]) -> ChangeRequest:
+        """Read what a user asks for.
+
+        Parameters
+        ----------
+        target : object
+            The wanted outcomes.
+        keep : str or sequence of str
+            The columns that go into the result.
+        options : mapping of str to object
+            Options of `what_if`.
+
+        Returns
+        -------
+        ChangeRequest
+            The request.
+        """
+        return cls(target, (keep,) if isinstance(keep, str) else tuple(keep), options)
+
+
+def change_batch(explainer: SufficientExplainer, frame: Any, request: ChangeRequest, where: str = "the table") -> Any:
     """Answer what would change the outcomes of the rows of a pandas frame.
 
     Parameters
@@ -46,12 +85,10 @@ def change_batch(
         The explainer.
     frame : pandas.DataFrame
         The rows, with the columns to keep.
-    target : object
-        The wanted outcomes.
-    keep : sequence of str
-        Columns that go into the result.
-    options : mapping of str to object
-        Options of `what_if`.
+    request : ChangeRequest
+        What is asked.
+    where : str, default="the table"
+        What an error in a row calls the frame.
 
     Returns
     -------
@@ -61,11 +98,16 @@ def change_batch(
     import pandas as pd
 
     rows = frame[[name for name in frame.columns if name in explainer.fitted_.encoding.names]]
+    columns: dict[str, list[Any]] = {}
     if len(rows):
-        columns = row_columns(explainer.what_if(rows, target, confirm=False, progress=False, **options))
-    else:
-        columns = {}
-    lines: dict[str, Any] = {name: frame[name] for name in keep}
+        try:
+            changes = explainer.what_if(rows, request.target, confirm=False, progress=False, **request.options)
+        except InputError as error:
+            if error.row is None:
+                raise
+            raise error.moved(error.row, f"Row {error.row} of {where}") from error
+        columns = row_columns(changes)
+    lines: dict[str, Any] = {name: frame[name] for name in request.keep}
     for name, kind in BATCH_TYPES.items():
         values = columns.get(name, [])
         if kind == "str":

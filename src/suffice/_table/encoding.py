@@ -59,6 +59,8 @@ class Column:
         The code that the rare categories share.
     extent : tuple of float, default=(nan, nan)
         The smallest and the largest number in the training table; NaN if all are missing.
+    is_ordered : bool, default=False
+        Whether the categories have an order of their own, which is that of the codes.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Column:
     labels: tuple[tuple[Any, ...], ...] = ()
     rare: int | None = None
     extent: tuple[float, float] = (math.nan, math.nan)
+    is_ordered: bool = False
 
     def encode(self, table: Table, i: int, unseen: Unseen) -> NDArray[np.floating[Any]]:
         """Turn the values of a table into numbers.
@@ -230,7 +233,8 @@ class Encoding:
                 columns.append(Column(name, i, "category", labels=((False,), (True,)), extent=(0.0, 1.0)))
             elif kind == "ordered":
                 labels = tuple((label,) for label in table.categories(i))
-                columns.append(Column(name, i, "category", labels=labels, extent=(0.0, len(labels) - 1.0)))
+                extent = (0.0, len(labels) - 1.0)
+                columns.append(Column(name, i, "category", labels=labels, extent=extent, is_ordered=True))
             else:
                 targets = _as_targets(y, is_class) if targets is None else targets
                 column = _column_of_categories(table, i, targets)

@@ -76,7 +76,7 @@ def change(
     max_size: Annotated[int, typer.Option("--max-size", min=1, help="How many variables may change at most.")] = 3,
     min_plausibility: Annotated[
         float, typer.Option("--min-plausibility", help="How probable the new values must be, given the others.")
-    ] = 0.05,
+    ] = 0.02,
     check: Annotated[
         Literal["everywhere", "mean"],
         typer.Option(help="Whether the target must be given at every point of a box, or by its rows on average."),
@@ -103,7 +103,7 @@ def change(
     kind = "text" if output == "-" else format_of_output(output, FORMATS, [explainer, rows])
     if output == "-" and not sys.stdout.isatty():
         kind = "text" if n_rows is not None else "jsonl"
-    loaded = load_explainer_file(explainer, changed_settings(pi, None, None, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, changed_settings(None, None, None, unseen, ignore_extra))
     frame, kept = _read(loaded, rows, input_format, ids or [], n_rows if n_rows or kind != "text" else N_SHOWN)
     ways: Any = dict(_pair("--direction", text) for text in direction or ())
     changes = loaded.what_if(
@@ -118,6 +118,7 @@ def change(
         n=n,
         max_size=max_size,
         min_plausibility=min_plausibility,
+        pi=pi,
         check=check,
         ids=kept,
     )

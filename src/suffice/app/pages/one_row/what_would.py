@@ -163,12 +163,11 @@ def _curves(workspace: Workspace, view: View, found: RowChanges, target: Any, sc
     fitted = workspace.explainer_for(view).fitted_
     outcome = np.array([found.outcome])
     wanted = read_targets(target, outcome, fitted.classes)[0]
-    values: Any = fitted.forest.y_values if fitted.classes is None else fitted.classes
     names = [column.name for column in fitted.encoding.columns]
     x = workspace.encoded(view)
     curves = []
     for name in columns:
-        curve = compute_target_curve(fitted, x, wanted.holds(values), names.index(name), max_steps=200)
+        curve = compute_target_curve(fitted, x, wanted, names.index(name), max_steps=200)
         figure = draw_target_curve(curve, found.wanted, found.pi, scheme)
         curves.append(dcc.Graph(figure=figure, config=charts.CONFIG, style={"height": 240}))
     return curves

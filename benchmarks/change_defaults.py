@@ -1,0 +1,238 @@
+"""The defaults of changes: which probability of a leaf counts, the level, and the least plausibility.
+
+The settings are compared on some tables (`CHOSEN_ON`) and on laws that are known; the default that they lead to is then
+measured on other tables (`REPORTED_ON`). All figures are about rows that neither forest nor model was fitted on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+
+from benchmarks.laws import LAWS, Law
+from benchmarks.printing import number, print_table
+from benchmarks.real_tables import Part, load_table
+from suffice import SufficientExplainer
+
+CHOSEN_ON = ("pima", "german credit", "nhanes", "california")
+REPORTED_ON = ("attrition", "compas", "bank", "bike", "breast cancer")
+N_ROWS, MOST_TRAINED, MOST_FRESH = 16, 2000, 1000
+SEED = 1
+MARGIN = 0.1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Which probability of the leaves counts, and what is asked of a change."""
+
+    name: str
+    source: str  # "calibrated": the default; "counted": the shares of rows out of bag; "votes": of the rows drawn
+    options: dict[str, Any]
+
+
+def setting(
+    source: str, pi: float, min_plausibility: float = 0.02, max_size: int = 3, margin: float = MARGIN
+) -> Setting:
+    more = "" if max_size == 3 else f", {max_size} variables"
+    more += "" if margin == MARGIN else f", margin {margin:g}"
+    words = {"calibrated": "votes, calibrated", "counted": "rows out of bag", "votes": "votes as they are"}[source]
+    options = {"pi": pi, "min_plausibility": min_plausibility, "max_size": max_size, "margin": margin}
+    return Setting(f"{words}, {pi:g}, {min_plausibility:g}{more}", source, options)
+
+
+BEFORE, DEFAULT = setting("counted", 0.9, 0.05), setting("calibrated", 0.8)
+COMPARED = (
+    BEFORE,
+    setting("counted", 0.8),
+    setting("votes", 0.9, 0.05),
+    setting("votes", 0.8),
+    setting("calibrated", 0.9),
+    DEFAULT,
+    setting("calibrated", 0.8, 0.05),
+    setting("calibrated", 0.7),
+    setting("calibrated", 0.8, 0.02, 4),
+)
+
+
+def boosted(X: Any, y: Any) -> Any:
+    """A boosted model on the table as it is."""
+    texts = make_column_selector(dtype_include=["object", "str", "category"])
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    kind = HistGradientBoostingRegressor if np.asarray(y).dtype.kind == "f" else HistGradientBoostingClassifier
+    columns = make_column_transformer((encoder, texts), remainder="passthrough")
+    return make_pipeline(columns, kind(random_state=0)).fit(X, y)
+
+
+def fit(make: Callable[..., Any], source: str) -> Any:
+    """Fit an explainer whose changes count what a setting names."""
+    explainer = make(counts="bootstrap" if source == "votes" else "auto")
+    if source == "counted":  # without votes out of bag, the rows out of bag are counted
+        explainer.fitted_ = replace(explainer.fitted_, out_of_bag=None)
+    return explainer
+
+
+def directions(y: Any) -> list[tuple[Any, Callable[[Any], Any]]]:
+    """Targets, and which outcomes have them: each class, or the upper and the lower 30 % of numbers."""
+    if y.dtype.kind == "f":
+        low, high = (float(end) for end in np.quantile(y, [0.3, 0.7]))
+        return [({"above": high}, lambda v: v >= high), ({"below": low}, lambda v: v <= low)]
+    return [(label, lambda v, label=label: v == label) for label in np.unique(y)]
+
+
+def share_of_fresh(explainer: Any, change: Any, row: dict[str, Any], fresh: Part, has: Any) -> tuple[float, float]:
+    """The weight of fresh rows in the box of a change that are like the row, and of those with the target.
+
+    A fresh row weighs as much as the share of trees in which it is in the same leaf as the row with its values.
+    """
+    is_in = np.ones(len(fresh.X), dtype=bool)
+    for condition in change.conditions:
+        is_in &= condition.covers(fresh.X[condition.column].to_numpy())
+    inside = fresh.X[is_in]
+    if not len(inside):
+        return 0.0, 0.0
+    others = [name for name in inside.columns if name not in change.variables]
+    moved = inside.assign(**{name: [row[name]] * len(inside) for name in others}).astype(inside.dtypes.to_dict())
+    leaves = [explainer.forest_.apply(explainer.encode(table)) for table in (inside, moved)]
+    weights = np.mean(leaves[0] == leaves[1], axis=1)
+    return float(weights.sum()), float(weights[has(fresh.y[is_in])].sum())
+
+
+def mean(values: Sequence[Any]) -> str:
+    return number(float(np.mean(values)), 2) if len(values) else "-"
+
+
+def split(name: str) -> tuple[Part, Part]:
+    """Rows to fit on, and fresh rows."""
+    table = load_table(name)
+    rows = np.random.default_rng(SEED).permutation(len(table.y))
+    n = min(MOST_TRAINED, int(0.7 * len(rows)))
+    y = table.y.astype(str) if table.is_class else table.y.astype(float)
+    parts = rows[:n], rows[n : n + MOST_FRESH]
+    first, second = (Part(table.X.iloc[part].reset_index(drop=True), y[part]) for part in parts)
+    return first, second
+
+
+def measure_table(name: str, settings: Sequence[Setting]) -> list[list[str]]:
+    """The figures of a table: for a boosted model, and for the data themselves, both directions together."""
+    train, fresh = split(name)
+    model = boosted(train.X, train.y)
+    lines = []
+    for of_model in (True, False):
+        explainers: dict[str, Any] = {}
+        for one in settings:
+            if one.source not in explainers:
+                keywords = {"random_state": 0, "n_jobs": 1}
+                explainers[one.source] = fit(
+                    lambda counts, k=keywords, of_model=of_model: (
+                        SufficientExplainer.for_model(model, train.X, counts=counts, **k)
+                        if of_model
+                        else SufficientExplainer(counts=counts, **k).fit(train.X, train.y)
+                    ),
+                    one.source,
+                )
+            explainer = explainers[one.source]
+            outcomes = model.predict(fresh.X) if of_model else explainer.predict(fresh.X)
+            n_rows, best, weight, reached = 0, [], 0.0, 0.0
+            for target, has in directions(train.y):
+                rows = fresh.X[~has(outcomes)][:N_ROWS]
+                n_rows += len(rows)
+                changes = explainer.what_if(rows, target, n=1, progress=False, **one.options) if len(rows) else []
+                best += [answer.best for answer in changes if answer.best]
+                if of_model:
+                    continue
+                for answer in changes:
+                    if answer.best is not None:
+                        all_rows, with_target = share_of_fresh(explainer, answer.best, answer.values, fresh, has)
+                        weight, reached = weight + all_rows, reached + with_target
+            lines.append(
+                [
+                    name,
+                    "model" if of_model else "data",
+                    one.name,
+                    number(len(best) / n_rows, 2),
+                    mean([change.confirmed for change in best]) if of_model else "-",
+                    mean([c.confirmed_share for c in best if c.confirmed_share is not None]) if of_model else "-",
+                    number(reached / weight, 2) if weight else "-",
+                    mean([len(change.variables) for change in best]),
+                    mean([change.plausibility for change in best]),
+                ]
+            )
+            print(*lines[-1], sep=" | ", file=sys.stderr, flush=True)
+    return lines
+
+
+def measure_law(law: Law, n_train: int, one: Setting) -> list[str]:
+    """The true probability of the target at least changes and at rows moved into boxes."""
+    rng = np.random.default_rng(SEED)
+    (X, y), (fresh, _) = law.draw(n_train, rng), law.draw(200, rng)
+    y = np.asarray(y)
+    explainer = fit(lambda counts: SufficientExplainer(random_state=0, n_jobs=1, counts=counts).fit(X, y), one.source)
+    outcomes = explainer.predict(fresh)
+    n_rows, n_found, at_least, moved = 0, 0, [], []
+    for target, has in directions(y):
+        rows = fresh[~has(outcomes)][:N_ROWS]
+        n_rows += len(rows)
+        changes = explainer.what_if(rows, target, n=1, progress=False, **one.options) if len(rows) else []
+        for answer in changes:
+            if answer.best is None:
+                continue
+            n_found += 1
+            change = answer.best
+            row = X.iloc[:1].assign(**{**answer.values, **change.values})
+            others = X.iloc[list(change.rows)].assign(
+                **{name: answer.values[name] for name in X.columns if name not in change.variables}
+            )
+            at_least.append(true_probability(law, row, target)[0])
+            moved.append(float(np.mean(true_probability(law, others, target))))
+    line = [law.name, str(n_train), one.name, number(n_found / n_rows, 2), mean(at_least), mean(moved)]
+    print(*line, sep=" | ", file=sys.stderr, flush=True)
+    return line
+
+
+def true_probability(law: Law, X: Any, target: Any) -> Any:
+    """P(target | X) by the law."""
+    if not isinstance(target, dict):
+        return law.sdp(X, list(X.columns), np.full(len(X), target))
+    ends = (target["above"], np.inf) if "above" in target else (-np.inf, target["below"])
+    return law.sdp(X, list(X.columns), np.tile(ends, (len(X), 1)))
+
+
+def print_defaults(names: Sequence[str] = CHOSEN_ON, settings: Sequence[Setting] = COMPARED) -> None:
+    """Compare the settings on the tables that the defaults were chosen on."""
+    print("\nDefaults: settings on the tables that they were chosen on\n")
+    _print_tables(names, settings)
+
+
+def print_reported() -> None:
+    """Measure the default, and the one before, on tables that had no part in the choice."""
+    print("\nDefaults: on tables that had no part in the choice\n")
+    _print_tables(REPORTED_ON, (BEFORE, DEFAULT))
+
+
+def _print_tables(names: Sequence[str], settings: Sequence[Setting]) -> None:
+    lines = [line for name in names for line in measure_table(name, settings)]
+    head = ["table", "of", "setting: probability, pi, least plausibility", "found", "confirmed", "moved rows"]
+    print()
+    print_table([*head, "fresh rows", "size", "plausibility"], lines)
+
+
+def print_laws(laws: Sequence[Law] = LAWS, sizes: Sequence[int] = (700, 2000)) -> None:
+    """Compare stated with true probabilities where these are known."""
+    print("\nDefaults: true probabilities of known laws\n")
+    compared = (
+        setting("counted", 0.8),
+        DEFAULT,
+        setting("calibrated", 0.8, margin=0.05),
+        setting("calibrated", 0.8, margin=0.0),
+    )
+    lines = [measure_law(law, n, one) for law in laws for n in sizes for one in compared]
+    head = ["law", "rows", "setting: probability, pi, least plausibility", "found", "true, least change", "true, moved"]
+    print_table(head, lines)
