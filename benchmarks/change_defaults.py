@@ -87,7 +87,7 @@ def directions(y: Any) -> list[tuple[Any, Callable[[Any], Any]]]:
     return [(label, lambda v, label=label: v == label) for label in np.unique(y)]
 
 
-def share_of_fresh(explainer: Any, change: Any, row: dict[str, Any], fresh: Part, has: Any) -> tuple[float, float]:
+def share_of_fresh(explainer: Any, change: Any, row: Any, fresh: Part, has: Any) -> tuple[float, float]:
     """The weight of fresh rows in the box of a change that are like the row, and of those with the target.
 
     A fresh row weighs as much as the share of trees in which it is in the same leaf as the row with its values.
@@ -99,7 +99,9 @@ def share_of_fresh(explainer: Any, change: Any, row: dict[str, Any], fresh: Part
     if not len(inside):
         return 0.0, 0.0
     others = [name for name in inside.columns if name not in change.variables]
-    moved = inside.assign(**{name: [row[name]] * len(inside) for name in others}).astype(inside.dtypes.to_dict())
+    moved = inside.assign(**{name: [row[name].iloc[0]] * len(inside) for name in others}).astype(
+        inside.dtypes.to_dict()
+    )
     leaves = [explainer.forest_.apply(explainer.encode(table)) for table in (inside, moved)]
     weights = np.mean(leaves[0] == leaves[1], axis=1)
     return float(weights.sum()), float(weights[has(fresh.y[is_in])].sum())
@@ -148,9 +150,9 @@ def measure_table(name: str, settings: Sequence[Setting]) -> list[list[str]]:
                 best += [answer.best for answer in changes if answer.best]
                 if of_model:
                     continue
-                for answer in changes:
+                for i, answer in enumerate(changes):
                     if answer.best is not None:
-                        all_rows, with_target = share_of_fresh(explainer, answer.best, answer.values, fresh, has)
+                        all_rows, with_target = share_of_fresh(explainer, answer.best, rows[i : i + 1], fresh, has)
                         weight, reached = weight + all_rows, reached + with_target
             lines.append(
                 [

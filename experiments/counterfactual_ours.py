@@ -87,7 +87,7 @@ class OursOnTable:
         dict of str to OurAnswers
             For each of `VARIANTS`.
         """
-        limits: dict[str, Any] = {"max_size": self.plan.pick(MAX_SIZE, 3, 2)}
+        limits: dict[str, Any] = {"max_size": self.plan.pick(MAX_SIZE, 3, 2), "pi": AUTHORS["pi"]}
         if not problem.is_class:
             limits["min_plausibility"] = LEAST_OF_NUMBERS
         one, many = {"n": 1, **limits}, {"n": N_CHOSEN, "sets": "all", **limits}

@@ -154,9 +154,11 @@ class Change:
             A sentence.
         """
         of_rows = f"{counted(self.support, 'training row')} like this one {'is' if self.support == 1 else 'are'} there"
+        point = join([f"{name} {format_value(value)}" for name, value in self.values.items()])
         return (
             f"{of_rows} ({format_percent(self.plausibility)} % of such rows by weight), {self.n_wanted} of them with "
-            f"{target}; the forest gives it probability {format_probability(self.probability)} at the least change."
+            f"{target}; {f'with {point}, ' if point else ''}the forest gives it probability "
+            f"{format_probability(self.probability)}."
         )
 
     def confirmation(self, model: str | None) -> str:

@@ -51,10 +51,10 @@ class Calibration:
             The curve. If votes for the target do not go with more of it, a curve that stays below any level.
         """
         is_known = ~np.isnan(votes)
-        votes, is_wanted = votes[is_known].astype(np.float64), is_wanted[is_known]
+        logits, is_wanted = _logit(votes[is_known].astype(np.float64)), is_wanted[is_known]
         if len(np.unique(is_wanted)) < 2:
             return cls()
-        curve = LogisticRegression(C=PENALTY).fit(_logit(votes)[:, None], is_wanted)
+        curve = LogisticRegression(C=PENALTY).fit(logits[:, None], is_wanted)
         return cls(float(curve.coef_[0, 0]), float(curve.intercept_[0]))
 
     def probability(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
