@@ -82,6 +82,7 @@ def _read_column(values: dict[str, Any], names: tuple[str, ...]) -> Column:
         labels=tuple(tuple(group) for group in groups),
         rare=None if values["rare"] is None else read_whole(values["rare"], 0, len(groups) - 1),
         extent=(read_number(extent[0], "an end of a range"), read_number(extent[1], "an end of a range")),
+        is_ordered=values.get("is_ordered") is True,  # not in files of earlier versions
     )
     _check_labels(column)
     low, high = column.extent
