@@ -37,6 +37,7 @@ suppress_warnings = ["config.cache"]
 
 # Reference
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 templates_path = ["_templates"]
 
 autodoc_typehints = "none"  # numpydoc's sections have the types
@@ -59,7 +60,7 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
     "within_subsection_order": "FileNameSortKey",
-    "capture_repr": ("_repr_html_", "__repr__"),
+    "capture_repr": ("_repr_html_",),
 }
 
 # Pages

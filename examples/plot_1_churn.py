@@ -50,8 +50,9 @@ explanations = explainer.explain(newcomer)
 explanations[0]
 
 # %%
-# The rule says how far the values may move: the contract stays monthly, and the tenure may be anything below about 12
-# months, as in the law. `curve` shows the probability along one column.
+# The rule says how far the values may move: the contract stays monthly, and the tenure has an upper bound. It lies
+# below the 12 months of the law, since near the border the forest is less sure than the level of 0.9. The curve shows the
+# probability along the tenure.
 
 explanations.plot("curve", variable="tenure")
 
@@ -70,8 +71,8 @@ explainer.explain(loyal)[0]
 # All customers who leave
 # -----------------------
 #
-# The heat map has a column for each customer and a line for each variable: two groups of customers with two reasons.
-# ``paperless`` has nothing to do with the decision and stays empty.
+# The heat map has a line for each customer and a column for each variable, with similar customers together: two groups
+# leave for two reasons. ``paperless`` has nothing to do with the decision.
 
 leaving = explainer.explain(customers[decisions == "leaves"][:40], rules=None)
 leaving.plot("heatmap")

@@ -77,6 +77,12 @@ print(indebted.text)
 indebted
 
 # %%
+# The rule behind the reasons, on the decisions of the past: the bounds in the texts are those of this box.
+
+row = new.iloc[[reasons.index(indebted)]]
+explainer.explain(row).plot("rule")
+
+# %%
 # Where no reasons are given
 # --------------------------
 #
@@ -93,5 +99,4 @@ print(reasons.to_frame("reasons").head().to_string())
 # The next question of the applicant, answered for the same model; see also :ref:`what would change it
 # <sphx_glr_gallery_plot_6_change.py>`.
 
-row = new.iloc[[reasons.index(indebted)]]
 print(explainer.what_if(row, "grant", fixed=["age", "home", "years employed"], pi=0.8)[0])
