@@ -172,8 +172,15 @@ class Oracle:
         size, sdp = min(near)
         return size, -sdp
 
+    def reason_set(self, x, outcome, sets):
+        """The smallest set whose variables add most alone: it holds the reasons. `sets` has the surest first."""
+        smallest = [S for S in sets if len(S) == min(map(len, sets))]
+        nothing = self.sdp(x, (), outcome)
+        gains = [sorted((self.sdp(x, (v,), outcome) - nothing for v in S), reverse=True) for S in smallest]
+        return smallest[gains.index(max(gains))]
+
     def reason_order(self, x, outcome, best, sets, names):
-        """The variables of the best set with what is lost without them, in the order in which they are reasons."""
+        """The variables of a set with what is lost without them, in the order in which they are reasons."""
         whole = self.sdp(x, best, outcome)
         losses = {v: whole - self.sdp(x, tuple(u for u in best if u != v), outcome) for v in best}
         shares = {v: Fraction(sum(v in S for S in sets), len(sets)) for v in best}

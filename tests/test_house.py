@@ -23,7 +23,12 @@ MAX_SWITCHES = 32
 # The methods that pass their object outward, and nothing else, import a room above their own.
 OUTWARD = {"report", "plot", "save", "load", "read", "app", "to_frame", "_repr_html_"}
 # Their parameters are their interface.
-WIDE = {"explainer.py": {"__init__"}, "what_if.py": {"what_if", "what_if_rules"}, "reasoning.py": {"reasons"}}
+WIDE = {
+    "explainer.py": {"__init__"},
+    "what_if.py": {"what_if", "what_if_rules"},
+    "reasoning.py": {"reasons"},
+    "reason_stability.py": {"reason_stability"},
+}
 
 
 def name_of(path):

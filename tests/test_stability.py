@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from suffice import Condition, Rule, SufficientExplainer
-from suffice.stability import Stability, _noisy_copies, rule_keys, rule_stability
+from suffice._table.noisy_rows import noisy_copies
+from suffice.stability import Stability, rule_keys, rule_stability
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_counts_are_those_of_the_explanations(explainer, table):
     stability = rule_stability(explainer, X, scale=0.5, n_copies=10, random_state=7)
     names = tuple(X.columns)
     noise = {0: (0.5 * table[0]["hour"].std(ddof=0), True), 2: (0.5 * table[0]["temp"].std(ddof=0), False)}
-    copies = _noisy_copies(X, names, {**noise, 3: (0.0, True)}, 10, rng)
+    copies = noisy_copies(X, names, {**noise, 3: (0.0, True)}, 10, rng)
     of_rows, of_copies = explainer.explain(X, sets="minimal"), explainer.explain(copies, sets="minimal")
     for i in range(4):
         mine = [of_rows[i], *of_copies[10 * i : 10 * i + 10]]
@@ -119,7 +120,7 @@ def test_noise_is_added_to_numbers_only(kind, table):
     X = table[0].iloc[18:24]
     noise = {0: (3.0, True), 2: (1.0, False), 3: (0.0, False)}
     frame = kind(X)
-    copies = _noisy_copies(frame, tuple(X.columns), noise, 50, np.random.default_rng(0))
+    copies = noisy_copies(frame, tuple(X.columns), noise, 50, np.random.default_rng(0))
     assert type(copies) is type(frame)
     columns = np.asarray(copies, dtype=object).T
     repeated = X.loc[np.repeat(X.index, 50)]
@@ -137,14 +138,14 @@ def test_noise_is_added_to_numbers_only(kind, table):
 def test_arrays_and_lists_are_copied_too():
     rng = np.random.default_rng(0)
     for frame in (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]], pd.DataFrame([[1, 2], [3, 4]])):
-        copies = _noisy_copies(frame, ("x0", "x1"), {1: (0.5, False)}, 3, rng)
+        copies = noisy_copies(frame, ("x0", "x1"), {1: (0.5, False)}, 3, rng)
         assert copies[:, 0].tolist() == [1, 1, 1, 3, 3, 3]
         assert len(set(copies[:, 1])) == 6
-    mixed = _noisy_copies([["a", 1.0]], ("x0", "x1"), {1: (0.5, False)}, 2, rng)
+    mixed = noisy_copies([["a", 1.0]], ("x0", "x1"), {1: (0.5, False)}, 2, rng)
     assert mixed[:, 0].tolist() == ["a", "a"]
     assert isinstance(mixed[0, 1], float)
     small = pl.DataFrame({"n": pl.Series([0] * 9, dtype=pl.UInt8)})
-    assert _noisy_copies(small, ("n",), {0: (3.0, True)}, 9, rng)["n"].dtype == pl.UInt8
+    assert noisy_copies(small, ("n",), {0: (3.0, True)}, 9, rng)["n"].dtype == pl.UInt8
 
 
 def test_a_seed_gives_the_same_numbers(explainer, table):

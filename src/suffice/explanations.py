@@ -262,9 +262,8 @@ class Explanations(Sequence[Explanation]):
     @property
     def lifts(self) -> NDArray[np.float64]:
         """How many times as likely as on average each outcome is, given the row's best set; NaN if never seen."""
-        best_sdps = self.answers.sets.best_sdps
         lifts = np.full(len(self), np.nan)
-        np.divide(best_sdps, self.base_rates, out=lifts, where=self.base_rates > 0)
+        np.divide(self.answers.sets.best_sdps, self.base_rates, out=lifts, where=self.base_rates > 0)
         return lifts
 
     @property
@@ -522,7 +521,9 @@ class Explanations(Sequence[Explanation]):
         """
         return json.dumps(self.to_dict(), **options)
 
-    def report(self, path: str | PathLike[str], *, title: str | None = None, changes: Any = None) -> Path:
+    def report(
+        self, path: str | PathLike[str], *, title: str | None = None, changes: Any = None, reasons: Any = None
+    ) -> Path:
         """Write the explanations into one HTML page that needs nothing else: no other file, no network.
 
         Parameters
@@ -531,8 +532,8 @@ class Explanations(Sequence[Explanation]):
             Where to write it; a file that is there is replaced.
         title : str, default=None
             What stands at the top; None names the target.
-        changes : Changes, default=None
-            What ``explainer.what_if`` found.
+        changes, reasons : Changes and Reasons, default=None
+            What ``explainer.what_if`` and ``explainer.reasons`` found for the same rows.
 
         Returns
         -------
@@ -542,7 +543,7 @@ class Explanations(Sequence[Explanation]):
         from suffice._io.writing import write_text
         from suffice._show.report import make_report
 
-        return write_text(path, make_report(self, title=title, changes=changes))
+        return write_text(path, make_report(self, title=title, changes=changes, reasons=reasons))
 
     def plot(self, kind: Literal["importance", "heatmap", "rule", "curve"] = "importance", **options: Any) -> Any:
         """Draw the explanations with matplotlib.

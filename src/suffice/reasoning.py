@@ -22,7 +22,7 @@ from suffice._engine.model_outputs import ask_model
 from suffice._engine.model_use import N_REFERENCE, find_unused
 from suffice._engine.outcomes import Outcomes, outcomes_of_intervals
 from suffice._engine.progress import progress_bar, wants_bar
-from suffice._engine.reason_order import losses_of_best_sets, rank_by_loss
+from suffice._engine.reason_order import choose_sets, losses_of_sets, rank_by_loss
 from suffice._engine.rule_search import ExplainOptions, find_boxes
 from suffice._engine.search import FoundSets, find_sufficient_sets
 from suffice._engine.targets import Target, read_targets
@@ -63,10 +63,11 @@ class ReasonedForest(ChangeableForest):
     ) -> Reasons:
         """Find the reasons of each row's outcome, or refuse them where they would not be true.
 
-        The reasons are the variables of the row's best sufficient set, the one without which most is lost first:
-        docs/method.md, section 8. A row is refused if the forest does not give its outcome, if it has no sufficient set
-        or needs no variable at all, if the outcome rests on a protected variable, if the model does not use a variable
-        of the set, or if the code book has no line for a value.
+        The reasons are the variables of one of the row's smallest sufficient sets, the one whose variables add most
+        alone; the variable without which most is lost comes first: docs/method.md, section 8. A row is refused if the
+        forest does not give its outcome, if it has no sufficient set or needs no variable at all, if the outcome rests
+        on a protected variable, if the model does not use a variable of the set, or if the code book has no line for a
+        value.
 
         Parameters
         ----------
@@ -267,12 +268,13 @@ class _Work:
         rows = np.flatnonzero(decided.follows)
         X, outcomes = decided.matrix[rows], decided.kept(rows)
         sets = find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=report, needs_nearest=False)
-        losses = losses_of_best_sets(state, X, outcomes, sets)
+        chosen = choose_sets(state, X, outcomes, sets)
+        losses = losses_of_sets(state, X, outcomes, sets, chosen)
         levels = state.levels(outcomes).tolist()
         confidence = state.settings.confidence or SHOWN_CONFIDENCE
         lower = lower_bounds(sets.best_sdps, sets.best_squares, confidence).tolist()
         found = [
-            self._with_sets(replace(answers[row], pi=levels[i]), sets, i, lower[i])
+            self._with_sets(replace(answers[row], pi=levels[i]), sets, i, chosen[i], lower[i])
             for i, row in enumerate(rows.tolist())
         ]
         found = [self._refused(answer, loss) for answer, loss in zip(found, losses, strict=True)]
@@ -285,17 +287,17 @@ class _Work:
             answers[row] = answer
         return answers
 
-    def _with_sets(self, answer: RowReasons, sets: FoundSets, i: int, lower: float) -> RowReasons:
-        chosen = [
+    def _with_sets(self, answer: RowReasons, sets: FoundSets, i: int, place: int, lower: float) -> RowReasons:
+        of_row = [
             SufficientSet(tuple(self._names[v] for v in sets.members(sets.masks[j])), float(sets.sdps[j]))
             for j in range(sets.offset[i], sets.offset[i + 1])
         ]
-        if chosen:
-            chosen[0] = replace(chosen[0], lower=lower)
+        if of_row:  # only the surest of the smallest sets has a lower bound
+            of_row[0] = replace(of_row[0], lower=lower)
         return replace(
             answer,
-            sufficient_sets=tuple(chosen),
-            best_set=chosen[0] if chosen else None,
+            sufficient_sets=tuple(of_row),
+            best_set=of_row[place - int(sets.offset[i])] if of_row else None,
             is_search_complete=bool(sets.is_complete[i]),
         )
 

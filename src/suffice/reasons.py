@@ -136,7 +136,7 @@ class RowReasons:
     refusal : Refusal or None, default=None
         Why an adverse outcome has no reasons.
     best_set : SufficientSet or None, default=None
-        The set whose variables are the reasons; None if it was not searched, or there is none.
+        The set whose variables are the reasons, one of the smallest; None if it was not searched, or there is none.
     sufficient_sets : tuple of SufficientSet, default=()
         All sufficient sets of the row.
     rule : Rule or None, default=None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.checks import check_number
-from suffice._table.frames import as_frame
+from suffice._table.noisy_rows import noise_of_columns, noisy_copies
 from suffice.explainer import SufficientExplainer
 from suffice.rules import Rule
 from suffice.words import counted
@@ -115,12 +115,8 @@ def rule_stability(
     if not len(of_rows):
         raise ValueError("`X` has no rows: there is nothing to repeat.")
     training, _ = of_rows.training
-    noise = {
-        column.source: (scale * _deviation(training.numbers(column.source)), column.kind == "whole")
-        for column in of_rows[0].columns
-        if column.kind != "category" and column.part is None
-    }
-    copies = _noisy_copies(X, training.names, noise, int(n_copies), rng)
+    noise = noise_of_columns(training, of_rows.columns, scale)
+    copies = noisy_copies(X, training.names, noise, int(n_copies), rng)
     outcomes = None if y is None else np.repeat(np.asarray(y), n_copies)
     of_copies = explainer.explain(copies, outcomes, sets="minimal", progress=progress)
 
@@ -145,10 +141,6 @@ def rule_stability(
     return Stability(
         np.array(n_rules), np.array(n_sets), same_rule, same_set, same_outcome, float(scale), int(n_copies)
     )
-
-
-def _deviation(values: Floats) -> float:
-    return float(np.nanstd(values)) if not np.isnan(values).all() else 0.0
 
 
 def rule_keys(rules: Sequence[Rule | None], training: Any) -> list[Hashable]:
@@ -180,38 +172,3 @@ def rule_keys(rules: Sequence[Rule | None], training: Any) -> list[Hashable]:
         columns = tuple(condition.name for condition in rule.conditions)
         keys.append((rule.outcome if rule.interval is None else None, columns, covered[rule.conditions]))
     return keys
-
-
-def _noisy_copies(
-    X: Any, names: tuple[str, ...], noise: Mapping[int, tuple[float, bool]], n_copies: int, rng: np.random.Generator
-) -> Any:
-    """Make a table of the kind of `X` in which the copies of a row stand together."""
-    frame = as_frame(X)
-    if frame is not None and all(isinstance(name, str) for name in frame.columns):
-        import narwhals.stable.v2 as nw
-
-        repeated = frame[np.repeat(np.arange(len(frame)), n_copies).tolist()]
-        for source, (deviation, is_whole) in noise.items():
-            column = repeated[names[source]]
-            values = _with_noise(column.cast(nw.Float64).to_numpy(), deviation, is_whole, rng)
-            # A model that predicts the copies should get whole numbers where it was fitted on whole numbers.
-            is_kept = column.dtype.is_integer() and not np.isnan(values).any()
-            if column.dtype.is_unsigned_integer():
-                values = np.maximum(values, 0)
-            series = nw.new_series(names[source], values, nw.Float64, backend=repeated.implementation)
-            repeated = repeated.with_columns(series.cast(column.dtype) if is_kept else series)
-        return repeated.to_native()
-    rows = frame.to_numpy() if frame is not None else X
-    array = np.asarray(rows)
-    if array.dtype.kind in "US":  # NumPy has turned the numbers of a list with text into text
-        array = np.asarray(rows, dtype=object)
-    array = np.repeat(array, n_copies, axis=0)
-    array = array.astype(np.float64) if array.dtype.kind in "iuf" else array
-    for source, (deviation, is_whole) in noise.items():
-        array[:, source] = _with_noise(array[:, source].astype(np.float64), deviation, is_whole, rng)
-    return array
-
-
-def _with_noise(values: Floats, deviation: float, is_whole: bool, rng: np.random.Generator) -> Floats:
-    noisy = values + rng.normal(scale=deviation, size=len(values))
-    return np.round(noisy) if is_whole else noisy

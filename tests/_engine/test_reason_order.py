@@ -1,15 +1,14 @@
-"""The order of reasons: against the oracle, ties, and over which sets losses are counted."""
+"""Which set holds the reasons and in which order: against the oracle, and ties."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from oracle import Oracle, trees_of
 from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
 
-from suffice._engine.reason_order import losses_of_best_sets, rank_by_loss
+from suffice._engine.reason_order import choose_sets, losses_of_sets, rank_by_loss
 from suffice._engine.search import find_sufficient_sets
 
 NAMES = ["delta", "alpha", "gamma", "beta", "epsilon"]
@@ -30,49 +29,42 @@ def explainer(request):
     return regressor(pi=0.6, alpha=0.3).fit(X, NUMBERS)
 
 
-def test_losses_and_their_order_equal_the_oracle(explainer):
+def test_the_set_its_losses_and_their_order_equal_the_oracle(explainer):
     state, matrix, outcomes, sets = searched(explainer, X[:40])
-    losses = losses_of_best_sets(state, matrix, outcomes, sets)
+    chosen = choose_sets(state, matrix, outcomes, sets)
+    losses = losses_of_sets(state, matrix, outcomes, sets, chosen)
     y = CLASSES if state.classes is not None else NUMBERS
     oracle = Oracle(trees_of(explainer.forest_), X, y, explainer.min_node_size_)
-    n_several = 0
+    n_several = n_not_best = 0
     for i in range(40):
         n_sets = sets.n_by_row()[i]
         if not n_sets:
-            assert losses[i] == {}
+            assert (chosen[i], losses[i]) == (-1, {})
             continue
         of_row = [S for row, S in sets.by_row() if row == i]
         interval = outcomes.intervals
         outcome = outcomes.values[i] if interval is None else tuple(interval[i].tolist())
-        expected = oracle.reason_order(matrix[i], outcome, of_row[0], of_row, NAMES)
+        best = oracle.reason_set(matrix[i], outcome, of_row)
+        assert sets.members(sets.masks[chosen[i]]) == best
+        expected = oracle.reason_order(matrix[i], outcome, best, of_row, NAMES)
         named = {NAMES[v]: loss for v, loss in losses[i].items()}
         shares = {NAMES[v]: sum(v in S for S in of_row) / n_sets for v in losses[i]}
         assert rank_by_loss(named, shares) == [name for name, _ in expected]
         for name, loss in expected:
             assert named[name] == pytest.approx(float(loss), abs=1e-12)
         n_several += len(expected) > 1
+        n_not_best += best != of_row[0]
     assert n_several > 5
-
-
-def test_the_mean_loss_counts_all_sufficient_sets(explainer):
-    state, matrix, outcomes, sets = searched(explainer)
-    means = losses_of_best_sets(state, matrix, outcomes, sets, "mean")
-    for i, mean in enumerate(means):
-        of_row = [(S, sdp) for (row, S), sdp in zip(sets.by_row(), sets.sdps.tolist(), strict=True) if row == i]
-        for variable, loss in mean.items():
-            falls = [
-                sdp - explainer.sdp(ROWS[[i]], [[u for u in S if u != variable]])[0] if variable in S else 0.0
-                for S, sdp in of_row
-            ]
-            assert loss == pytest.approx(np.mean(falls), abs=1e-12)
-    assert any(len(mean) > 1 for mean in means)
+    assert n_not_best > 0
 
 
 def test_the_same_bits_for_any_number_of_threads(explainer):
-    one = searched(explainer.with_settings(n_jobs=1))
-    three = searched(explainer.with_settings(n_jobs=3))
-    for order in ("best", "mean"):
-        assert losses_of_best_sets(*one, order) == losses_of_best_sets(*three, order)
+    answers = []
+    for n_jobs in (1, 3):
+        found = searched(explainer.with_settings(n_jobs=n_jobs))
+        chosen = choose_sets(*found)
+        answers.append((chosen, losses_of_sets(*found, chosen)))
+    assert answers[0] == answers[1]
 
 
 def test_ties_are_decided_by_the_lxi_and_then_by_the_name():

@@ -630,3 +630,35 @@ def test_the_page_writes_numbers_as_the_cards_do(show):
         page.wait_for_selector(f"#row-{i} .facts")
         texts = page.locator(f"#row-{i} .facts > :not(.key)").all_inner_texts()[:7]
         assert texts == [format_number(value) for value in X.iloc[i].astype("float32").tolist()]
+
+
+@pytest.fixture(scope="module")
+def reasoned():
+    X = table(300)
+    y = pd.Series(np.where(X["hour"] > 11, "busy", "calm"), name="traffic")
+    forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
+    return X, SufficientExplainer(forest, pi=0.8, random_state=0).fit(X, y)
+
+
+def test_the_cards_of_rows_state_their_reasons(reasoned):
+    X, explainer = reasoned
+    explanations = explainer.explain(X[:20], progress=False)
+    reasons = explainer.reasons(X[:20], adverse="busy", progress=False)
+    page = make_report(explanations, reasons=reasons)
+    data = data_of(page)
+    for i, answer in enumerate(reasons):
+        assert data["reasons"][data["rows"]["reasons"][i]] == [answer.lead, *map(str, answer.reasons)]
+    assert "<h2>Reasons</h2>" in page
+    assert "Reasons</h2>" not in make_report(explanations)
+    assert "reasons" not in data_of(make_report(explanations))["rows"]
+
+
+def test_reasons_of_other_rows_are_refused(reasoned):
+    X, explainer = reasoned
+    explanations = explainer.explain(X[:20], progress=False)
+    with pytest.raises(TypeError, match=r"`reasons` must be what `explainer.reasons` returns, got list"):
+        make_report(explanations, reasons=[])
+    with pytest.raises(ValueError, match="those of 3 rows, but 20 are explained"):
+        make_report(explanations, reasons=explainer.reasons(X[:3], progress=False))
+    with pytest.raises(ValueError, match="`reasons` are those of other rows: row 0 has other values"):
+        make_report(explanations, reasons=explainer.reasons(X[1:21].reset_index(drop=True), progress=False))

@@ -1,12 +1,12 @@
-"""In which order the variables of a row's best set are its reasons: docs/method.md, section 8.
+"""Which of a row's smallest sets holds its reasons, and in which order: docs/method.md, section 8.
 
 What is lost without a variable is the fall of the SDP when it is taken out of the set.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,68 @@ from suffice._engine.outcomes import Outcomes
 from suffice._engine.search import FoundSets
 from suffice._table.variables import VariableSet
 
-ReasonOrder: TypeAlias = Literal["best", "mean"]
-"""Over which sufficient sets the loss of a variable is counted: the best one, or the mean over all of them."""
-ORDER: ReasonOrder = "best"
 # Sums of the same numbers in another order differ in the last digits, which must not decide.
 N_DIGITS = 12
 
 
-def losses_of_best_sets(
-    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets, order: ReasonOrder = ORDER
+def choose_sets(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets) -> list[int]:
+    """Choose the sufficient set of each row that holds its reasons.
+
+    Among the sets of the smallest size it is the one with the variables that add most alone, whatever their SDP: which
+    of these sets has the highest SDP changes with the seed of the forest (`python -m benchmarks.reason_stability`).
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The fitted state.
+    X : ndarray of shape (n_rows, n_columns), float32
+        The rows.
+    outcomes : Outcomes
+        The outcome of each row.
+    sets : FoundSets
+        Their sufficient sets, the smallest first.
+
+    Returns
+    -------
+    list of int
+        The place of the set among all sets of `sets`; -1 for a row without any.
+    """
+    sizes, offset = sets.sizes(), sets.offset.tolist()
+    smallest: list[list[tuple[int, VariableSet]]] = []
+    for begin, end in itertools.pairwise(offset):
+        places = range(begin, begin + int(np.count_nonzero(sizes[begin:end] == sizes[begin])) if end > begin else begin)
+        smallest.append([(place, sets.members(sets.masks[place])) for place in places])
+    gains = _gains(fitted, X, outcomes, [sorted({v for _, S in of for v in S}) for of in smallest])
+    chosen = []
+    for of_row, gain in zip(smallest, gains, strict=True):
+        if not of_row:
+            chosen.append(-1)
+            continue
+        # The sets are sorted by their SDP: between equal gains the surest comes first.
+        chosen.append(min(of_row, key=lambda item: (sorted(-gain[v] for v in item[1]), item[0]))[0])
+    return chosen
+
+
+def _gains(
+    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, variables: Sequence[Sequence[int]]
 ) -> list[dict[int, float]]:
-    """Compute what is lost without each variable of the best set of each row.
+    """Compute what each variable of a row adds to the SDP of the empty set, alone."""
+    rows = np.array([row for row, of in enumerate(variables) for _ in of], dtype=np.intp)
+    alone = [(v,) for of in variables for v in of]
+    sdps = fitted.projected.sdp(X[rows], alone, outcomes.take(rows), fitted.settings.n_threads).tolist()
+    empty = fitted.projected.sdp(X, [()] * len(X), outcomes, fitted.settings.n_threads).tolist()
+    place, gains = 0, []
+    for of, nothing in zip(variables, empty, strict=True):
+        own = sdps[place : place + len(of)]
+        gains.append({v: round(sdp - nothing, N_DIGITS) for v, sdp in zip(of, own, strict=True)})
+        place += len(of)
+    return gains
+
+
+def losses_of_sets(
+    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets, chosen: Sequence[int]
+) -> list[dict[int, float]]:
+    """Compute what is lost without each variable of the chosen set of each row.
 
     Parameters
     ----------
@@ -38,29 +89,18 @@ def losses_of_best_sets(
         The outcome of each row.
     sets : FoundSets
         Their sufficient sets.
-    order : {"best", "mean"}, default="best"
-        "best": the fall of the SDP of the best set. "mean": the mean over all sufficient sets, where a set without the
-        variable loses nothing.
+    chosen : sequence of int
+        The place of the set of each row, as `choose_sets` returns it.
 
     Returns
     -------
     list of dict of int to float
-        For each row the loss of each variable of its best set; nothing for a row without a sufficient set.
+        For each row the loss of each variable of its set; nothing for a row without a sufficient set.
     """
-    has_set = sets.n_by_row() > 0
-    best = [sets.members(mask) if has else () for mask, has in zip(sets.best_masks, has_set.tolist(), strict=True)]
-    if order == "best":
-        falls = _falls(fitted, X, outcomes, list(enumerate(best)), sets.best_sdps)
-        return [dict(zip(S, fall, strict=True)) for S, fall in zip(best, falls, strict=True)]
-    pairs = sets.by_row()
-    falls = _falls(fitted, X, outcomes, pairs, sets.sdps)
-    n_sets = sets.n_by_row().tolist()
-    losses: list[dict[int, float]] = [dict.fromkeys(S, 0.0) for S in best]
-    for (row, S), fall in zip(pairs, falls, strict=True):
-        for variable, lost in zip(S, fall, strict=True):
-            if variable in losses[row]:
-                losses[row][variable] += lost / n_sets[row]
-    return losses
+    members = [sets.members(sets.masks[place]) if place >= 0 else () for place in chosen]
+    sdps = np.array([sets.sdps[place] if place >= 0 else 0.0 for place in chosen], dtype=np.float64)
+    falls = _falls(fitted, X, outcomes, list(enumerate(members)), sdps)
+    return [dict(zip(S, fall, strict=True)) for S, fall in zip(members, falls, strict=True)]
 
 
 def _falls(

@@ -70,12 +70,31 @@ def reasons_card(reasons: Reasons) -> str:
     badge = element("div", "badge", f"{n_adverse - n_refused} of {n_adverse} with reasons")
     parts: list[Html] = [head("Reasons", [counted(len(reasons), "row")], badge)]
     parts += [element("div", "part saying", line) for line in str(reasons).splitlines()[:2]]
+    parts += reason_counts(reasons)
+    return card(*parts, element("div", "part note", "reasons[0] shows one row."))
+
+
+def reason_counts(reasons: Reasons) -> list[Html]:
+    """Draw how many rows have each code, and how many were refused.
+
+    Parameters
+    ----------
+    reasons : Reasons
+        The reasons.
+
+    Returns
+    -------
+    list of Html
+        At most two parts.
+    """
+    n_adverse = reasons.n_adverse
+    parts: list[Html] = []
     codes = list(reasons.code_counts.items())
     if codes:
         shares = [(code, n / n_adverse, str(n)) for code, n in codes[:MAX_CODES]]
         more = f"and {len(codes) - MAX_CODES} more" if len(codes) > MAX_CODES else ""
         parts.append(part("How many rows have a code", "", bars(shares, more=more)))
-    if n_refused:
+    if reasons.n_refused:
         counts = [(REFUSALS[kind], n / n_adverse, str(n)) for kind, n in reasons.refusals.items()]
         parts.append(part("Refused, for a person to look at", "", bars(counts, "plain")))
-    return card(*parts, element("div", "part note", "reasons[0] shows one row."))
+    return parts

@@ -22,21 +22,30 @@ from suffice._show.change_cards import change_parts
 from suffice._show.markup import Html, bar, element, facts, part, read_template
 from suffice._show.picture import importance_shares
 from suffice._show.quality_parts import quality_parts, report_quality
+from suffice._show.reason_cards import reason_counts
 from suffice._show.report_data import report_data
 from suffice._show.summary import Summary, summarize
 from suffice.changes_of_rows import Changes
 from suffice.explanation import NO_SIGNAL
 from suffice.explanations import Explanations
 from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.reasons import Reasons
 from suffice.words import counted, format_confidence, format_percent, format_probability, format_value
 
 MAX_IMPORTANCES = 15
+N_COMPARED = 100  # rows of explanations and of reasons that are compared
 MAX_CHANGES = 50  # rows whose changes are written out
 NO_IMPORTANCE = "No variable is in a sufficient set."
 IN_COMMAND = "In the command it is --levels odds."
 
 
-def make_report(explanations: Explanations, *, title: str | None = None, changes: Changes | None = None) -> str:
+def make_report(
+    explanations: Explanations,
+    *,
+    title: str | None = None,
+    changes: Changes | None = None,
+    reasons: Reasons | None = None,
+) -> str:
     """Make the page.
 
     Parameters
@@ -47,6 +56,8 @@ def make_report(explanations: Explanations, *, title: str | None = None, changes
         What stands at the top; None names the target.
     changes : Changes, default=None
         What would change the outcomes of rows, which then has a section of its own.
+    reasons : Reasons, default=None
+        The reasons of the same rows, which the cards of rows then state.
 
     Returns
     -------
@@ -55,10 +66,11 @@ def make_report(explanations: Explanations, *, title: str | None = None, changes
     """
     if not isinstance(explanations, Explanations):
         raise TypeError(f"`explanations` must be what `explain` returns, got {type(explanations).__name__}.")
+    _check_reasons(explanations, reasons)
     about = explanations.about
     script = read_template("report.js")
     style = read_template("card.css") + read_template("report.css")
-    data, summary = report_data(explanations), summarize(explanations)
+    data, summary = report_data(explanations, reasons), summarize(explanations)
     heading = title if title is not None else f"Explanations of {about['target']}"
     return _fill(
         read_template("report.html"),
@@ -75,6 +87,7 @@ def make_report(explanations: Explanations, *, title: str | None = None, changes
             "interval": _about_interval(about),
             "incomplete": _about_incomplete(summary),
             "settings": _settings(explanations),
+            "reasons": _reasons(reasons),
             "changes": _changes(changes),
             "style": style,
             "script": script,
@@ -82,6 +95,40 @@ def make_report(explanations: Explanations, *, title: str | None = None, changes
             "data": embed_json(data),
         },
     )
+
+
+def _check_reasons(explanations: Explanations, reasons: Any) -> None:
+    """Refuse reasons of other rows."""
+    if reasons is None:
+        return
+    if not isinstance(reasons, Reasons):
+        raise TypeError(f"`reasons` must be what `explainer.reasons` returns, got {type(reasons).__name__}.")
+    if len(reasons) != len(explanations):
+        raise ValueError(
+            f"`reasons` are those of {len(reasons)} rows, but {len(explanations)} are explained: pass the reasons of "
+            "the same rows, in the same order."
+        )
+    values = [dict(pair for _, columns in row.values for pair in columns) for row in explanations[:N_COMPARED]]
+    for i, own in enumerate(values):
+        if any(_differ(own.get(name, value), value) for name, value in reasons[i].values.items()):
+            raise ValueError(f"`reasons` are those of other rows: row {i} has other values than the explained row.")
+
+
+def _differ(first: Any, second: Any) -> bool:
+    """Compare two numbers of a row. The forest sees float32; labels do not count, as rare ones share a name."""
+    if not isinstance(first, float | int) or not isinstance(second, float | int):
+        return False
+    return not math.isclose(first, second, rel_tol=1e-6)
+
+
+def _reasons(reasons: Reasons | None) -> Html:
+    """Sum up the reasons of all rows, or write nothing."""
+    if reasons is None:
+        return Html("")
+    lines = [element("p", "", line) for line in str(reasons).splitlines()]
+    lines.append(element("p", "note", "The cards of the rows state their reasons; the search finds their words."))
+    counts = [element("div", "panel", counted_part) for counted_part in reason_counts(reasons)]
+    return element("section", "", element("h2", "", "Reasons"), *lines, element("div", "panels", *counts))
 
 
 def _changes(changes: Changes | None) -> Html:

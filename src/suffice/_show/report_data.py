@@ -38,6 +38,7 @@ from suffice.explanation import N_LISTED, Explanation
 from suffice.explanations import Explanations
 from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.reasons import Reasons
 from suffice.rules import Condition
 from suffice.words import AT_LEAST, format_number, format_probability
 
@@ -56,13 +57,15 @@ class _Distinct(Generic[Key]):
         return self.position_of.setdefault(key, len(self.position_of))
 
 
-def report_data(explanations: Explanations) -> dict[str, Any]:
+def report_data(explanations: Explanations, reasons: Reasons | None = None) -> dict[str, Any]:
     """Write what the page draws.
 
     Parameters
     ----------
     explanations : Explanations
         The explanations.
+    reasons : Reasons, default=None
+        The reasons of the same rows.
 
     Returns
     -------
@@ -76,6 +79,9 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
     for explanation in explanations:
         writer.add(explanation)
     lines, writer.rows["line"] = _lines(explanations, boxes)
+    of_reasons: _Distinct[tuple[str, ...]] = _Distinct()
+    if reasons is not None:
+        writer.rows["reasons"] = [of_reasons.place((answer.lead, *map(str, answer.reasons))) for answer in reasons]
     return {
         "target": about["target"],
         "names": _names(explanations),
@@ -105,6 +111,7 @@ def report_data(explanations: Explanations) -> dict[str, Any]:
         "mores": list(writer.mores.position_of),
         "chips": list(boxes.chips.position_of),
         "lines": lines,
+        "reasons": list(of_reasons.position_of),
         "rows": writer.rows,
     }
 

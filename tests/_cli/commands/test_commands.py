@@ -11,6 +11,8 @@ from shop import command
 import suffice
 from suffice._cli.main import run
 
+COMMANDS = ["demo", "fit", "explain", "report", "rules", "letters", "stability", "info"]
+
 
 def test_the_version(capsys):
     assert command("--version") == 0
@@ -21,10 +23,10 @@ def test_the_version(capsys):
 def test_the_help_lists_the_commands(args, capsys):
     assert run(args) == 0
     text = capsys.readouterr().out
-    assert all(f" {name} " in text for name in ("demo", "fit", "explain", "report", "rules", "info"))
+    assert all(f" {name} " in text for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", ["demo", "fit", "explain", "report", "rules", "info"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_examples(name, capsys):
     assert run([name, "--help"]) == 0
     text = capsys.readouterr().out

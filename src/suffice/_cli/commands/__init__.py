@@ -10,7 +10,21 @@ from typing import Annotated
 
 import typer
 
-from suffice._cli.commands import certify, change, demo, explain, fit, info, reasons, report, rules, verify, web_app
+from suffice._cli.commands import (
+    certify,
+    change,
+    demo,
+    explain,
+    fit,
+    info,
+    letters,
+    reasons,
+    report,
+    rules,
+    stability,
+    verify,
+    web_app,
+)
 from suffice._cli.printing import say
 
 cli = typer.Typer(
@@ -32,6 +46,8 @@ cli.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 cli.command("report", epilog=report.EXAMPLES)(report.report)
 cli.command("rules", epilog=rules.EXAMPLES)(rules.rules)
 cli.command("certify", epilog=certify.EXAMPLES)(certify.certify)
+cli.command("letters", epilog=letters.EXAMPLES)(letters.letters)
+cli.command("stability", epilog=stability.EXAMPLES)(stability.stability)
 cli.command("app", epilog=web_app.EXAMPLES)(web_app.app)
 cli.command("info", epilog=info.EXAMPLES)(info.info)
 

@@ -226,6 +226,13 @@
     return details;
   }
 
+  function reasonsPart(i) {
+    if (!rows.reasons) return null;
+    const [lead, ...texts] = data.reasons[rows.reasons[i]];
+    const listed = texts.map((text) => make("div", "", text));
+    return make("div", "part", make("div", "title", "Reasons"), ...(listed.length ? listed : [make("div", "note", lead)]));
+  }
+
   function card(i) {
     const nEnough = sets[rows.sets[i][0]].length - 1;
     const badge = rows.nSets[i] ? make("div", "badge", data.badges[nEnough]) : make("div", "badge none", words.noSet);
@@ -236,6 +243,7 @@
       make("div", "head", title, badge),
       careNote(i),
       make("div", "part saying", data.leads[rows.lead[i]]),
+      reasonsPart(i),
       outcomeRange(i),
       ...ruleParts(i),
       advicePart(i),
@@ -378,7 +386,8 @@
   function haystack(i) {
     const values = columns.map((column) => `${column.name} = ${valueText(column, column.values[i])}`);
     const rule = rows.box[i] < 0 ? "" : searchedText(rows.box[i], conclusion(i));
-    return [label(i), `${data.target} = ${outcomeText(i)}`, ...values, rule, ""].join("; ").toLowerCase();
+    const reasons = rows.reasons ? data.reasons[rows.reasons[i]] : [];
+    return [label(i), `${data.target} = ${outcomeText(i)}`, ...values, rule, ...reasons, ""].join("; ").toLowerCase();
   }
 
   const everyRow = Array.from({ length: N_ROWS }, (_, i) => i);

@@ -14,6 +14,7 @@ from suffice._io.files import read_table
 from suffice._io.limits import UPLOAD_VARIABLE
 from suffice._io.saved_content import MARK
 from suffice._io.sources import is_packed, unpack
+from suffice.code_book import CodeBook
 from suffice.explainer import SufficientExplainer
 
 MAX_UPLOAD = 200 * 2**20  # bytes that a browser may send; `UPLOAD_VARIABLE` limits what they become in memory
@@ -39,11 +40,7 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
     notes : list of str
         What the reader had to guess.
     """
-    shown = PurePath(name.replace("\\", "/")).name[:100] or "The file"
-    try:
-        data = base64.b64decode(content.partition(",")[2], validate=True)
-    except (binascii.Error, ValueError):
-        raise ValueError(f"{shown} did not arrive whole: try again.") from None
+    shown, data = _decode(content, name)
     if len(data) > MAX_UPLOAD:
         raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
     was_packed, data = is_packed(data), unpack(data, shown, UPLOAD_VARIABLE)
@@ -59,6 +56,40 @@ def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> 
             return _read(path, data, text_columns)
         except Exception as error:  # a broken file can make its reader raise anything
             raise ValueError(str(error).replace(str(path), shown)) from None
+
+
+def _decode(content: str, name: str) -> tuple[str, bytes]:
+    """Return the name of an uploaded file as it is shown, and its bytes."""
+    shown = PurePath(name.replace("\\", "/")).name[:100] or "The file"
+    try:
+        return shown, base64.b64decode(content.partition(",")[2], validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError(f"{shown} did not arrive whole: try again.") from None
+
+
+def read_code_book_upload(content: str, name: str) -> CodeBook:
+    """Read an uploaded code book.
+
+    Parameters
+    ----------
+    content : str
+        A data URL, as the browser sends it.
+    name : str
+        The name of the file: .json for JSON, otherwise CSV.
+
+    Returns
+    -------
+    CodeBook
+        The code book.
+    """
+    shown, data = _decode(content, name)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("codes.json" if PurePath(shown).suffix.lower() == ".json" else "codes.csv")
+        path.write_bytes(data)
+        try:
+            return CodeBook.read(path)
+        except (ValueError, TypeError) as error:
+            raise ValueError(str(error).replace(str(path), shown).replace(path.name, shown)) from None
 
 
 def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, list[str]]:

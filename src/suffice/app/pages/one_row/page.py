@@ -23,6 +23,7 @@ from suffice.app.pages.one_row.answers import (
 from suffice.app.pages.one_row.changes import change
 from suffice.app.pages.one_row.editors import editors, training_ends
 from suffice.app.pages.one_row.lookalikes import line_columns
+from suffice.app.pages.one_row.reasons import reasons_panel, register_reasons
 from suffice.app.pages.one_row.stability import register_stability, stability_panel
 from suffice.app.pages.one_row.what_would import register_what_would, what_would_panel
 from suffice.app.parts import charts, pieces
@@ -84,6 +85,7 @@ def layout(workspace: Workspace, view: View) -> html.Div:
             pieces.panel(
                 "Rule", html.Div(answer.rule, id="rule"), note="of the chosen set, on the training data", wide=True
             ),
+            reasons_panel(workspace),
             what_would_panel(workspace),
             stability_panel(),
             *_figure_panels(workspace),
@@ -340,6 +342,7 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
     _connect_answers(app, desk)
     register_stability(app, desk, jobs)
     register_what_would(app, desk)
+    register_reasons(app, desk)
     app.callback(
         Output("browser", "getRowsResponse"),
         Input("browser", "getRowsRequest"),
