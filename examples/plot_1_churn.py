@@ -51,8 +51,8 @@ explanations[0]
 
 # %%
 # The rule says how far the values may move: the contract stays monthly, and the tenure has an upper bound. It lies
-# below the 12 months of the law, since near the border the forest is less sure than the level of 0.9. The curve shows the
-# probability along the tenure.
+# below the 12 months of the law, since near the border the forest is less sure than the level of 0.9.
+# The curve shows the probability along the tenure.
 
 explanations.plot("curve", variable="tenure")
 
