@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 from suffice import FidelityWarning, SufficientExplainer
-from suffice._engine.forest import choose_rows, rows_out_of_bag
+from suffice._engine.forest import choose_rows, rows_out_of_bag, why_other_leaves
 
 X, LABELS = make_classification(n_samples=200, n_features=5, random_state=0)
 _, NUMBERS = make_regression(n_samples=200, n_features=5, random_state=0)
@@ -190,3 +190,11 @@ def test_a_forest_comes_back_from_a_pickle_with_a_core_of_its_own():
     assert again.core is not fitted.core
     table = X.astype(np.float32)
     np.testing.assert_array_equal(again.predict_leaves(table, 1), fitted.predict_leaves(table, 1))
+
+
+def test_rows_that_an_old_scikit_learn_misplaced_are_its_fault():
+    """The message blamed the table that was passed. scikit-learn 1.6.0 fails so on most tables with missing values."""
+    whole, holes = np.zeros((2, 1), np.float32), np.array([[0.0], [np.nan]], np.float32)
+    assert "before version 1.8, scikit-learn can put rows on the wrong side" in why_other_leaves(holes, "1.7.2")
+    for X_and_version in ((whole, "1.7.2"), (holes, "1.8.0"), (holes, "1.10.dev0")):
+        assert "pass the very `X`" in why_other_leaves(*X_and_version)

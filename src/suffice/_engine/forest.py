@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -27,6 +28,18 @@ _FAULTY_SPLIT = (
     "that its own predictions do not follow. Use scikit-learn 1.8 or later, fill in the missing values, or fit with a "
     "larger `min_samples_leaf`."
 )
+
+_MISPLACED = (
+    "The training rows do not fall into the leaves of the forest as they did when it was fitted: before version 1.8, "
+    "scikit-learn can put rows on the wrong side of a split on a column with missing values. Use scikit-learn 1.8 or "
+    "later, which needs Python 3.11, or fill in the missing values."
+)
+
+
+def why_other_leaves(X: NDArray[np.float32], sklearn_version: str) -> str:
+    """Say why rows do not fall into the leaves that they were in when the forest was fitted."""
+    is_old = tuple(int(part) for part in sklearn_version.split(".")[:2]) < (1, 8)
+    return _MISPLACED if is_old and np.isnan(X).any() else OTHER_TABLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +81,7 @@ class FittedForest:
             try:
                 core.add_trees(trees=[self._core_tree(tree) for tree in some])
             except _core.OtherTableError:
-                raise ValueError(OTHER_TABLE) from None
+                raise ValueError(why_other_leaves(self.X, sklearn.__version__)) from None
             values += [tree.value for tree in some]
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "values", tuple(values))
