@@ -32,6 +32,7 @@ def zipped():
     [
         ("a.csv", b"", "a.csv is empty."),
         ("a.csv", b" \n\n", "a.csv is empty."),
+        ("a.csv", b"\xef\xbb\xbf", "a.csv is empty."),
         ("a.csv", gzip.compress(b"", mtime=0), "a.csv is empty."),
         ("a.csv", b"a,b\n", "a.csv has a header, but no rows."),
         ("a.csv", b"\xef\xbb\xbfa,b\n\n", "a.csv has a header, but no rows."),

@@ -52,7 +52,9 @@ def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = T
     separator = _find_separator(text)
     check_memory(len(text) + TEXT * (text.count(separator) + text.count("\n")), name, limit)
     records = _records(text, separator, name)
-    _, header = next(records)
+    _, header = next(records, (0, []))
+    if not header:  # only a mark of the encoding, or lines of blanks
+        raise ValueError(f"{name} is empty.")
     names = _name_columns(header, name)
     sample, is_plain = _check_records(records, names, name)
     mark = re.escape(separator)

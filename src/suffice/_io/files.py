@@ -12,6 +12,7 @@ import io
 import mmap
 import os
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -118,6 +119,32 @@ def read_table(
         _check_extent(frame.width, frame.height, name)
         check_memory(_spread_size(frame), name, limit)
     return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
+
+
+def read_with_notes(source: str, text_columns: Collection[str], limit: str) -> tuple[pl.DataFrame, list[str]]:
+    """Read a table file, and collect what the reader had to guess.
+
+    Parameters
+    ----------
+    source : str
+        The path.
+    text_columns : collection of str
+        Columns of a CSV file that hold text even if they look like something else.
+    limit : str
+        The environment variable that holds the memory which the table may take: see `memory_limit`.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+        The table.
+    notes : list of str
+        The guesses.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read_table(source, text_columns=text_columns, limit=limit)
+    notes = [str(w.message).replace(source, "The file") for w in caught if issubclass(w.category, UserWarning)]
+    return frame, list(dict.fromkeys(notes))
 
 
 _SIZES: dict[str, Callable[[Any], DeclaredSize]] = {"parquet": parquet_size, "arrow": arrow_size}

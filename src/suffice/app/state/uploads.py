@@ -5,19 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 import tempfile
-import warnings
 from collections.abc import Collection
 from pathlib import Path, PurePath
 from typing import Any
 
-from suffice._io.files import read_table
-from suffice._io.limits import UPLOAD_VARIABLE
+from suffice._io.apart import run_apart
+from suffice._io.limits import UPLOAD_VARIABLE, memory_limit
 from suffice._io.saved_content import MARK
 from suffice._io.sources import is_packed, unpack
 from suffice.code_book import CodeBook
 from suffice.explainer import SufficientExplainer
 
 MAX_UPLOAD = 200 * 2**20  # bytes that a browser may send; `UPLOAD_VARIABLE` limits what they become in memory
+_N_TIMES = 6  # the memory of a reader, as a multiple of that of the table
+_FOR_THREADS = 2**29
 MAX_COLUMNS = 5000  # with more, the lists of names alone make a page slow
 
 
@@ -95,13 +96,12 @@ def read_code_book_upload(content: str, name: str) -> CodeBook:
 def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, list[str]]:
     if data.startswith(MARK):
         return SufficientExplainer.load(path), []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        frame = read_table(str(path), text_columns=text_columns, limit=UPLOAD_VARIABLE)
+    arguments = (str(path), tuple(text_columns), UPLOAD_VARIABLE)
+    max_bytes = _N_TIMES * memory_limit(UPLOAD_VARIABLE) + _FOR_THREADS
+    frame, notes = run_apart("suffice._io.files:read_with_notes", *arguments, max_bytes=max_bytes)
     if frame.width > MAX_COLUMNS:
         raise ValueError(
             f"{path} has {frame.width} columns, and the app takes at most {MAX_COLUMNS}: leave some out, or fit by the "
             "command `suffice fit`."
         )
-    notes = [str(w.message).replace(str(path), "The file") for w in caught if issubclass(w.category, UserWarning)]
-    return frame, list(dict.fromkeys(notes))
+    return frame, notes

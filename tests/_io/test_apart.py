@@ -1,0 +1,36 @@
+"""Work in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from suffice._io.apart import run_apart
+
+
+def test_the_result_and_the_refusal_come_back():
+    assert run_apart("json:loads", "[1, 2]", max_bytes=2**30) == [1, 2]
+    assert run_apart("os:getpid", max_bytes=2**30) != os.getpid()
+    with pytest.raises(ValueError, match="Expecting value: line 1"):
+        run_apart("json:loads", "[1,", max_bytes=2**30)
+    with pytest.raises(ValueError, match=r"^Something is wrong with the program: KeyError\.$"):
+        run_apart("operator:getitem", {}, 0, max_bytes=2**30)
+    with pytest.raises(ValueError, match=r"^Something is wrong with the program: SystemExit\.$"):
+        run_apart("sys:exit", 3, max_bytes=2**30)
+
+
+def test_a_process_that_dies_ends_only_its_work():
+    """A reader that aborted took the app with it, and the work of everybody else."""
+    with pytest.raises(ValueError, match=r"^The process that did this work has ended \(signal 6\)"):
+        run_apart("os:abort", max_bytes=2**30)
+    with pytest.raises(ValueError, match=r"has ended \(exit code 7\)"):
+        run_apart("os:_exit", 7, max_bytes=2**30)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process by its data")
+def test_a_process_takes_no_more_memory_than_it_may():
+    assert len(run_apart("operator:mul", b"x", 10**6, max_bytes=2**27)) == 10**6
+    with pytest.raises(ValueError, match=r"^There is not enough memory for this"):
+        run_apart("operator:mul", b"x", 2**28, max_bytes=2**27)
