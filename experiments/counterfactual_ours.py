@@ -24,6 +24,8 @@ VARIANTS = (LEAST, INSIDE, CHOSEN, REGIONAL, DEFAULTS)
 # As in the authors' program: the rows that grew the trees are counted, and large sets are allowed.
 AUTHORS = {"counts": "bootstrap", "pi": 0.9}
 MAX_SIZE, N_CHOSEN = 5, 10
+# The least change is the end of a box itself, so that it can be compared with points inside.
+AT_THE_END = {"pi": 0.9, "min_plausibility": 0.05, "margin": 0.0}
 LEAST_OF_NUMBERS = 0.01  # a narrow interval is rarely reached: the least plausibility for it
 OTHER_SEED = 100  # the isolation forest that chooses is not the one that judges
 
@@ -87,7 +89,7 @@ class OursOnTable:
         dict of str to OurAnswers
             For each of `VARIANTS`.
         """
-        limits: dict[str, Any] = {"max_size": self.plan.pick(MAX_SIZE, 3, 2), "pi": AUTHORS["pi"]}
+        limits: dict[str, Any] = {"max_size": self.plan.pick(MAX_SIZE, 3, 2), **AT_THE_END}
         if not problem.is_class:
             limits["min_plausibility"] = LEAST_OF_NUMBERS
         one, many = {"n": 1, **limits}, {"n": N_CHOSEN, "sets": "all", **limits}

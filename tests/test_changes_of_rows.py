@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from loans import loan_explainer, make_loans
 
+from suffice._table.encoding import Column
+from suffice.changes import move_text
+
 
 @pytest.fixture(scope="module")
 def explainer():
@@ -37,3 +40,12 @@ def test_points_are_the_rows_at_their_best_change(explainer):
         assert points.iloc[i]["account"] == expected["account"]
         assert points.iloc[i]["income"] == expected["income"]
     assert np.array_equal(changes.has_change, [answer.best is not None for answer in changes])
+
+
+def test_categories_with_words_of_the_sentence_stand_in_quotes():
+    """German credit: "from 0 to 200 DM to no account" had two readings."""
+    labels = ("0 to 200 DM", "no account", "unknown or none")
+    column = Column("account", 0, "category", labels=tuple((label,) for label in labels))
+    text = move_text(column, "0 to 200 DM", "no account", 0.0, 0.0, labels[1:])
+    assert text == 'from "0 to 200 DM" to no account or "unknown or none"'
+    assert move_text(column, None, "no account", 0.0, 0.0, ("no account",)) == "from missing to no account"

@@ -412,11 +412,11 @@ def move_text(column: Column, before: Any, after: Any, low: float, high: float, 
     if after is None:
         return f"from {format_value(before)} to missing"
     if column.kind == "category":
-        others = [format_label(label) for label in labels if label != after]
-        shown = [format_label(after), *others[: N_LISTED - 1]]
+        others = [_quoted(label) for label in labels if label != after]
+        shown = [_quoted(after), *others[: N_LISTED - 1]]
         more = f" or {len(others) - N_LISTED + 1} more" if len(others) >= N_LISTED else ""
         listed = " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 and not more else [", ".join(shown)])
-        return f"from {format_value(before)} to {listed}{more}"
+        return f"from {format_value(before) if before is None else _quoted(before)} to {listed}{more}"
     if math.isinf(high):
         end = f"at least {format_value(low)}"
     elif math.isinf(low):
@@ -426,3 +426,10 @@ def move_text(column: Column, before: Any, after: Any, low: float, high: float, 
     if before is None:
         return f"from missing to {end}"
     return f"from {format_value(before)} {'up' if after > before else 'down'} to {end}"
+
+
+def _quoted(label: Any) -> str:
+    """Write a category; in quotes if it holds words of the sentence around it: "from 0 to 5 to 9" has two readings."""
+    text = format_label(label)
+    is_unclear = any(word in text for word in (" to ", " or ", " and ", ","))
+    return f'"{text}"' if is_unclear and not text.startswith('"') else text
