@@ -11,7 +11,9 @@
 # make kernels-arm   the NEON build of the kernels, emulated
 # make experiments, make experiments-quick   the paper's tables and figures
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
+# make sanitize   tests and fuzz of the core under address, undefined and thread sanitizers; SANITIZE= runs a short form
 PYTHON ?= python3
+SANITIZE ?= --whole
 MINUTES ?= 10
 PYTHON_OF_PEERS ?= python3.12
 PYTHON_LOWEST ?= python3.10
@@ -86,6 +88,10 @@ honesty: .venv/installed-test
 
 fuzz: .venv/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)
+
+sanitize: .venv/installed-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz.sanitize address $(SANITIZE)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.sanitize thread $(SANITIZE)
 
 # The paper's experiments, in an environment of their own: the other methods need old and many packages.
 experiments: .venv-experiments/installed .venv-alibi/installed

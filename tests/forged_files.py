@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -116,7 +117,7 @@ def _change_header(header, rng):
     if isinstance(place, dict) and rng.random() < 0.1:
         del place[key]
     else:
-        place[key] = ODD[int(rng.integers(len(ODD)))]
+        place[key] = deepcopy(ODD[int(rng.integers(len(ODD)))])
 
 
 def _change_array(arrays, rng):

@@ -12,14 +12,16 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 
 
-def memory_limit(variable: str = TABLE_VARIABLE) -> int:
-    """Return the number of bytes that a table may take in memory.
+def memory_limit(variable: str = TABLE_VARIABLE, default: int | None = None) -> int:
+    """Return the number of bytes that a file may take in memory.
 
     Parameters
     ----------
     variable : {"SUFFICE_MAX_TABLE", "SUFFICE_MAX_UPLOAD"}, default="SUFFICE_MAX_TABLE"
         The environment variable that changes the limit: of a file that the user names, 4 GiB by default, or of one that
         is uploaded to the app, 1 GiB by default. It holds a number of bytes, or a number with K, M or G.
+    default : int, default=None
+        The limit without it, for other variables than these two.
 
     Returns
     -------
@@ -28,7 +30,7 @@ def memory_limit(variable: str = TABLE_VARIABLE) -> int:
     """
     text = os.environ.get(variable, "").strip()
     if not text:
-        return _DEFAULTS[variable]
+        return _DEFAULTS[variable] if default is None else default
     match = _SIZE.fullmatch(text)
     if match is None or not int(match[1]):
         raise ValueError(f"{variable} must be a number of bytes, or a number with K, M or G such as 8G, got {text!r}.")

@@ -312,6 +312,8 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     trees = read_forest(header, reader, len(X), n_classes)
     check_matrix(X, encoding, trees.takes_missing)
     variables, candidates = read_variables(header, encoding)
+    if settings.min_size > len(candidates):
+        raise ValueError(f"`min_size` is {settings.min_size}, but it has only {len(candidates)} candidates")
     min_node_size = read_whole(header["min_node_size"], 1, 2**31)
     if not isinstance(header["target"], str) or not isinstance(header["task_reason"], str):
         raise ValueError("its outcome has no proper name")

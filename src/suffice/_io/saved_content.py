@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from suffice._io.limits import memory_limit
 
 MARK = b"SUFFICE\n"
 # 1: version 0.1, which counts the rows that a tree drew. 2: `radius` is the square of the distance.
@@ -37,8 +38,8 @@ class Memory:
     """
 
     def __init__(self, n_file: int, max_bytes: int | None = None) -> None:
-        limit = max_bytes if max_bytes is not None else _limit_of_environment()
-        self._limit = max(LEAST_LIMIT, TIMES_SIZE * n_file) if limit is None else limit
+        default = max(LEAST_LIMIT, TIMES_SIZE * n_file)
+        self._limit = memory_limit(LIMIT_VARIABLE, default) if max_bytes is None else max_bytes
         self._used = 0
 
     def take(self, n_bytes: int, what: str) -> None:
@@ -58,15 +59,6 @@ class Memory:
                 f"{self._limit:,}. If you trust the file, raise the limit: set {LIMIT_VARIABLE}, or load it with "
                 "`max_bytes`"
             )
-
-
-def _limit_of_environment() -> int | None:
-    text = os.environ.get(LIMIT_VARIABLE, "").strip()
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ValueError(f"the environment variable {LIMIT_VARIABLE} must be a number of bytes, got {text!r}")
-    return int(text)
 
 
 def split_content(content: memoryview, shown: str) -> tuple[int, Any, memoryview]:

@@ -1,0 +1,86 @@
+"""Run the core under sanitizers: ``python -m fuzz.sanitize {address,thread} [--whole]``.
+
+The core is built once more with ``-fsanitize``, and tests and fuzz run with it: every read outside an array, every
+undefined operation and every race ends the process. The short form takes a minute once the core is built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SANITIZERS = {"address": "address,undefined", "thread": "thread"}
+LIBRARIES = {"address": ["libasan.so", "libubsan.so"], "thread": ["libtsan.so"]}
+# Python itself frees little at its end, and the C++ exceptions of other libraries are not checked.
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0:ignore_noninstrumented_modules=1",
+}
+# The finder of the editable install would import the core of every day.
+SITE = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
+"""
+
+
+def build(kind: str) -> Path:
+    """Build the core with a sanitizer. Returns the folder of a package that has it."""
+    build_folder, package = ROOT / "build" / f"sanitize-{kind}", ROOT / "build" / f"sanitize-{kind}-package"
+    cmake = Path(sys.executable).with_name("cmake")  # that of the environment: a system's may be too old
+    configure = [cmake, "-S", ROOT, "-B", build_folder, "-G", "Ninja", f"-DSUFFICE_SANITIZE={SANITIZERS[kind]}"]
+    subprocess.run([*configure, f"-DPython_EXECUTABLE={sys.executable}"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([cmake, "--build", build_folder], check=True)
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(ROOT / "src" / "suffice", package / "suffice", ignore=shutil.ignore_patterns("*.so"))
+    [core] = build_folder.glob("_native*.so")
+    shutil.copy(core, package / "suffice" / "_core")
+    (package / "sitecustomize.py").write_text(SITE)
+    return package
+
+
+def run(kind: str, package: Path, command: list[str]) -> None:
+    """Run Python with the sanitized core. A report of the sanitizer is an error."""
+    names = [["g++", f"-print-file-name={name}"] for name in [*LIBRARIES[kind], "libstdc++.so"]]
+    preloaded = [subprocess.run(name, check=True, capture_output=True, text=True).stdout.strip() for name in names]
+    environment = {
+        **os.environ,
+        **OPTIONS,
+        "LD_PRELOAD": " ".join(preloaded),
+        "PYTHONPATH": os.pathsep.join([str(package), str(ROOT / "tests")]),
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "SUFFICE_SANITIZED": kind,
+    }
+    done = subprocess.run([sys.executable, *command], env=environment, check=False, cwd=ROOT)
+    if done.returncode:
+        raise SystemExit(f"{kind}: {' '.join(command)} ended with {done.returncode}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m fuzz.sanitize", description=__doc__)
+    parser.add_argument("kind", choices=SANITIZERS)
+    parser.add_argument("--whole", action="store_true", help="all tests of core and engine, and a longer fuzz")
+    options = parser.parse_args()
+    package = build(options.kind)
+    tests = ["tests/_core", "tests/_engine"] if options.whole else ["tests/_core/test_core.py"]
+    run(
+        options.kind,
+        package,
+        ["-c", "import suffice._core as core; assert 'sanitize' in core.__file__, core.__file__"],
+    )
+    pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    run(options.kind, package, [*pytest, "--deselect", "tests/_core/test_core_limits.py"])
+    n_cases, n_calls = (2000, 100_000) if options.whole else (50, 500)
+    run(options.kind, package, ["-m", "fuzz.sanitized_cases", str(n_cases)])
+    run(options.kind, package, ["-m", "fuzz.threads", "--calls", str(n_calls)])
+    sys.stdout.write(f"{options.kind}: 0 reports\n")
+
+
+if __name__ == "__main__":
+    main()
