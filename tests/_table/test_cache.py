@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import threading
+import time
 
 import pytest
 
@@ -68,3 +70,26 @@ def test_threads_get_their_own_answers():
         thread.join()
     assert not wrong
     assert len(cache) == 4
+
+
+def test_threads_never_get_the_value_of_another_key():
+    """A cache of one value kept key and value in two steps: a thread in between got the value of another key."""
+    cache, wrong = LastUsed(1), []
+
+    def work(number):
+        for i in range(500):
+            key = (number * 7 + i) % 5
+            if cache.get(key, lambda key=key: time.sleep(0) or key) != key:  # other threads run meanwhile
+                wrong.append(key)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
