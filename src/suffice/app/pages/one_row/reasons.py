@@ -66,7 +66,7 @@ def reasons_panel(workspace: Workspace) -> html.Section:
         html.Div(id="reasons"),
         dcc.Loading(drop, type="dot"),
         extra=adverse,
-        note="at most four, the one that tells most first",
+        note="at most four, the one without which most is lost first",
         wide=True,
         name="reasons-panel",
     )
