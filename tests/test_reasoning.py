@@ -83,7 +83,7 @@ def test_no_more_reasons_than_wanted_are_given_and_the_rest_is_named():
     assert len(all_of_them.reasons) == 2
     assert one.reasons == all_of_them.reasons[:1]
     left = all_of_them.reasons[1].variables[0]
-    assert one.notes == (f"The set also holds {left}: only 1 reasons are given.",)
+    assert one.notes == (f"The set also holds {left}: a row gets at most 1 reason.",)
 
 
 def test_variables_that_share_a_code_are_one_reason():

@@ -380,7 +380,8 @@ class _Work:
             values = tuple((c, answer.values[c]) for name in variables for c in self._columns(name))
             of_rule = tuple(bound for _, _, bound in entries)
             reasons.append(Reason(rank, code, entries[0][1], variables, values, loss_of[variables[0]], of_rule))
-        notes = [f"The set also holds {join(left_out)}: only {self._n} reasons are given."] if left_out else []
+        at_most = f"a row gets at most {counted(self._n, 'reason')}"
+        notes = [f"The set also holds {join(left_out)}: {at_most}."] if left_out else []
         return replace(answer, reasons=tuple(reasons), notes=(*answer.notes, *notes))
 
     def _columns(self, name: str) -> list[str]:

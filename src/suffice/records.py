@@ -285,6 +285,7 @@ class _Checker:
     def __init__(self, explainer: str, rows: Any, codes: CodeBook | None, model: Any) -> None:
         self._digest = file_digest(explainer)
         self._explainer = load_explainer_file(explainer, {"extra_columns": "ignore"})
+        self._versions = self._explainer.describe()["versions"]
         self._codes, self._model = codes, model
         self._source = None if rows is None else os.fspath(rows)
         self._tables: dict[str | None, TableFile] = {}
@@ -343,7 +344,7 @@ class _Checker:
         self._last = row if isinstance(row, int) else self._last
 
     def _note_versions(self, record: dict[str, Any], result: Verification) -> None:
-        versions, here = record.get("versions"), self._explainer.describe()["versions"]
+        versions, here = record.get("versions"), self._versions
         if versions != here and isinstance(versions, dict):
             other = [
                 f"{name} {versions.get(name)} (here {here[name]})" for name in here if versions.get(name) != here[name]

@@ -69,7 +69,8 @@ def reasons_card(reasons: Reasons) -> str:
     n_adverse, n_refused = reasons.n_adverse, reasons.n_refused
     badge = element("div", "badge", f"{n_adverse - n_refused} of {n_adverse} with reasons")
     parts: list[Html] = [head("Reasons", [counted(len(reasons), "row")], badge)]
-    parts += [element("div", "part saying", line) for line in str(reasons).splitlines()[:2]]
+    n_lines = 2 if n_adverse < len(reasons) else 1  # refusals and codes have parts of their own
+    parts += [element("div", "part saying", line) for line in str(reasons).splitlines()[:n_lines]]
     parts += reason_counts(reasons)
     return card(*parts, element("div", "part note", "reasons[0] shows one row."))
 
