@@ -72,8 +72,10 @@ def test_what_would_change_the_outcome_is_recorded_on_request():
     context = RecordContext("0" * 64, change="good")
     [record, good], _ = records_of(X.assign(**ROW).iloc[:1].reindex([0, 0]).assign(income=[20, 50]), context)
     assert record["change"]["variables"] == ["income"]
-    assert record["change"]["values"] == {"income": 31}
-    assert record["change"]["text"] == "income from 20 up to at least 31"
+    best = loan_explainer().what_if(ROW, "good")[0].best
+    assert record["change"]["values"] == best.values
+    assert record["change"]["text"] == best.sentence
+    assert record["change"]["probability"] == best.probability
     assert good["change"] is None
     # A protected variable stays as it is.
     [record], _ = records_of(ROW | {"account": "empty", "income": 50}, context, protected=["income"])
