@@ -56,6 +56,7 @@ def test_classes_take_calibrated_votes_and_numbers_count_rows():
     assert uses_votes(state)
     curve = calibration_of(state, target)
     assert calibration_of(state, target) is curve
+    assert curve.slope > 0
     votes = explainer.forest_.predict_proba(matrix)[:, 1]
     assert probabilities_at(state, target, matrix) == pytest.approx(curve.probability(votes))
     assert explainer.what_if(X[:50], "good").answers[0].pi == 0.8
