@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from suffice.set_stability import SetStability
     from suffice.signal_check import SignalCheck
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Certificate",
     "CertifiedRules",
