@@ -11,7 +11,7 @@ from release import check_release, sbom
 ROOT = Path(__file__).parents[1]
 
 # Tools: they are not in the answers, and any release of them works.
-TOOLS = {"hypothesis", "playwright", "pytest", "pytest-xdist", "pre-commit"}
+TOOLS = {"cmake", "nanobind", "hypothesis", "playwright", "pytest", "pytest-xdist", "pre-commit"}
 
 
 def project():
