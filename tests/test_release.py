@@ -27,7 +27,7 @@ def lower_bounds():
         lines += extras[name]
     bounds = {}
     for line in lines:
-        match = re.fullmatch(r"([a-z-]+)(?:\[.*\])?>=([\d.]+)", line)
+        match = re.fullmatch(r"([a-z0-9-]+)(?:\[.*\])?>=([\d.]+)", line)
         if match and match[1] not in TOOLS:
             bounds[match[1]] = match[2]
     return bounds
