@@ -3,7 +3,7 @@
 ``python tests/page_blocks.py README.md docs/start.md`` runs the blocks of these pages and writes what they print into
 the ``text`` block after each. A page is one program: a block uses the names of those before it. A comment
 ``<!-- setup: ... -->`` holds lines that run but are not shown. In ``sh`` blocks, the lines that start with ``suffice``
-run.
+run. A block after a comment ``<!-- runs in ... -->`` runs there instead.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ BLOCK = re.compile(
     r"|^<!-- setup:\n(?P<setup>.*?)-->\n",
     re.S | re.M,
 )
+RUNS_ELSEWHERE = re.compile(r"^<!-- runs in .* -->\n\Z", re.M)
 COMMAND = re.compile(r"^suffice (?!app\b)[^#\n]*", re.M)  # the app does not end by itself; it has tests of its own
 
 
@@ -60,6 +61,8 @@ def run_page(text):
         warnings.simplefilter("error", UserWarning)  # ours
         warnings.filterwarnings("ignore", message="One column alone is enough")
         for block in BLOCK.finditer(text):
+            if RUNS_ELSEWHERE.search(text, 0, block.start()):
+                continue
             if block["setup"] is not None:
                 run_python(block["setup"], names)
             elif block["kind"] == "python":
