@@ -13,7 +13,7 @@ import pandas as pd
 from suffice import SufficientExplainer
 
 
-def make_customers(n, seed):
+def make_customers(n: int, seed: int) -> tuple[pd.DataFrame, pd.Series]:
     """Make customers, and whether they leave."""
     rng = np.random.default_rng(seed)
     customers = pd.DataFrame(
