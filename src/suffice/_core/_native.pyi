@@ -115,6 +115,7 @@ def search(
     n_threads: int,
     progress: Progress = None,
     needs_nearest: bool = True,
+    n_together: int = 0,
 ) -> dict[str, NDArray[Any]]: ...
 
 class SetCells:

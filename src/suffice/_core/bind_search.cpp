@@ -1,5 +1,14 @@
 // The search for sufficient sets.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
 #include "bindings.hpp"
+#include "distinct_rows.hpp"
+#include "lockstep_search.hpp"
 #include "parallel.hpp"
 #include "search.hpp"
 
@@ -8,25 +17,78 @@ namespace {
 
 // So many rows are given to a thread at a time.
 constexpr std::size_t kRowsTogether = 8;
+// From this many rows on, it is worth looking which of them no split tells apart.
+constexpr std::size_t kManyRows = 100;
 
+// What all searches of one call share.
+struct SearchCall {
+    const PyProjection& owner;
+    const Rows& rows;
+    const SearchOptions& options;
+    std::size_t n_threads;
+    const std::function<void(std::size_t)>& watch;  // called with the number of rows done
+    std::vector<SearchResult>& results;             // by row
+};
+
+using RowNumbers = std::span<const std::uint32_t>;
+
+// Searches each of some rows alone.
 template <class Set>
-std::vector<SearchResult> search_rows(const PyProjection& owner, const Rows& rows, const SearchOptions& options,
-                                      std::size_t n_threads, const std::function<void(std::size_t)>& watch) {
-    const Projection& projection = owner.get();
-    std::vector<SearchResult> results(rows.size());
+void search_alone(const SearchCall& call, RowNumbers numbers, const std::function<void(std::size_t)>& watch) {
+    const Projection& projection = call.owner.get();
     StopFlag stop{false};
     // One thread is enough, and single variables are not kept: the memory of the search before will do.
-    const bool are_few = rows.size() <= kRowsTogether || (n_threads == 1 && rows.size() < Search<Set>::kManyRows);
-    auto spare = are_few ? std::static_pointer_cast<Search<Set>>(owner.spare().take()) : nullptr;
-    if (spare && !spare->set_options(options)) spare = nullptr;
-    if (are_few && !spare) spare = std::make_shared<Search<Set>>(projection, options, rows.size());
+    const bool are_few =
+        numbers.size() <= kRowsTogether || (call.n_threads == 1 && numbers.size() < Search<Set>::kManyRows);
+    auto spare = are_few ? std::static_pointer_cast<Search<Set>>(call.owner.spare().take()) : nullptr;
+    if (spare && !spare->set_options(call.options)) spare = nullptr;
+    if (are_few && !spare) spare = std::make_shared<Search<Set>>(projection, call.options, numbers.size());
     const auto make_worker = [&] {
-        auto search = are_few ? spare : std::make_shared<Search<Set>>(projection, options, rows.size());
-        return [&, search](std::size_t i) { results[i] = search->run(rows.row(i), rows.outcome(i), stop); };
+        auto search = are_few ? spare : std::make_shared<Search<Set>>(projection, call.options, numbers.size());
+        return [&, search](std::size_t i) {
+            call.results[numbers[i]] = search->run(call.rows.row(numbers[i]), call.rows.outcome(numbers[i]), stop);
+        };
     };
-    for_each_row(rows.size(), are_few ? 1 : n_threads, stop, make_worker, watch, kRowsTogether);
-    if (are_few) owner.spare().put(spare);
-    return results;
+    for_each_row(numbers.size(), are_few ? 1 : call.n_threads, stop, make_worker, watch, kRowsTogether);
+    if (are_few) call.owner.spare().put(spare);
+}
+
+// Searches some rows in step, `n_together` at a time.
+template <class Set>
+void search_in_step(const SearchCall& call, const SearchOptions& options, RowNumbers numbers, std::size_t n_together,
+                    const std::function<void(std::size_t)>& watch) {
+    const std::size_t n_threads = std::max<std::size_t>(1, call.n_threads);
+    const std::size_t n = std::min(n_together, (numbers.size() + n_threads - 1) / n_threads);
+    StopFlag stop{false};
+    const auto make_worker = [&] {
+        auto search = std::make_shared<LockstepSearch<Set>>(call.owner.get(), options);
+        return [&, search](std::size_t part) {
+            const RowNumbers own = numbers.subspan(part * n, std::min(n, numbers.size() - part * n));
+            search->run(call.rows, own, call.results.data(), stop);
+        };
+    };
+    const auto watch_rows = [&](std::size_t n_parts) { watch(std::min(n_parts * n, numbers.size())); };
+    for_each_row(numbers.empty() ? 0 : (numbers.size() + n - 1) / n, n_threads, stop, make_worker, watch_rows, 1);
+}
+
+// Searches rows in step if there are enough of them. Those for which one variable is enough are many and soon done: the
+// others are collected first, so that as many as possible of them go in step.
+template <class Set>
+void search_rows(const SearchCall& call, std::vector<std::uint32_t> numbers, const LockstepPlan& plan) {
+    if (plan.n_together <= 1 || numbers.size() < plan.least_rows) return search_alone<Set>(call, numbers, call.watch);
+    const std::size_t n_rows = numbers.size();
+    if (call.options.minimal_only && call.options.min_size <= 1 && call.options.max_size > 1) {
+        SearchOptions singles = call.options;
+        singles.max_size = 1;
+        singles.needs_nearest = false;
+        search_in_step<Set>(call, singles, numbers, LockstepPlan::kMostRows, [&](std::size_t) { call.watch(0); });
+        std::erase_if(numbers, [&](std::uint32_t i) { return !call.results[i].sufficient.empty(); });
+        for (const std::uint32_t i : numbers) call.results[i] = {};
+    }
+    const std::size_t n_done = n_rows - numbers.size();
+    const auto watch = [&](std::size_t n) { call.watch(n_done + n); };
+    if (numbers.size() < plan.least_rows) return search_alone<Set>(call, numbers, watch);
+    search_in_step<Set>(call, call.options, numbers, plan.n_together, watch);
 }
 
 // Appends a set as two words; bit 0 of the first word stands for variable 0.
@@ -42,8 +104,10 @@ struct SearchArrays {
     std::vector<double> sdps, best_sdps, best_squares, nearly_sdps, nearly_squares;
     Flags is_complete;
 
-    explicit SearchArrays(const std::vector<SearchResult>& results) {
-        for (const SearchResult& result : results) {
+    // `of_row` has the position of each row's result.
+    SearchArrays(const std::vector<SearchResult>& results, RowNumbers of_row) {
+        for (const std::uint32_t position : of_row) {
+            const SearchResult& result = results[position];
             for (const ScoredSet& set : result.sufficient) {
                 append_words(masks, set.variables);
                 sdps.push_back(set.sdp);
@@ -60,16 +124,35 @@ struct SearchArrays {
     }
 };
 
+DistinctRows every_row(std::size_t n_rows) {
+    DistinctRows rows;
+    rows.first.resize(n_rows);
+    std::iota(rows.first.begin(), rows.first.end(), 0u);
+    rows.of_row = rows.first;
+    return rows;
+}
+
 nb::dict search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
-                const nb::object& progress, bool needs_nearest) {
+                const nb::object& progress, bool needs_nearest, std::size_t n_together) {
     options.needs_nearest = needs_nearest;
     const Projection& p = projection.get();
     const Rows r = rows.get();
     check_columns(r.X, p.n_columns);
     auto arrays = [&] {
         const nb::gil_scoped_release release;
+        LockstepPlan plan(p, options);
+        if (n_together > 0) plan.n_together = n_together, plan.least_rows = 0;
+        const DistinctRows distinct = r.size() < kManyRows ? every_row(r.size()) : find_distinct_rows(r, p);
+        const std::function<void(std::size_t)> watch = [&, reported = watcher(&progress)](std::size_t n_done) {
+            reported(distinct.first.empty() ? 0 : n_done * r.size() / distinct.first.size());
+        };
+        std::vector<SearchResult> results(r.size());
+        const SearchCall call{projection, r, options, n_threads, watch, results};
         const auto run = p.n_variables <= kWordVariables ? search_rows<std::uint64_t> : search_rows<WideSet>;
-        return SearchArrays(run(projection, r, options, n_threads, watcher(&progress)));
+        run(call, distinct.first, plan);
+        std::vector<std::uint32_t> of_row(r.size());
+        for (std::size_t i = 0; i < of_row.size(); ++i) of_row[i] = distinct.first[distinct.of_row[i]];
+        return SearchArrays(results, of_row);
     }();
     const std::size_t n_rows = r.size(), n_sets = arrays.sdps.size();
     nb::dict out;
@@ -112,7 +195,7 @@ void bind_search(nb::module_& m) {
         .def_ro("max_sets", &SearchOptions::max_sets)
         .def_ro("n_by_row", &SearchOptions::n_by_row);
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none(), "needs_nearest"_a = true);
+          "progress"_a.none() = nb::none(), "needs_nearest"_a = true, "n_together"_a = 0);
 }
 
 }  // namespace suffice

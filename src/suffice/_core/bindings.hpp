@@ -159,7 +159,7 @@ class PyProjection {
         const nb::gil_scoped_release release;
         for (const Tree& tree : f.trees)
             projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), n_variables, few_rows));
-        projection_.singles = find_singles(projection_, span_of(variable_of));
+        find_columns(projection_, span_of(variable_of));
     }
     const Projection& get() const { return projection_; }
     Spare& spare() const { return spare_; }  // of searches

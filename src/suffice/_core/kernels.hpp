@@ -102,6 +102,9 @@ struct Kernels {
     // Keeps the rows that go the way of x, split by split, until a split would leave fewer than min_rows: those of the
     // last level of the trail. Returns whether they may be others than before.
     bool (*walk)(const Walk& walk, Trail& trail);
+    // out = in & (bits ^ flip), by words, whose number is a multiple of kWordsTogether; returns the number of ones.
+    std::size_t (*keep)(const std::uint64_t* in, const std::uint64_t* bits, std::uint64_t flip, std::size_t n_words,
+                        std::uint64_t* out);
     // alive[w] &= blocks 64 w ... 64 w + 63 that may have a row inside the interval.
     void (*overlap)(const CodeView& column, const CodeInterval& interval, std::size_t n_words, std::uint64_t* alive);
     // Rows of `in` inside the interval, without empty blocks; returns their number. `out` may be `in`.

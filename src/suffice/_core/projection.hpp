@@ -232,45 +232,44 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
     return coded;
 }
 
-// A variable of one column, with the thresholds of all trees on it, ascending.
-struct SingleColumn {
-    std::int32_t column = -1;  // -1: the variable has several columns, or none
-    std::vector<float> thresholds;
-};
-
 struct Projection {
     std::size_t n_variables = 0;
     std::size_t n_columns = 0;  // of the table
     const Forest* forest = nullptr;
     std::vector<CodedTree> trees;
-    std::vector<SingleColumn> singles;  // by variable
+    std::vector<std::vector<float>> thresholds;      // by column of the table: those of all trees, ascending
+    std::vector<std::vector<std::int32_t>> columns;  // by variable
 
     std::size_t n_bytes() const {
         std::size_t n = 0;
         for (const CodedTree& tree : trees) n += tree.n_bytes();
-        for (const SingleColumn& single : singles) n += single.thresholds.size() * sizeof(float);
+        for (const std::vector<float>& t : thresholds) n += t.size() * sizeof(float);
         return n;
+    }
+
+    // Values of a column with the same code are on the same side of every split. Missing values have the largest code.
+    std::uint32_t code(std::int32_t column, float value) const {
+        const std::vector<float>& t = thresholds[static_cast<std::size_t>(column)];
+        return value == value ? code_of(t, value) : static_cast<std::uint32_t>(t.size()) + 1;
     }
 };
 
-inline std::vector<SingleColumn> find_singles(const Projection& projection, std::span<const std::int32_t> variable_of) {
-    std::vector<SingleColumn> singles(projection.n_variables);
-    std::vector<std::size_t> n_columns(projection.n_variables, 0);
-    for (std::size_t column = 0; column < variable_of.size(); ++column) {
-        if (variable_of[column] == kNoVariable) continue;
-        const auto variable = static_cast<std::size_t>(variable_of[column]);
-        singles[variable].column = ++n_columns[variable] == 1 ? static_cast<std::int32_t>(column) : -1;
-    }
+// Fills in the columns of the variables and the thresholds on them.
+inline void find_columns(Projection& projection, std::span<const std::int32_t> variable_of) {
+    projection.columns.resize(projection.n_variables);
+    projection.thresholds.resize(variable_of.size());
+    for (std::size_t column = 0; column < variable_of.size(); ++column)
+        if (variable_of[column] != kNoVariable)
+            projection.columns[static_cast<std::size_t>(variable_of[column])].push_back(
+                static_cast<std::int32_t>(column));
     for (const CodedTree& tree : projection.trees)
         for (const CodedNode& node : tree.nodes)
-            if (singles[node.variable].column >= 0) singles[node.variable].thresholds.push_back(node.threshold);
-    for (SingleColumn& single : singles) {
-        std::sort(single.thresholds.begin(), single.thresholds.end());
-        single.thresholds.erase(std::unique(single.thresholds.begin(), single.thresholds.end()),
-                                single.thresholds.end());
-        single.thresholds.shrink_to_fit();
+            projection.thresholds[static_cast<std::size_t>(tree.columns[node.column].column)].push_back(node.threshold);
+    for (std::vector<float>& t : projection.thresholds) {
+        std::sort(t.begin(), t.end());
+        t.erase(std::unique(t.begin(), t.end()), t.end());
+        t.shrink_to_fit();
     }
-    return singles;
 }
 
 inline void check_variables(std::span<const std::int32_t> variable_of, std::size_t n_variables, std::size_t n_columns) {

@@ -16,6 +16,7 @@
 #include "kernels.hpp"
 #include "projection.hpp"
 #include "rows.hpp"
+#include "squared_weights.hpp"
 
 namespace suffice {
 
@@ -124,7 +125,8 @@ class RowView {
           variable_of_(projection.n_variables),
           bit_of_(projection.n_variables),
           has_few_outcomes_(projection.forest->y_values.size() <= kFewOutcomes),
-          trees_(projection.trees.size()) {
+          trees_(projection.trees.size()),
+          weight_sum_(projection) {
         std::iota(variable_of_.begin(), variable_of_.end(), std::uint8_t{0});
         std::iota(bit_of_.begin(), bit_of_.end(), std::uint8_t{0});
     }
@@ -262,31 +264,14 @@ class RowView {
 
     // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S.
     double squared_weights(Set S) {
-        weight_.resize(projection_.forest->X.n_rows, 0.0);
-        weighted_.clear();
         const Members<Set> members(S);
         for (std::size_t t = 0; t < n_trees(); ++t) {
             TreeView& view = trees_[t];
             visit(t, view, members);
-            const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_, row_);
-            const std::vector<std::uint32_t>& rows = projection_.forest->trees[t].rows;
-            const double weight = 1.0 / static_cast<double>(cell.n_rows);
-            const auto add = [&](std::size_t position) {
-                if (weight_[rows[position]] == 0.0) weighted_.push_back(rows[position]);
-                weight_[rows[position]] += weight;
-            };
-            if (cell.is_whole)
-                for (std::size_t i = 0; i < cell.n_rows; ++i) add(i);
-            else
-                for_each_position(cell.rows, add);
+            weight_sum_.add(t, finder_.find(projection_.trees[t], view.departures, min_node_size_, row_));
         }
         last_share_ = -1.0;
-        double sum = 0.0;
-        for (const std::uint32_t row : weighted_) {
-            sum += weight_[row] * weight_[row];
-            weight_[row] = 0.0;
-        }
-        return sum / static_cast<double>(n_trees() * n_trees());
+        return weight_sum_.take_squares();
     }
 
   private:
@@ -408,8 +393,7 @@ class RowView {
     std::vector<TreeView> trees_;
     std::uint8_t visited_variable_[8 * sizeof(Set)];  // by member of the set that was visited last
     std::uint8_t is_effective_[8 * sizeof(Set)];      // whether it has an effect
-    std::vector<double> weight_;                      // by training row: k times its weight
-    std::vector<std::uint32_t> weighted_;             // the rows that have some
+    WeightSum weight_sum_;
     Departures::Scratch scratch_;
     CellFinder finder_;
     double last_share_ = -1.0;  // of the cell that was found last; negative if it is not known

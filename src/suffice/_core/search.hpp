@@ -17,74 +17,10 @@
 #include "rounding.hpp"
 #include "row_view.hpp"
 #include "rows.hpp"
+#include "searched_sets.hpp"
 #include "single_sums.hpp"
 
 namespace suffice {
-
-struct SearchOptions {
-    double pi = 0.9;
-    std::size_t min_node_size = 1;
-    std::size_t min_size = 1;
-    std::size_t max_size = kMaxVariables;
-    bool minimal_only = false;                   // stop after the first size that has a sufficient set
-    std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
-    // How many variables the sets of two and more are made of, chosen at each row by their SDP there. 0: all of them.
-    std::size_t n_by_row = 0;
-    // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
-    // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
-    std::vector<double> least_sdp;
-    bool needs_nearest = true;  // whether rows without a sufficient set get the set of highest SDP
-};
-
-struct ScoredSet {
-    WideSet variables;
-    double sdp;
-};
-
-struct SearchResult {
-    std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
-    ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the set of highest SDP
-    double best_squares = 1.0;          // the sum of the squared weights behind its SDP
-    // The smallest set that keeps nearly all of the SDP of `best`; `best` itself if that is sufficient and small.
-    ScoredSet nearly{0, 0.0};
-    double nearly_squares = 1.0;
-    bool is_complete = true;  // whether all sets were searched; false if there are more than `max_sets`
-};
-
-// All sets of `size` of the variables (ascending numbers), in ascending order of their masks.
-template <class Set>
-class SetsOfSize {
-  public:
-    SetsOfSize(std::span<const std::uint8_t> variables, std::size_t size)
-        : variables_(variables), chosen_(size), is_done_(size > variables.size()) {
-        for (std::size_t i = 0; i < size && !is_done_; ++i) choose(i, i);
-    }
-    bool is_done() const { return is_done_; }
-    Set set() const { return set_; }
-    // Always inlined: the loops over sets then keep the whole state in registers.
-    [[gnu::always_inline]] void advance() {
-        // The first that can move up by one does so; those before it start again.
-        std::size_t j = 0;
-        while (j + 1 < chosen_.size() && chosen_[j] + 1 == chosen_[j + 1]) ++j;
-        is_done_ = chosen_.empty() || chosen_[j] + 1 == variables_.size();
-        if (is_done_) return;
-        for (std::size_t i = 0; i <= j; ++i) set_ &= ~bit(chosen_[i]);
-        choose(j, chosen_[j] + 1);
-        for (std::size_t i = 0; i < j; ++i) choose(i, i);
-    }
-
-  private:
-    Set bit(std::size_t position) const { return Set{1} << variables_[position]; }
-    void choose(std::size_t i, std::size_t position) {
-        chosen_[i] = position;
-        set_ |= bit(position);
-    }
-
-    std::span<const std::uint8_t> variables_;
-    std::vector<std::size_t> chosen_;  // positions in `variables_`, ascending
-    bool is_done_;
-    Set set_ = 0;
-};
 
 template <class Set>
 class Search {
@@ -98,7 +34,6 @@ class Search {
           is_kept_(n_rows >= kManyRows),
           row_(projection, options.min_node_size),
           single_sums_(projection, projection.forest->y_values.size()),
-          single_squares_(projection, 1),
           every_(projection.n_variables),
           order_(projection.trees.size()) {
         std::iota(every_.begin(), every_.end(), std::uint8_t{0});
@@ -132,7 +67,8 @@ class Search {
             result.nearly = smallest_near(result.best);
         } else {
             result.nearly = result.best = result.sufficient.front();
-            if (count(static_cast<Set>(result.best.variables)) > kMany) result.nearly = smallest_near(result.best);
+            if (count_members(static_cast<Set>(result.best.variables)) > kMany)
+                result.nearly = smallest_near(result.best);
         }
         result.best_squares = squares(result.best);
         result.nearly_squares =
@@ -151,10 +87,6 @@ class Search {
         std::size_t n_trees;
     };
 
-    // The sum of squared weights is rounded: six equal weights must not count as fewer than six rows.
-    static constexpr double kSlightlyMore = 1.0 + 1e-9;
-    // More than two sums of the same shares in different orders differ, by tree.
-    static constexpr double kOrderRounding = 1e-12;
     // How many sets go through the trees together, so that the rows of a tree stay in the cache for all of them.
     static constexpr std::size_t kBatch = 4096;
     // How many sets a tree tells apart on average if the sums of all sets are computed together.
@@ -168,14 +100,8 @@ class Search {
     static constexpr std::size_t kWorthAnOrder = 8;
     static constexpr std::size_t kMaxOrdered = 12;
     static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-    // How many sets are completed first when the one of highest SDP is looked for.
-    static constexpr std::size_t kFirstGuesses = 16;
     // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
     static constexpr std::size_t kMaxDropped = 1 << 16;
-    // The share of the highest SDP that a set must keep to come near it.
-    static constexpr double kNearly = 0.95;
-    // A sufficient set of more variables than a person holds in mind: a smaller one that comes near it is looked for.
-    static constexpr int kMany = 4;
 
     void find_sufficient(SearchResult& result) {
         std::vector<ScoredSet>& sufficient = result.sufficient;
@@ -444,10 +370,7 @@ class Search {
         std::size_t n_living = 0;
         for (const Partial& set : living_) {
             if (is_stopped()) break;
-            const double n_rows = kSlightlyMore / row_.squared_weights(set.variables);
-            const std::size_t last = options_.least_sdp.size() - 1;
-            const std::size_t n = n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last;
-            if (set.sum >= sum_to_reach(options_.least_sdp[n], row_.n_trees()))
+            if (set.sum >= sum_to_reach(options_.least_sdp_of(row_.squared_weights(set.variables)), row_.n_trees()))
                 living_[n_living++] = set;
             else
                 drop(set);
@@ -494,9 +417,9 @@ class Search {
         Partial best{static_cast<Set>(highest.variables), highest.sdp * static_cast<double>(row_.n_trees()),
                      row_.n_trees()};
         for_each_dropped([&](Partial& set) {
-            const int size = count(set.variables);
-            if (size >= count(static_cast<Set>(highest.variables)) || size > count(best.variables)) return;
-            if (size == count(best.variables)) return challenge(best, set);
+            const std::size_t size = count_members(set.variables), n_best = count_members(best.variables);
+            if (size >= count_members(static_cast<Set>(highest.variables)) || size > n_best) return;
+            if (size == n_best) return challenge(best, set);
             while (bound(set) >= needed && set.n_trees < row_.n_trees() && !is_stopped()) advance(set);
             if (set.n_trees == row_.n_trees() && set.sum >= needed) best = set;
         });
@@ -539,14 +462,8 @@ class Search {
     }
 
     bool comes_before(const Partial& a, const Partial& b) const {
-        const int n_a = count(a.variables), n_b = count(b.variables);
+        const std::size_t n_a = count_members(a.variables), n_b = count_members(b.variables);
         return n_a != n_b ? n_a < n_b : named(a.variables) < named(b.variables);
-    }
-
-    static int count(Set set) {
-        int n = std::popcount(static_cast<std::uint64_t>(set));
-        if constexpr (sizeof(Set) > 8) n += std::popcount(static_cast<std::uint64_t>(set >> 64));
-        return n;
     }
 
     static bool is_single(Set set) { return set != 0 && (set & (set - 1)) == 0; }
@@ -570,13 +487,6 @@ class Search {
     bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
     std::size_t last_size() const { return std::min(options_.max_size, variables_.size()); }
 
-    // Whether `set` contains one of the first n sufficient sets.
-    static bool has_subset(const std::vector<ScoredSet>& sufficient, std::size_t n, Set set) {
-        for (std::size_t i = 0; i < n; ++i)
-            if ((static_cast<Set>(sufficient[i].variables) & ~set) == 0) return true;
-        return false;
-    }
-
     SearchOptions options_;
     const StopFlag* stop_ = nullptr;
     bool is_kept_;
@@ -584,7 +494,6 @@ class Search {
     const float* x_ = nullptr;
     RankRange outcome_;
     SingleSums single_sums_;               // over the trees, by value and outcome
-    SingleSums single_squares_;            // of the weights, by value
     std::vector<std::uint8_t> every_;      // all variables
     std::vector<std::uint8_t> names_;      // by bit of a set: its variable in the projection
     std::vector<std::uint8_t> variables_;  // the bits that sets are made of

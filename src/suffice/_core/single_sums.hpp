@@ -2,7 +2,6 @@
 // same cells for it, and are computed once.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,7 +9,6 @@
 
 #include "projection.hpp"
 #include "rows.hpp"
-#include "thresholds.hpp"
 
 namespace suffice {
 
@@ -24,14 +22,13 @@ class SingleSums {
     // The number for the value of x and an outcome, to be filled in if it is NaN. nullptr if it is not kept: variables
     // of several columns, and tables that would be large.
     double* find(std::size_t variable, const float* x, std::size_t outcome) {
-        const SingleColumn& single = projection_.singles[variable];
-        const std::size_t n_codes = single.thresholds.size() + 2;
-        if (single.column < 0 || n_codes * n_outcomes_ > kMaxNumbers || outcome >= n_outcomes_) return nullptr;
+        const std::vector<std::int32_t>& columns = projection_.columns[variable];
+        if (columns.size() != 1 || outcome >= n_outcomes_) return nullptr;
+        const std::size_t n_codes = projection_.thresholds[static_cast<std::size_t>(columns[0])].size() + 2;
+        if (n_codes * n_outcomes_ > kMaxNumbers) return nullptr;
         std::vector<double>& numbers = numbers_[variable];
         if (numbers.empty()) numbers.assign(n_codes * n_outcomes_, std::numeric_limits<double>::quiet_NaN());
-        const float value = x[single.column];
-        const std::size_t code = std::isnan(value) ? n_codes - 1 : code_of(single.thresholds, value);
-        return &numbers[code * n_outcomes_ + outcome];
+        return &numbers[projection_.code(columns[0], x[columns[0]]) * n_outcomes_ + outcome];
     }
 
   private:

@@ -1,0 +1,112 @@
+// What is searched, what was found, and the sets that are gone through.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "projection.hpp"
+
+namespace suffice {
+
+// The sum of squared weights is rounded: six equal weights must not count as fewer than six rows.
+inline constexpr double kSlightlyMore = 1.0 + 1e-9;
+// More than two sums of the same shares in different orders differ, by tree.
+inline constexpr double kOrderRounding = 1e-12;
+// How many sets are completed first when the one of highest SDP is looked for.
+inline constexpr std::size_t kFirstGuesses = 16;
+// The share of the highest SDP that a set must keep to come near it.
+inline constexpr double kNearly = 0.95;
+// A sufficient set of more variables than a person holds in mind: a smaller one that comes near it is looked for.
+inline constexpr std::size_t kMany = 4;
+
+struct SearchOptions {
+    double pi = 0.9;
+    std::size_t min_node_size = 1;
+    std::size_t min_size = 1;
+    std::size_t max_size = kMaxVariables;
+    bool minimal_only = false;                   // stop after the first size that has a sufficient set
+    std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
+    // How many variables the sets of two and more are made of, chosen at each row by their SDP there. 0: all of them.
+    std::size_t n_by_row = 0;
+    // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
+    // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
+    std::vector<double> least_sdp;
+    bool needs_nearest = true;  // whether rows without a sufficient set get the set of highest SDP
+
+    // The SDP that a set with this sum of squared weights must reach; not for an empty `least_sdp`.
+    double least_sdp_of(double squares) const {
+        const double n_rows = kSlightlyMore / squares;
+        const std::size_t last = least_sdp.size() - 1;
+        return least_sdp[n_rows < static_cast<double>(last) ? static_cast<std::size_t>(n_rows) : last];
+    }
+};
+
+struct ScoredSet {
+    WideSet variables;
+    double sdp;
+};
+
+struct SearchResult {
+    std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
+    ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the set of highest SDP
+    double best_squares = 1.0;          // the sum of the squared weights behind its SDP
+    // The smallest set that keeps nearly all of the SDP of `best`; `best` itself if that is sufficient and small.
+    ScoredSet nearly{0, 0.0};
+    double nearly_squares = 1.0;
+    bool is_complete = true;  // whether all sets were searched; false if there are more than `max_sets`
+};
+
+// All sets of `size` of the variables (ascending numbers), in ascending order of their masks.
+template <class Set>
+class SetsOfSize {
+  public:
+    SetsOfSize(std::span<const std::uint8_t> variables, std::size_t size)
+        : variables_(variables), chosen_(size), is_done_(size > variables.size()) {
+        for (std::size_t i = 0; i < size && !is_done_; ++i) choose(i, i);
+    }
+    bool is_done() const { return is_done_; }
+    Set set() const { return set_; }
+    // Always inlined: the loops over sets then keep the whole state in registers.
+    [[gnu::always_inline]] void advance() {
+        // The first that can move up by one does so; those before it start again.
+        std::size_t j = 0;
+        while (j + 1 < chosen_.size() && chosen_[j] + 1 == chosen_[j + 1]) ++j;
+        is_done_ = chosen_.empty() || chosen_[j] + 1 == variables_.size();
+        if (is_done_) return;
+        for (std::size_t i = 0; i <= j; ++i) set_ &= ~bit(chosen_[i]);
+        choose(j, chosen_[j] + 1);
+        for (std::size_t i = 0; i < j; ++i) choose(i, i);
+    }
+
+  private:
+    Set bit(std::size_t position) const { return Set{1} << variables_[position]; }
+    void choose(std::size_t i, std::size_t position) {
+        chosen_[i] = position;
+        set_ |= bit(position);
+    }
+
+    std::span<const std::uint8_t> variables_;
+    std::vector<std::size_t> chosen_;  // positions in `variables_`, ascending
+    bool is_done_;
+    Set set_ = 0;
+};
+
+// Whether `set` contains one of the first n sufficient sets.
+template <class Set>
+bool has_subset(const std::vector<ScoredSet>& sufficient, std::size_t n, Set set) {
+    for (std::size_t i = 0; i < n; ++i)
+        if ((static_cast<Set>(sufficient[i].variables) & ~set) == 0) return true;
+    return false;
+}
+
+template <class Set>
+std::size_t count_members(Set set) {
+    int n = std::popcount(static_cast<std::uint64_t>(set));
+    if constexpr (sizeof(Set) > 8) n += std::popcount(static_cast<std::uint64_t>(set >> 64));
+    return static_cast<std::size_t>(n);
+}
+
+}  // namespace suffice

@@ -1,0 +1,455 @@
+// The shares of many rows and many sets in one tree, all walks together (docs/method.md, 3.8).
+//
+// cell.hpp walks for one row and one set. Two walks that have tested the same splits with the same sides have the same
+// rows left, whatever their rows and sets are: they are in the same state. This header walks from state to state, depth
+// first, and takes all walks along that come by, so that the rows of a state are filtered once for all of them. In one
+// state, all rows of a set test the same split next: a step of a row is one comparison.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cell.hpp"
+#include "kernels.hpp"
+#include "parallel.hpp"
+#include "projection.hpp"
+#include "rows.hpp"
+
+namespace suffice {
+
+// A walk of a row, and where its share is added.
+struct SharedWalk {
+    std::uint32_t row;
+    std::uint32_t place;
+};
+
+// The walks [begin, end) are those of one set.
+template <class Set>
+struct WalksOfSet {
+    Set set;
+    std::uint32_t begin, end;
+};
+
+// The values of some rows by column, and their outcomes.
+class WalkingRows {
+  public:
+    void set(const Rows& rows, std::span<const std::uint32_t> chosen) {
+        n_rows_ = chosen.size();
+        values_.resize(rows.X.n_columns * n_rows_);
+        outcome_of_.resize(n_rows_);
+        outcomes_.clear();
+        for (std::size_t i = 0; i < n_rows_; ++i) {
+            const float* const x = rows.row(chosen[i]);
+            for (std::size_t c = 0; c < rows.X.n_columns; ++c) values_[c * n_rows_ + i] = x[c];
+            outcomes_.push_back(rows.outcome(chosen[i]));
+        }
+        const auto comes_before = [](const RankRange& a, const RankRange& b) {
+            return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi;
+        };
+        std::sort(outcomes_.begin(), outcomes_.end(), comes_before);
+        outcomes_.erase(std::unique(outcomes_.begin(), outcomes_.end()), outcomes_.end());
+        for (std::size_t i = 0; i < n_rows_; ++i) {
+            const auto at = std::lower_bound(outcomes_.begin(), outcomes_.end(), rows.outcome(chosen[i]), comes_before);
+            outcome_of_[i] = static_cast<std::uint32_t>(at - outcomes_.begin());
+        }
+    }
+    std::size_t size() const { return n_rows_; }
+    const float* column(std::int32_t c) const { return values_.data() + static_cast<std::size_t>(c) * n_rows_; }
+    std::size_t outcome_of(std::size_t row) const { return outcome_of_[row]; }
+    const std::vector<RankRange>& outcomes() const { return outcomes_; }  // the different ones
+
+  private:
+    std::size_t n_rows_ = 0;
+    std::vector<float> values_;
+    std::vector<std::uint32_t> outcome_of_;
+    std::vector<RankRange> outcomes_;
+};
+
+template <class Set>
+class SharedWalks {
+  public:
+    SharedWalks(const Projection& projection, std::size_t min_node_size)
+        : projection_(projection), min_node_size_(min_node_size) {
+        for (const CodedTree& tree : projection.trees)
+            piece_size_ = std::max(piece_size_, 8 * padded(n_blocks(tree.n_rows)));
+    }
+
+    // Adds to sums[w.place], for every walk w, the share of the tree. The walks of a set change their order.
+    void add_shares(std::size_t t, const WalkingRows& rows, std::span<const WalksOfSet<Set>> sets, SharedWalk* walks,
+                    double* sums, const StopFlag& stop) {
+        tree_ = &projection_.trees[t];
+        rows_ = &rows;
+        walks_ = walks;
+        sums_ = sums;
+        stop_ = &stop;
+        look_at_outcomes();
+        const std::size_t together =
+            std::max<std::size_t>(1, kMaxSides / std::max<std::size_t>(1, tree_->nodes.size()));
+        for (std::size_t i = 0; i < sets.size() && !is_stopped(); i += together)
+            walk_all(sets.subspan(i, std::min(together, sets.size() - i)));
+    }
+
+  private:
+    // How many sides of splits are kept at once, for as many sets as that allows: 4 MiB.
+    static constexpr std::size_t kMaxSides = std::size_t{1} << 22;
+    // With more different outcomes, the ranks of a cell are compared with each instead of bits of each outcome.
+    static constexpr std::size_t kFewOutcomes = 16;
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+    enum Side : std::uint8_t { kUnvisited, kLeft, kRight };
+
+    // A split on a set. `above` is the next split on the set above it, twice, plus 1 on its right; kNone without one.
+    struct SplitOfSet {
+        std::uint32_t node;
+        std::uint32_t above;
+    };
+
+    // The splits of a tree on one set, breadth-first.
+    struct Skeleton {
+        std::size_t begin, end;  // in splits_
+        std::size_t sides;       // in sides_: one for each node of the tree
+    };
+
+    // Walks of one set in a state. `next` is the first of its splits that has not been looked at.
+    struct Group {
+        std::uint32_t skeleton;
+        std::uint32_t next;
+        std::uint32_t begin, end;
+    };
+
+    // A split that is tested next by some groups of a state, divided into those that go left and right.
+    struct Test {
+        std::uint32_t node;
+        std::uint32_t skeleton;
+        std::uint32_t split;  // in the skeleton
+        std::uint32_t begin, middle, end;
+    };
+
+    // The groups that leave a state at one split to one side.
+    struct Step {
+        std::uint32_t node;
+        bool goes_left;
+        std::uint32_t begin, end;  // in groups_
+    };
+
+    struct State {
+        RowSet rows;  // of the training rows
+        std::size_t n_rows;
+        bool is_whole;
+        std::size_t memory;    // how many words of memory were in use before it
+        std::size_t n_groups;  // how many groups there were before it
+        std::size_t first_step, next_step, end_step;
+        std::uint32_t column;  // whose interval was cut on the way here, and what it was before
+        CodeInterval before;
+        bool has_ranks;
+    };
+
+    bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
+
+    void look_at_outcomes() {
+        const std::vector<RankRange>& outcomes = rows_->outcomes();
+        has_few_outcomes_ = outcomes.size() <= kFewOutcomes;
+        if (!has_few_outcomes_) return;
+        const std::size_t blocks = n_blocks(tree_->n_rows);
+        has_outcome_.resize(outcomes.size() * blocks);
+        n_with_outcome_.resize(outcomes.size());
+        for (std::size_t o = 0; o < outcomes.size(); ++o)
+            n_with_outcome_[o] = kernels().outcome(tree_->rank, tree_->n_rows, outcomes[o].lo, outcomes[o].hi,
+                                                   has_outcome_.data() + o * blocks);
+    }
+
+    void walk_all(std::span<const WalksOfSet<Set>> sets) {
+        make_skeletons(sets);
+        box_.assign(tree_->columns.size(), CodeInterval{0, 0, true});
+        for (std::size_t c = 0; c < box_.size(); ++c)
+            box_[c].hi = tree_->has_bits() ? ~std::uint32_t{0} : tree_->columns[c].missing_code - 1;
+        states_.clear();
+        groups_.clear();
+        steps_.clear();
+        memory_used_ = 0;
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            groups_.push_back({static_cast<std::uint32_t>(i), 0, sets[i].begin, sets[i].end});
+        State all{};
+        all.n_rows = tree_->n_rows;
+        all.is_whole = true;
+        all.column = kNone;
+        enter(all, 0, groups_.size());
+        while (!states_.empty() && !is_stopped()) {
+            if (states_.back().next_step == states_.back().end_step)
+                leave();
+            else
+                take(steps_[states_.back().next_step++]);
+        }
+    }
+
+    void make_skeletons(std::span<const WalksOfSet<Set>> sets) {
+        const std::size_t n_nodes = tree_->nodes.size();
+        skeletons_.clear();
+        splits_.clear();
+        if (sides_.size() < sets.size() * n_nodes) sides_.resize(sets.size() * n_nodes);
+        // By slot below a node: the slot below the next split on the set above it. Slot 0 is below none.
+        if (below_.size() < 2 * n_nodes + 1) below_.resize(2 * n_nodes + 1);
+        below_[0] = kNone;
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+            const std::size_t begin = splits_.size();
+            splits_.resize(begin + n_nodes);
+            std::size_t end = begin;
+            const Set set = sets[i].set;
+            for (std::uint32_t node = 0; node < n_nodes; ++node) {
+                const std::uint32_t above = below_[tree_->nodes[node].slot];
+                const auto is_on_set = static_cast<std::uint32_t>(set >> tree_->nodes[node].variable & 1);
+                splits_[end] = {node, above};
+                end += is_on_set;
+                below_[2 * node + 1] = is_on_set ? 2 * node : above;
+                below_[2 * node + 2] = is_on_set ? 2 * node + 1 : above;
+            }
+            splits_.resize(end);
+            skeletons_.push_back({begin, end, i * n_nodes});
+        }
+    }
+
+    // The next split that a group tests: visited, and with values of the box on both sides. kNone if there is none.
+    std::uint32_t find_next(const Group& group) {
+        const Skeleton& skeleton = skeletons_[group.skeleton];
+        std::uint8_t* const sides = sides_.data() + skeleton.sides;
+        for (std::size_t i = skeleton.begin + group.next; i < skeleton.end; ++i) {
+            const SplitOfSet& split = splits_[i];
+            const bool is_visited =
+                split.above == kNone || sides[split.above / 2] == (split.above % 2 ? kRight : kLeft);
+            if (!is_visited) {
+                sides[split.node] = kUnvisited;
+                continue;
+            }
+            const SplitCode& code = tree_->codes[split.node];
+            const CodeInterval& interval = box_[code.column];
+            const bool has_left =
+                (interval.has_values() && interval.lo <= code.code) || (interval.missing && code.missing_left);
+            const bool has_right =
+                (interval.has_values() && interval.hi > code.code) || (interval.missing && !code.missing_left);
+            if (has_left && has_right) return static_cast<std::uint32_t>(i - skeleton.begin);
+            sides[split.node] = has_left ? kLeft : kRight;
+        }
+        return kNone;
+    }
+
+    // Makes a state the current one, with the groups [begin, end): those that test nothing more end here, the others
+    // are divided by the side that they take at their next split.
+    void enter(State state, std::size_t begin, std::size_t end) {
+        state.first_step = state.next_step = steps_.size();
+        state.has_ranks = false;
+        if (has_few_outcomes_) {
+            const std::size_t n = rows_->outcomes().size();
+            if (shares_.size() < (states_.size() + 1) * n) shares_.resize((states_.size() + 1) * n);
+            std::fill_n(shares_.data() + states_.size() * n, n, -1.0);
+        }
+        states_.push_back(state);
+        tests_.clear();
+        for (std::size_t g = begin; g < end; ++g) {
+            const Group& group = groups_[g];
+            const std::uint32_t split = find_next(group);
+            if (split == kNone) {
+                end_walks(states_.back(), group.begin, group.end);
+                continue;
+            }
+            const std::uint32_t node = splits_[skeletons_[group.skeleton].begin + split].node;
+            tests_.push_back(
+                {node, group.skeleton, split, group.begin, divide(node, group.begin, group.end), group.end});
+        }
+        std::sort(tests_.begin(), tests_.end(), [](const Test& a, const Test& b) { return a.node < b.node; });
+        for (std::size_t i = 0; i < tests_.size();) {
+            std::size_t j = i;
+            while (j < tests_.size() && tests_[j].node == tests_[i].node) ++j;
+            add_step(i, j, true);
+            add_step(i, j, false);
+            i = j;
+        }
+        states_.back().end_step = steps_.size();
+    }
+
+    void add_step(std::size_t begin, std::size_t end, bool goes_left) {
+        const std::size_t first = groups_.size();
+        for (std::size_t i = begin; i < end; ++i) {
+            const Test& test = tests_[i];
+            const std::uint32_t from = goes_left ? test.begin : test.middle, to = goes_left ? test.middle : test.end;
+            if (from < to) groups_.push_back({test.skeleton, test.split + 1, from, to});
+        }
+        if (groups_.size() > first)
+            steps_.push_back({tests_[begin].node, goes_left, static_cast<std::uint32_t>(first),
+                              static_cast<std::uint32_t>(groups_.size())});
+    }
+
+    // Sorts walks so that those that go left at a split come first. Returns where the others begin.
+    std::uint32_t divide(std::uint32_t node, std::uint32_t begin, std::uint32_t end) {
+        const CodedNode& split = tree_->nodes[node];
+        const float* const values = rows_->column(tree_->columns[split.column].column);
+        if (right_.size() < end - begin) right_.resize(end - begin);
+        std::uint32_t middle = begin, n_right = 0;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const SharedWalk walk = walks_[i];
+            const bool left = split.goes_left(values[walk.row]);
+            walks_[middle] = walk;
+            right_[n_right] = walk;
+            middle += left;
+            n_right += !left;
+        }
+        std::copy_n(right_.data(), n_right, walks_ + middle);
+        return middle;
+    }
+
+    // Goes from the current state to the next one, unless too few rows would be left.
+    void take(const Step& step) {
+        const SplitCode& code = tree_->codes[step.node];
+        State next{};
+        next.memory = memory_used_;
+        next.n_groups = groups_.size();
+        next.column = code.column;
+        next.before = box_[code.column];
+        CodeInterval interval = next.before;
+        code.cut(step.goes_left, interval);
+        filter(states_.back(), step, interval, next);
+        if (next.n_rows < min_node_size_) {
+            memory_used_ = next.memory;
+            for (std::uint32_t g = step.begin; g < step.end; ++g)
+                end_walks(states_.back(), groups_[g].begin, groups_[g].end);
+            return;
+        }
+        next.is_whole = next.n_rows == tree_->n_rows;
+        box_[code.column] = interval;
+        for (std::uint32_t g = step.begin; g < step.end; ++g)
+            sides_[skeletons_[groups_[g].skeleton].sides + step.node] = step.goes_left ? kLeft : kRight;
+        const std::uint32_t begin = step.begin, end = step.end;
+        enter(next, begin, end);
+    }
+
+    void leave() {
+        const State& state = states_.back();
+        if (state.column != kNone) box_[state.column] = state.before;
+        groups_.resize(state.n_groups);
+        steps_.resize(state.first_step);
+        memory_used_ = state.memory;
+        states_.pop_back();
+    }
+
+    // The rows of `from` that take the side of the step.
+    void filter(const State& from, const Step& step, const CodeInterval& interval, State& to) {
+        const std::size_t blocks = n_blocks(tree_->n_rows);
+        if (tree_->has_bits()) {
+            const std::size_t n_words = padded(blocks);
+            list_blocks(n_words);
+            if (from.is_whole) fill_whole(n_words);
+            to.rows = {every_block_.data(), take_memory(n_words), blocks};
+            to.n_rows = kernels().keep(from.is_whole ? whole_.data() : from.rows.mask,
+                                       tree_->left_rows.data() + n_words * step.node,
+                                       step.goes_left ? 0 : ~std::uint64_t{0}, n_words, to.rows.mask);
+            return;
+        }
+        const TreeColumn& column = tree_->columns[tree_->nodes[step.node].column];
+        RowSet in = from.rows;
+        if (from.is_whole) {
+            fill_whole(blocks);
+            list_blocks(blocks);
+            in = {every_block_.data(), whole_.data(), blocks};
+        }
+        to.rows.mask = take_memory(in.size + (in.size + 1) / 2);
+        to.rows.block = reinterpret_cast<std::uint32_t*>(to.rows.mask + in.size);
+        CodeInterval known = interval;
+        known.missing = known.missing && column.n_missing > 0;
+        to.n_rows = kernels().refine(column.view(), known, in, to.rows);
+    }
+
+    void list_blocks(std::size_t n) {
+        for (std::size_t b = every_block_.size(); b < n; ++b) every_block_.push_back(static_cast<std::uint32_t>(b));
+    }
+
+    void fill_whole(std::size_t n_words) {
+        whole_.assign(n_words, 0);
+        const std::size_t n_full = tree_->n_rows / kBlock;
+        std::fill_n(whole_.begin(), n_full, ~std::uint64_t{0});
+        if (tree_->n_rows % kBlock) whole_[n_full] = (std::uint64_t{1} << (tree_->n_rows % kBlock)) - 1;
+    }
+
+    // Memory for the rows of the states on the way, in pieces that stay where they are.
+    std::uint64_t* take_memory(std::size_t n_words) {
+        std::size_t piece = memory_used_ / piece_size_;
+        if (memory_used_ % piece_size_ + n_words > piece_size_) memory_used_ = ++piece * piece_size_;
+        while (pieces_.size() <= piece) pieces_.emplace_back(piece_size_);
+        std::uint64_t* const memory = pieces_[piece].data() + memory_used_ % piece_size_;
+        memory_used_ += n_words;
+        return memory;
+    }
+
+    // Adds the shares of the state to the sums of the walks [begin, end).
+    void end_walks(State& state, std::uint32_t begin, std::uint32_t end) {
+        if (!has_few_outcomes_) return end_by_ranks(state, begin, end);
+        double* const shares = shares_.data() + (states_.size() - 1) * rows_->outcomes().size();
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const std::size_t outcome = rows_->outcome_of(walks_[i].row);
+            if (shares[outcome] < 0.0) shares[outcome] = share(state, outcome);
+            sums_[walks_[i].place] += shares[outcome];
+        }
+    }
+
+    double share(const State& state, std::size_t outcome) const {
+        const std::uint64_t* const bits = has_outcome_.data() + outcome * n_blocks(tree_->n_rows);
+        const std::size_t n_hits = state.is_whole ? n_with_outcome_[outcome] : kernels().count(state.rows, bits);
+        return static_cast<double>(n_hits) / static_cast<double>(state.n_rows);
+    }
+
+    void end_by_ranks(State& state, std::uint32_t begin, std::uint32_t end) {
+        if (ranks_.size() < states_.size()) ranks_.resize(states_.size());
+        std::vector<std::uint32_t>& ranks = ranks_[states_.size() - 1];
+        if (!state.has_ranks) {
+            state.has_ranks = true;
+            ranks.clear();
+            if (state.is_whole)
+                ranks.assign(tree_->rank, tree_->rank + tree_->n_rows);
+            else
+                for_each_position(state.rows, [&](std::size_t position) { ranks.push_back(tree_->rank[position]); });
+            std::sort(ranks.begin(), ranks.end());
+        }
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const RankRange& outcome = rows_->outcomes()[rows_->outcome_of(walks_[i].row)];
+            const auto from = std::lower_bound(ranks.begin(), ranks.end(), outcome.lo);
+            const auto to = std::upper_bound(from, ranks.end(), outcome.hi);
+            const auto n_hits = outcome.lo <= outcome.hi ? to - from : 0;
+            sums_[walks_[i].place] += static_cast<double>(n_hits) / static_cast<double>(state.n_rows);
+        }
+    }
+
+    const Projection& projection_;
+    std::size_t min_node_size_;
+    // The tree and the walks through it.
+    const CodedTree* tree_ = nullptr;
+    const WalkingRows* rows_ = nullptr;
+    SharedWalk* walks_ = nullptr;
+    double* sums_ = nullptr;
+    const StopFlag* stop_ = nullptr;
+    bool has_few_outcomes_ = true;
+    std::vector<std::uint64_t> has_outcome_;   // by outcome and block
+    std::vector<std::size_t> n_with_outcome_;  // by outcome
+    std::vector<Skeleton> skeletons_;
+    std::vector<SplitOfSet> splits_;
+    std::vector<std::uint32_t> below_;
+    std::vector<std::uint8_t> sides_;  // by set and node: the side on which its walk goes on
+    std::vector<CodeInterval> box_;    // by column of the tree: the values of the current state
+    std::vector<State> states_;        // from the root to the current state
+    std::vector<Group> groups_;
+    std::vector<Step> steps_;
+    std::vector<Test> tests_;
+    std::vector<SharedWalk> right_;
+    std::vector<double> shares_;                     // by state on the way and outcome; negative if not known
+    std::vector<std::vector<std::uint32_t>> ranks_;  // by state on the way: the ranks of its rows, sorted
+    std::vector<std::uint32_t> every_block_;
+    std::vector<std::uint64_t> whole_;
+    std::size_t piece_size_ = 1 << 12;  // words; the rows of several states
+    std::vector<std::vector<std::uint64_t>> pieces_;
+    std::size_t memory_used_ = 0;
+};
+
+}  // namespace suffice
