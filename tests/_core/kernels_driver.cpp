@@ -126,6 +126,16 @@ void compare_walk(const Kernels& portable, const Kernels& build) {
     }
 }
 
+void compare_keep(const Kernels& portable, const Kernels& build) {
+    const std::size_t n_words = kWordsTogether * (1 + below(4));
+    const std::vector<std::uint64_t> in = words(n_words), bits = words(n_words);
+    const std::uint64_t flip = below(2) ? ~std::uint64_t{0} : 0;
+    std::vector<std::uint64_t> a(n_words), b(n_words);
+    const std::size_t n_a = portable.keep(in.data(), bits.data(), flip, n_words, a.data());
+    const std::size_t n_b = build.keep(in.data(), bits.data(), flip, n_words, b.data());
+    require(n_a == n_b && a == b, build, "keep");
+}
+
 template <class Code>
 void compare_codes(const Kernels& portable, const Kernels& build) {
     // Codes up to the largest of their width: signed comparisons would be seen.
@@ -222,6 +232,7 @@ int run(int n_turns) {
         for (int turn = 0; turn < n_turns; ++turn) {
             compare_bit_plane(portable, build);
             compare_visit(portable, build);
+            compare_keep(portable, build);
             compare_walk(portable, build);
             compare_codes<std::uint8_t>(portable, build);
             compare_codes<std::uint16_t>(portable, build);

@@ -203,7 +203,7 @@ class SharedWalks {
             const Set set = sets[i].set;
             for (std::uint32_t node = 0; node < n_nodes; ++node) {
                 const std::uint32_t above = below_[tree_->nodes[node].slot];
-                const auto is_on_set = static_cast<std::uint32_t>(set >> tree_->nodes[node].variable & 1);
+                const bool is_on_set = static_cast<bool>(set >> tree_->nodes[node].variable & 1);
                 splits_[end] = {node, above};
                 end += is_on_set;
                 below_[2 * node + 1] = is_on_set ? 2 * node : above;
