@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice import _core
-from suffice._engine.trees import OTHER_TABLE, Counts, TreeArrays, count_rows, list_trees
+from suffice._engine.trees import OTHER_TABLE, Counts, TreeArrays, count_rows, list_trees, why_other_leaves
 
 # Rows whose leaves are looked up together: 4 bytes a row and tree.
 N_AT_ONCE = 20_000
@@ -28,18 +28,6 @@ _FAULTY_SPLIT = (
     "that its own predictions do not follow. Use scikit-learn 1.8 or later, fill in the missing values, or fit with a "
     "larger `min_samples_leaf`."
 )
-
-_MISPLACED = (
-    "The training rows do not fall into the leaves of the forest as they did when it was fitted: before version 1.8, "
-    "scikit-learn can put rows on the wrong side of a split on a column with missing values. Use scikit-learn 1.8 or "
-    "later, which needs Python 3.11, or fill in the missing values."
-)
-
-
-def why_other_leaves(X: NDArray[np.float32], sklearn_version: str) -> str:
-    """Say why rows do not fall into the leaves that they were in when the forest was fitted."""
-    is_old = tuple(int(part) for part in sklearn_version.split(".")[:2]) < (1, 8)
-    return _MISPLACED if is_old and np.isnan(X).any() else OTHER_TABLE
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
@@ -22,6 +23,17 @@ OTHER_TABLE = (
     "pass the very `X` (same rows, same order) that it was fitted on, or pass an unfitted forest. If its rows or "
     "classes have weights, leave these out."
 )
+_MISPLACED = (
+    "The training rows do not fall into the leaves of the forest as they did when it was fitted: before version 1.8, "
+    "scikit-learn can put rows on the wrong side of a split on a column with missing values. Use scikit-learn 1.8 or "
+    "later, which needs Python 3.11, or fill in the missing values."
+)
+
+
+def why_other_leaves(X: NDArray[np.float32], sklearn_version: str) -> str:
+    """Say why rows do not fall into the leaves that they were in when the forest was fitted."""
+    is_old = tuple(int(part) for part in sklearn_version.split(".")[:2]) < (1, 8)
+    return _MISPLACED if is_old and np.isnan(X).any() else OTHER_TABLE
 
 
 @dataclass(frozen=True)
@@ -202,7 +214,7 @@ def count_rows(forest: Any, X: NDArray[np.float32], counts: Counts, kept: NDArra
         is_leaf = tree.left < 0
         # The counted rows alone could not show that the forest was fitted on another table.
         if not np.allclose(_count_leaves(leaves[tree.rows], tree)[is_leaf], tree.n_rows[is_leaf], rtol=0, atol=1e-6):
-            raise ValueError(OTHER_TABLE)
+            raise ValueError(why_other_leaves(X, sklearn.__version__))
         rows = place[tree.rows if counts == "bootstrap" else _rows_not_drawn(tree.rows, len(X))]
         rows = rows[rows >= 0]
         if not len(rows):
