@@ -299,6 +299,25 @@ def test_the_model_is_asked_about_every_change():
     assert any("does NOT agree" in answer.text for answer in refused)
 
 
+def test_the_model_is_asked_about_real_categories_only():
+    """A change to the rare categories asked the model about the text "a rare one (...)", which it has never seen."""
+    rng = np.random.default_rng(0)
+    common = np.where(rng.random(400) < 0.5, "city", "village")
+    place = [f"farm {i // 4}" if i < 200 else common[i] for i in range(400)]
+    X = pd.DataFrame({"place": pd.Categorical(place), "size": rng.normal(size=400)})
+    questions = set()
+
+    def model(table):
+        questions.update(table["place"].astype(str))
+        return np.where(table["place"].astype(str).str.startswith("farm"), "far", "near")
+
+    explainer = SufficientExplainer.for_model(model, X, random_state=0)
+    change = explainer.what_if(X[300:301], "far")[0].best
+    assert change.values["place"].startswith("farm")
+    assert change.confirmed
+    assert questions == set(place)
+
+
 def test_rows_in_the_box_are_training_rows(explainer):
     X, y = make_loans()
     best = explainer.what_if(ROW, "good")[0].best

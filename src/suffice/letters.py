@@ -328,7 +328,7 @@ def file_name(label: str) -> str:
     Examples
     --------
     >>> file_name("A-17"), file_name("../etc/passwd")
-    ('A-17', 'etc_passwd_85a6c4ec')
+    ('A-17', 'etc_passwd_7fef78f5')
     """
     plain = unicodedata.normalize("NFC", label)
     safe = re.sub(r"[^\w.-]+", "_", plain).strip("._-")[:N_NAME].rstrip("._-")

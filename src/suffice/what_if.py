@@ -137,7 +137,7 @@ class ChangeableForest(CheckedForest):
         >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
         >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
         >>> print(explainer.what_if([[0.5, 0.25, 0.5]], "good")[0].best)
-        x1 from 0.25 up to at least 0.611
+        x1 from 0.25 up to at least 0.606
         """
         check_is_fitted(self)
         state = self._state()
@@ -273,7 +273,7 @@ class ChangeableForest(CheckedForest):
                     continue  # parts do not make a date
                 of_rows = change.rows[:: max(1, -(-len(change.rows) // N_ASKED))]
                 points = [
-                    {columns[c].source: columns[c].decode(float(state.forest.X[row, c])) for c in free}
+                    {columns[c].source: columns[c].value_of(float(state.forest.X[row, c])) for c in free}
                     for row in of_rows
                 ]
                 least = {names.index(name): value for name, value in change.values.items()}
@@ -423,7 +423,7 @@ class _Maker:
 def _decode(side: Side, column: Any) -> Any:
     """Return the value of the nearest point: the end of a box as it is written, not as float32."""
     if column.kind == "category" or math.isnan(side.point):
-        return column.decode(side.point)
+        return column.value_of(side.point)
     if column.kind == "whole" and side.point == int(side.point):
         return int(side.point)
     return side.point if side.point in (side.low, side.high) else column.decode(side.point)

@@ -451,6 +451,7 @@ def test_a_number_of_the_matrix_becomes_a_value_of_the_user():
     rare = Column("a", 0, "category", labels=(("x",), ("p", "q", "r", "s")), rare=1)
     assert rare.decode(0.0) == "x"
     assert rare.decode(1.0) == "a rare one (p, q, r, ...)"
+    assert (rare.value_of(0.0), rare.value_of(1.0)) == ("x", "p")
     for column in (Column("a", 0), Column("a", 0, "whole"), rare, weekday):
         assert column.decode(NAN) is None
 

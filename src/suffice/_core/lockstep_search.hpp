@@ -30,7 +30,8 @@ struct LockstepPlan {
     std::size_t n_together = 1;  // 1: each row alone
     std::size_t least_rows = 0;  // for fewer rows, each row alone is faster
 
-    // Measured on tables of 600 to 5,000 training rows (trees that store bits) and on larger ones.
+    // Measured on tables of 600 to 5,000 training rows, whose trees store bits. The least number of rows for larger
+    // trees is an estimate: in these, a walk costs more, and sharing it pays sooner.
     static constexpr std::size_t kMaxSets = 4096;  // of a row
     static constexpr std::size_t kSetsTogether = std::size_t{1} << 20;
     static constexpr std::size_t kMostRows = 4096;
@@ -56,7 +57,8 @@ struct LockstepPlan {
             has_bits = has_bits && tree.has_bits();
         }
         if (n_splits < kManySplits * projection.trees.size()) return;
-        if (has_bits && projection.forest->y_values.size() > kFewOutcomes) return;
+        // Ranks of many outcomes are sorted in every cell: numbers took three times as long in step as each row alone.
+        if (projection.forest->y_values.size() > kFewOutcomes) return;
         const std::size_t n_of_row = static_cast<std::size_t>(n_sets) + n_variables;
         n_together = std::clamp<std::size_t>(kSetsTogether / n_of_row, 2, kMostRows);
         least_rows = has_bits ? kLeastRows : kLeastRowsOfLargeTrees;

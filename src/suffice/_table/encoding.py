@@ -148,7 +148,7 @@ class Column:
         return f"from {low} to {high}"
 
     def decode(self, value: float) -> Any:
-        """Turn a number of the matrix back into the user's value.
+        """Turn a number of the matrix back into the user's value, as it is shown.
 
         Parameters
         ----------
@@ -158,16 +158,32 @@ class Column:
         Returns
         -------
         object
+            A category, a whole number, or a number; None if it is missing. Rare categories are a text with some of them.
+        """
+        if self.rare is not None and value == self.rare:
+            return f"a rare one ({', '.join(map(str, self.labels[self.rare][:3]))}, ...)"
+        return self.value_of(value)
+
+    def value_of(self, number: float) -> Any:
+        """Return a value that a table may hold and that is encoded as a number: of rare categories, the first.
+
+        Parameters
+        ----------
+        number : float
+            The number.
+
+        Returns
+        -------
+        object
             A category, a whole number, or a number; None if it is missing.
         """
-        if np.isnan(value):
+        if np.isnan(number):
             return None
         if self.kind == "category":
-            labels = self.labels[int(value)]
-            return labels[0] if int(value) != self.rare else f"a rare one ({', '.join(map(str, labels[:3]))}, ...)"
-        if self.kind != "number" and value == int(value):
-            return int(value)
-        return float(str(np.float32(value)))  # 0.1, not 0.10000000149011612
+            return self.labels[int(number)][0]
+        if self.kind != "number" and number == int(number):
+            return int(number)
+        return float(str(np.float32(number)))  # 0.1, not 0.10000000149011612
 
 
 @dataclass(frozen=True)
@@ -376,7 +392,8 @@ def warn_of_precision(columns: Sequence[tuple[Column, NDArray[Any]]]) -> None:
         if (values.dtype.itemsize <= 4 and values.dtype.kind == "f") or not high - low < max(abs(low), abs(high)) / 128:
             continue
         known = values[~np.isnan(values)]
-        n_exact, n_kept = len(np.unique(known)), len(np.unique(known.astype(np.float32)))
+        with np.errstate(over="ignore"):  # numbers beyond float32 become infinite, and are not kept apart
+            n_exact, n_kept = len(np.unique(known)), len(np.unique(known.astype(np.float32)))
         if n_kept < 0.9 * n_exact:
             warn(
                 f"The column {column.name!r} has {n_exact:,} different numbers from {format_value(low)} to "

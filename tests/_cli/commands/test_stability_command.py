@@ -22,7 +22,7 @@ def test_bad_input_is_refused(here, capsys):
     for args, message in (
         ("buys.suffice shop.csv --ignore-extra -o page.txt", "use one of .html"),
         ("buys.suffice shop.csv --ignore-extra --adverse maybe -o page.html", "maybe"),
-        ("spent.suffice shop.csv --ignore-extra -o page.html", "`adverse` is needed for numbers"),
+        ("spent.suffice shop.csv --ignore-extra -o page.html", "--adverse is needed for numbers"),
         (
             "buys.suffice shop.csv --ignore-extra --adverse no --target bought -o page.html",
             "there is no column 'bought'",
