@@ -118,7 +118,7 @@ def test_shell_completion(here):
         },
     )
     assert done.returncode == 0
-    assert done.stdout.decode().split() == ["report"]
+    assert done.stdout.decode().split() == ["reasons", "report"]
 
 
 def test_an_error_of_the_program_is_not_hidden(here, monkeypatch):

@@ -158,7 +158,7 @@ class Column:
         Returns
         -------
         object
-            A category, a whole number, or a number; None if it is missing. Rare categories are a text with some of them.
+            A category, a whole number, or a number; None if it is missing. Rare categories are a text that names some.
         """
         if self.rare is not None and value == self.rare:
             return f"a rare one ({', '.join(map(str, self.labels[self.rare][:3]))}, ...)"
