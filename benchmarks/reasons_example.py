@@ -43,7 +43,8 @@ def main() -> None:
     )
     model = make_pipeline(encode, HistGradientBoostingClassifier(max_iter=60, random_state=0)).fit(X, y)
     explainer = SufficientExplainer.for_model(model, X, levels="odds", random_state=0)
-    print(f"The forest follows the model: {explainer.fidelity_by_class_}")
+    shares = ", ".join(f"{label} {share:.2f}" for label, share in explainer.fidelity_by_class_.items())
+    print(f"The forest follows the model: {shares}")
     reasons = explainer.reasons(fresh, codes=CODES, adverse="defaults", protected=["age"], progress=False)
     print(reasons)
     shown = [row for row in reasons if len(row.reasons) > 1][:2] + [row for row in reasons if row.refusal][:1]

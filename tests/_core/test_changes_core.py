@@ -31,6 +31,7 @@ def value_boxes(boxes):
 def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywhere=True, allowed=(), **options):
     """The changes of some regions; `wanted` are outcomes. `votes` are what the nodes of each tree predict."""
     votes = options.pop("votes", None)
+    check = "votes" if votes is not None else "everywhere" if everywhere else "mean"
     forest = core_forest(trees, X, y, votes)
     variable_of = np.full(X.shape[1], -1, dtype=np.int32)
     groups = groups or [(c,) for c in range(X.shape[1])]
@@ -54,7 +55,7 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
         limits=value_boxes(limits),
         wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
         target=np.zeros(len(regions), dtype=np.int32),
-        options=_core.ChangeOptions(pi=pi, everywhere=everywhere, votes=votes is not None, **{**defaults, **options}),
+        options=_core.ChangeOptions(pi=pi, check=check, **{**defaults, **options}),
         n_threads=1,
     )
 
@@ -203,6 +204,12 @@ def test_leaves_can_say_what_their_trees_predict(data):
         return
     result = search(trees, X, y, wanted, [region], [limits], pi=pi, votes=votes, n_changes=2)
     check_against_oracle(oracle, result, region, limits, wanted, pi, True, 2)
+
+
+def test_an_unknown_reading_is_refused():
+    limits = {"minimal_only": True, "max_size": 1, "n_changes": 1, "max_sets": 1, "max_nodes": 1}
+    with pytest.raises(ValueError, match="`check` is no known reading"):
+        _core.ChangeOptions(pi=0.9, min_plausibility=0.0, check="median", **limits)
 
 
 def test_trees_that_predict_numbers_do_not_vote():

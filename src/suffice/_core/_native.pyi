@@ -1,7 +1,7 @@
 """Types of the compiled core."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,8 +155,7 @@ class ChangeOptions:
         *,
         pi: float,
         min_plausibility: float,
-        everywhere: bool,
-        votes: bool,
+        check: Literal["mean", "everywhere", "votes"],
         minimal_only: bool,
         max_size: int,
         n_changes: int,

@@ -1,9 +1,11 @@
 // What would change the outcome of rows or regions.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "bindings.hpp"
@@ -197,14 +199,14 @@ nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, c
     return out;
 }
 
-void init_options(ChangeOptions* self, double pi, double min_plausibility, bool everywhere, bool votes,
-                  bool minimal_only, std::size_t max_size, std::size_t n_changes, std::size_t max_sets,
-                  std::size_t max_nodes) {
+void init_options(ChangeOptions* self, double pi, double min_plausibility, const std::string& check, bool minimal_only,
+                  std::size_t max_size, std::size_t n_changes, std::size_t max_sets, std::size_t max_nodes) {
+    require(check == "mean" || check == "everywhere" || check == "votes", "`check` is no known reading.");
     require(max_size > 0 && n_changes > 0, "`max_size` and `n_changes` must be at least 1.");
     new (self) ChangeOptions{.pi = pi,
                              .min_plausibility = min_plausibility,
-                             .everywhere = everywhere,
-                             .votes = votes,
+                             .everywhere = check != "mean",
+                             .votes = check == "votes",
                              .minimal_only = minimal_only,
                              .max_size = max_size,
                              .n_changes = n_changes,
@@ -219,8 +221,8 @@ void bind_changes(nb::module_& m) {
         .def(nb::init<FloatMatrix, FloatMatrix, FlagMatrix, FlagMatrix>(), nb::kw_only(), "low"_a, "high"_a,
              "has_values"_a, "missing"_a);
     nb::class_<ChangeOptions>(m, "ChangeOptions")
-        .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "everywhere"_a, "votes"_a,
-             "minimal_only"_a, "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
+        .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "check"_a, "minimal_only"_a,
+             "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
     nb::class_<PyChangeSpace>(m, "ChangeSpace")
         .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t,
                       const std::vector<std::pair<std::int32_t, std::vector<float>>>&, std::size_t, std::size_t>(),

@@ -191,8 +191,7 @@ def find_changes(
             options=_core.ChangeOptions(
                 pi=float(level),
                 min_plausibility=options.min_plausibility,
-                everywhere=options.check == "everywhere",
-                votes=votes,
+                check="votes" if votes else options.check,
                 minimal_only=options.sets == "minimal",
                 max_size=min(options.max_size, len(sets)),
                 n_changes=options.n,
