@@ -29,7 +29,7 @@ def make_table(n_rows=N_ROWS, seed=0):
             "id": 2**60 + np.arange(n_rows),
             "amount": amount,
             "count": pd.array(count, dtype="Int64"),
-            "account": pd.array(2**55 + 3 * rng.integers(0, 2**40, n_rows), dtype="Int64"),
+            "account": pd.array(2**55 + 3 * rng.integers(0, 2**50, n_rows), dtype="Int64"),
             "flag": pd.array(rng.random(n_rows) < 0.4, dtype="boolean"),
             "city": pd.array(city, dtype=object),
             "colour": pd.Categorical(rng.choice(["red", "green"], n_rows)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -59,6 +60,15 @@ def test_the_training_rows_come_back(explainer, table):
     assert X["age"].fill_nan(None).to_list() == table["age"].fill_nan(None).to_list()
     assert X["member"].cast(pl.Boolean).to_list() == table["member"].to_list()
     assert list(y) == ["yes" if c == "Oslo" else "no" for c in table["city"]]
+
+
+def test_labels_of_several_types_come_back_as_they_were(table):
+    """polars wrote the label False among texts as "false", which the explainer then refused."""
+    city = [False if name == "Rome" else name for name in table["city"]]
+    explainer = fit(pd.DataFrame({"city": pd.Categorical(city), "age": table["age"].to_list()}))
+    X, _ = training_rows(explainer)
+    assert X["city"].to_list() == city
+    explainer.predict(X)
 
 
 def test_dates_cannot_come_back(table):

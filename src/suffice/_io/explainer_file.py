@@ -85,7 +85,9 @@ def training_rows(explainer: SufficientExplainer) -> tuple[pl.DataFrame, Any]:
             )
         if column.kind == "category":
             labels = [None if np.isnan(value) else column.labels[int(value)][0] for value in values.tolist()]
-            columns.append(pl.Series(column.name, labels, strict=False))
+            is_mixed = len({type(label) for label in labels if label is not None}) > 1
+            # polars would write the label False among texts as "false", which is another category.
+            columns.append(pl.Series(column.name, labels, dtype=pl.Object if is_mixed else None))
         else:
             columns.append(pl.Series(column.name, values.astype(np.float64)))
     return pl.DataFrame(columns), outcomes
