@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -147,7 +148,7 @@ def answer(workspace: Workspace, view: View, wanted: Any, kind: str, fixed: list
         )
     except ERRORS as error:
         return [pieces.message("error", in_words(error))]
-    found = changes[0]
+    found = replace(changes[0], row=None)  # the page names the row; here it is the only one of its table
     parts: list[Any] = [html.P(found.lead, className="lead")]
     parts += [_change(found, i, view) for i in range(len(found.changes))]
     parts += _curves(workspace, view, found, target, scheme)
