@@ -11,10 +11,12 @@
 # make kernels-arm   the NEON build of the kernels, emulated
 # make experiments, make experiments-quick   the paper's tables and figures
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
+# make soak MINUTES=10   the app under 50 clients that upload, fit, cancel and vanish; answers compared with the library's
 # make sanitize   tests and fuzz of the core under address, undefined and thread sanitizers; SANITIZE= runs a short form
 PYTHON ?= python3
 SANITIZE ?= --whole
 MINUTES ?= 10
+CLIENTS ?= 50
 PYTHON_OF_PEERS ?= python3.12
 PYTHON_LOWEST ?= python3.10
 # The wheel that CPython 3.12 builds is for all later ones, too.
@@ -28,7 +30,7 @@ MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | 
 PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
-.PHONY: experiments experiments-quick fuzz sanitize kernels-arm clean
+.PHONY: experiments experiments-quick fuzz soak sanitize kernels-arm clean
 .PHONY: test-lowest wheels sbom
 
 demo: .venv/installed
@@ -41,7 +43,7 @@ test: .venv/installed-test lint
 lint: .venv/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) tests/_core/kernels_driver.cpp
+	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) tests/_core/*_driver.cpp
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(PY_DOCUMENTED)
@@ -55,7 +57,7 @@ kernels-arm: .venv/installed-test
 format: .venv/installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(CXX_SOURCES) tests/_core/kernels_driver.cpp
+	$(BIN)/clang-format -i $(CXX_SOURCES) tests/_core/*_driver.cpp
 
 # Warnings are errors. The sources of the gallery and of the reference are made in docs/ and ignored by git.
 docs: .venv/installed-docs
@@ -88,6 +90,9 @@ honesty: .venv/installed-test
 
 fuzz: .venv/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)
+
+soak: .venv/installed-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz.soak --minutes $(MINUTES) --clients $(CLIENTS)
 
 sanitize: .venv/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz.sanitize address $(SANITIZE)
@@ -142,7 +147,7 @@ $(MODULES): | .venv/created
 	touch $@
 
 .venv/installed-test: .venv/created $(MODULES) $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint,test]'
 	touch $@ .venv/installed
 
 .venv/installed-docs: .venv/created $(MODULES) $(SOURCES)

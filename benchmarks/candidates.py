@@ -1,6 +1,6 @@
 """Which variables are searched, and how many training rows a rule covers: what each choice gives on rows set aside.
 
-Called by ``python -m benchmarks.defaults candidates support``.
+Called by ``python -m benchmarks.defaults candidates choosing support``.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ import math
 import time
 import warnings
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.real_tables import LOADERS, Part, load_table
 from suffice import SufficientExplainer
+from suffice._engine import search
 
 N_TRAIN = 3000
 N_EXPLAINED = 60
@@ -22,6 +24,7 @@ N_ROWS_OF_LOSS = 200
 SEEDS = (2, 3)
 MOST_FOR_ALL = 20
 MEASURES = ("found", "size", "cover", "of all", "claimed", "held-out", "ms")
+FIRST_TREES = (10, 25, 50, 0)
 SUPPORTS = (0, 5, 10, 20, 50, 100)
 
 
@@ -134,6 +137,29 @@ def candidates(data: str | None, only: list[str], each: bool) -> None:
         few = list(runs["all variables"])
         print(f"  {len(few)} tables of up to {MOST_FOR_ALL} variables:")
         print_means(runs, list(runs), few)
+
+
+def choosing(data: str | None, only: list[str], each: bool) -> None:
+    print(
+        f"Trees over which all variables of a row are compared: at most {N_TRAIN} training rows, up to {N_EXPLAINED}\n"
+        f"held-out rows, means of {len(SEEDS)} splits; the columns are those of `candidates`"
+    )
+    print(f"  {'':32s} {' '.join(f'{name:>8s}' for name in MEASURES)}")
+    runs: dict[str, dict[str, Any]] = {}
+    for name in only or LOADERS:
+        for seed in SEEDS:
+            explainer, explained, checked = fit_on(name, data, seed)
+            for n_trees in FIRST_TREES:
+                with warnings.catch_warnings(), patch.object(search, "FIRST_TREES", n_trees):
+                    warnings.simplefilter("ignore")
+                    figures = measure(explainer, explained, checked)
+                runs.setdefault(f"{n_trees or 'all'} trees", {}).setdefault(name, []).append(figures)
+    for choice, by_table in runs.items():
+        for name, figures in by_table.items():
+            by_table[name] = np.ma.masked_invalid(figures).mean(axis=0).filled(math.nan)
+            if each:
+                print_line(f"{name}, {choice}", by_table[name])
+    print_means(runs, list(runs), list(only or LOADERS))
 
 
 def print_means(runs: dict[str, dict[str, Any]], of_choices: list[str], tables: list[str]) -> None:

@@ -1,8 +1,9 @@
 """Why the defaults are what they are: ``python -m benchmarks.defaults --data FOLDER [PART ...]``.
 
 ``encodings`` compares ways to turn unordered categories into numbers for a forest, ``forest`` forests for the
-explainer, ``candidates`` which variables are searched, ``sizes`` how large sets may be, ``support`` rules by the number
-of rows that they cover. All fit on one part of the rows and measure on the other.
+explainer, ``candidates`` which variables are searched, ``choosing`` over how many trees, ``sizes`` how large
+sets may be, ``support`` rules by the number of rows that they cover. All fit on one part of the rows and measure on the
+other.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from benchmarks.candidates import candidates, support
+from benchmarks.candidates import candidates, choosing, support
 from benchmarks.run import head
 from benchmarks.set_sizes import sizes
 from suffice import FidelityWarning, SufficientExplainer
@@ -339,7 +340,14 @@ def mean_of_known(figures: Any) -> Any:
     return np.ma.masked_invalid(figures).mean(axis=0).filled(math.nan)
 
 
-PARTS = {"encodings": encodings, "forest": forest, "candidates": candidates, "sizes": sizes, "support": support}
+PARTS = {
+    "encodings": encodings,
+    "forest": forest,
+    "candidates": candidates,
+    "choosing": choosing,
+    "sizes": sizes,
+    "support": support,
+}
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ import argparse
 import os
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from benchmarks.decision_tables import TABLES, DecisionTable
 from benchmarks.run import head
 from suffice import SufficientExplainer
+from suffice._engine.fitting import default_forest
 from suffice._engine.search import find_sufficient_sets
 from suffice._engine.tree_shap import top_variables
 from suffice._table.noisy_rows import noise_of_columns, noisy_copies
@@ -70,21 +72,33 @@ class Case:
     y: Any
     model: BoostedModel
     rows: Any
+    n_drawn: int = 0
+    n_trees: int = 100
 
     @classmethod
-    def of(cls, table: DecisionTable, n_rows: int) -> Case:
+    def of(cls, table: DecisionTable, n_rows: int, n_drawn: int = 0, n_trees: int = 100) -> Case:
         order = np.random.default_rng(0).permutation(len(table.X))
         X, y = table.X.iloc[order].reset_index(drop=True), table.y.iloc[order].reset_index(drop=True)
         n = min(N_TRAIN, int(0.7 * len(X)))
         model = BoostedModel(X[:n], y[:n])
         fresh = X[n:]
         rows = fresh[model.predict(fresh) == table.adverse][:n_rows].reset_index(drop=True)
-        return cls(table, X[:n], y[:n], model, rows)
+        return cls(table, X[:n], y[:n], model, rows, n_drawn, n_trees)
 
     def explainer(self, model: BoostedModel, X: Any, seed: int) -> SufficientExplainer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return SufficientExplainer.for_model(model, X, pi=0.8, levels="odds", unseen="missing", random_state=seed)
+            forest = default_forest("classification", len(X), "out-of-bag", 2, seed)
+            return SufficientExplainer.for_model(
+                model,
+                X,
+                forest=forest.set_params(n_estimators=self.n_trees),
+                pi=0.8,
+                levels="odds",
+                unseen="missing",
+                random_state=seed,
+                drawn_rows=self.n_drawn,
+            )
 
     def changes(self, base: SufficientExplainer, n: int) -> Iterator[tuple[str, Any, BoostedModel, Any, Any]]:
         """Yield the kind of each change with the explainer, the model, the background of SHAP and the rows after it."""
@@ -163,9 +177,9 @@ def sets_of_rows(explainer: SufficientExplainer, rows: Any, adverse: Any) -> lis
     """Search the sets of rows whose adverse class the forest predicts; None for the others."""
     state, X = explainer.fitted_, explainer.encode(rows)
     outcomes = state.outcomes(X, np.full(len(X), adverse, dtype=np.asarray(state.classes).dtype))
-    found = find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=None, warns=False)
+    found_sets = find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=None, warns=False)
     by_row: list[list[frozenset[int]]] = [[] for _ in range(len(X))]
-    for row, S in found.by_row():
+    for row, S in found_sets.by_row():
         by_row[row].append(frozenset(S))
     follows = state.predict(X) == adverse
     names = state.variables.names
@@ -233,6 +247,9 @@ def measure(case: Case, reasons_of: Callable[[SufficientExplainer, Any], dict[st
         f"reasons ({n_reasons:.1f} each); fidelity {by_class}",
         flush=True,
     )
+    for who, tops in (("suffice", first), ("SHAP", shap_before["SHAP, paths"])):
+        often = Counter(own[0] for own in tops if own).most_common()
+        print(f"  first reasons, {who}: {', '.join(f'{name} {n}' for name, n in often)}", flush=True)
     counts = Counts()
     for kind, explainer, model, background, rows in case.changes(base, n_changes):
         kept = model.predict(rows) == case.table.adverse
@@ -261,21 +278,24 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("SUFFICE_DATA"))
     parser.add_argument("--rows", type=int, default=30)
     parser.add_argument("--changes", type=int, default=2)
+    parser.add_argument("--drawn", type=int, default=0, help="rows that the model is asked about besides")
+    parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("parts", nargs="*", default=["orders", "tables"])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(head())
     print(
-        f"Reasons (at most {N_REASONS}) of adverse decisions of HistGradientBoosting; pi 0.8, levels by odds. For\n"
-        f"each change ({', '.join(KINDS)}): shares of pairs with the same first reason, the same reasons, none after it"
+        f"Reasons (at most {N_REASONS}) of adverse decisions of HistGradientBoosting; pi 0.8, levels by odds,\n"
+        f"{options.trees} trees, {options.drawn} drawn rows, at most {options.rows} rows, {options.changes} changes.\n"
+        f"For each change ({', '.join(KINDS)}): shares of pairs with the same first reason, the same reasons, none"
     )
     start = time.process_time()
     for part, names in (("orders", CHOSEN_ON), ("tables", OTHERS)):
         for name in names:
             if part not in options.parts or (options.only and name not in options.only):
                 continue
-            case = Case.of(TABLES[name](options.data), options.rows)
+            case = Case.of(TABLES[name](options.data), options.rows, options.drawn, options.trees)
             adverse = case.table.adverse
             by_order = lambda explainer, rows, adverse=adverse: ordered(explainer, rows, adverse)  # noqa: E731
             measure(case, by_order if part == "orders" else of_package(adverse), options.changes)

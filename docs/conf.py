@@ -69,7 +69,7 @@ html_theme_options = {
     "use_edit_page_button": False,
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -20,7 +20,7 @@ row = X[21:22]
 forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
 explainer = SufficientExplainer(forest).fit(X[30:], y[30:])
 forest = explainer.forest_
-print(f"The forest gives benign a probability of {explainer.predict_proba(row)[0, 0]:.2f}.")
+print(f"The forest gives benign a probability of {explainer.predict_proba(row)[0, 0]:.3f}.")
 
 # %%
 # SHAP: how much does each variable move the prediction?

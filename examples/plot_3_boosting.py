@@ -45,8 +45,8 @@ plots.quality(explainer)
 # One flat
 # --------
 #
-# A flat of two rooms in the harbour district for 950: the model expects that it is let within a week. The category in
-# the rule is written with its labels.
+# A flat of two rooms in the north for 1040: the model expects that it takes longer than a week to let. The rule names
+# the categories by their labels.
 
 explanations = explainer.explain(flats[2400:2440])
 row = next(i for i, e in enumerate(explanations) if e.rule and any(c.name == "district" for c in e.rule.conditions))

@@ -90,7 +90,7 @@ explainer.explain(row).plot("rule")
 # refusal rests on a protected variable, the answer is a refusal that says why.
 
 print(reasons.refusals)
-print(reasons.to_frame("reasons").head().to_string())
+print(reasons.to_frame("reasons")[["row", "rank", "code", "text"]].head().to_string(index=False))
 
 # %%
 # What would change it?

@@ -157,12 +157,20 @@ class Oracle:
             self.sdp(x, S, outcome) for size in range(min_size, max_size + 1) for S in combinations(candidates, size)
         )
 
-    def row_candidates(self, x, outcome, candidates, n):
-        """The n candidates that are chosen at x: each is the one with which those before have the highest SDP."""
+    def row_candidates(self, x, outcome, candidates, n, n_first=0):
+        """The n candidates that are chosen at x: each is the one with which those before have the highest SDP.
+
+        If there are more than `n_first` trees, and it is not 0, only the three with the highest SDP over the first
+        `n_first` are compared over all of them.
+        """
+        first = Oracle(self.trees[:n_first], self.X, self.y, self.min_node_size)
         chosen = []
         while len(chosen) < min(n, len(candidates)):
             left = [v for v in candidates if v not in chosen]
-            chosen.append(max(left, key=lambda v: self.sdp(x, tuple(sorted([*chosen, v])), outcome)))
+            sets = {v: tuple(sorted([*chosen, v])) for v in left}
+            if 0 < n_first < len(self.trees):
+                left = sorted(sorted(left, key=lambda v: -round(first.sdp(x, sets[v], outcome), 9))[:3])
+            chosen.append(max(left, key=lambda v: self.sdp(x, sets[v], outcome)))
         return sorted(chosen)
 
     def nearly_sdp(self, x, outcome, sets):

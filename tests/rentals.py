@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -49,6 +48,8 @@ def as_pandas(columns=COLUMNS):
 
 
 def as_polars(columns=COLUMNS):
+    import polars as pl  # it cannot be loaded under the thread sanitizer
+
     dtypes = {"wind": pl.Enum(LEVELS), "city": pl.Categorical}
     return pl.DataFrame({name: pl.Series(values, dtype=dtypes.get(name)) for name, values in columns.items()})
 

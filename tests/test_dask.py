@@ -6,7 +6,6 @@ import os
 import pickle
 import re
 import signal
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -154,24 +153,26 @@ def test_options_reach_the_explainer(table, labels):
     assert result["rule"].isna().all()
 
 
-def test_a_killed_worker_loses_nothing_and_doubles_nothing(table, labels, client, tmp_path):
-    marker = tmp_path / "killed"
+def test_two_killed_workers_lose_nothing_and_double_nothing(table, labels, client, tmp_path):
     before = set(client.run(os.getpid).values())
     started = str(os.getpid())
 
-    def kill_once(part, partition_info=None):
-        if partition_info is not None and partition_info["number"] == 3 and not Path(marker).exists():
+    def kill_twice(part, partition_info=None):
+        number = None if partition_info is None else partition_info["number"]
+        marker = tmp_path / f"killed {number}"
+        if number in (1, 3) and not marker.exists():
             assert str(os.getpid()) != started
-            Path(marker).write_text(str(os.getpid()))
+            marker.write_text(str(os.getpid()))
             os.kill(os.getpid(), signal.SIGKILL)
         return part
 
     frame = rows_of(table, labels, 6)
     lines = suffice_dask.explain(
-        labels.explainer, frame.map_partitions(kill_once, meta=frame._meta), target="label", keep="id"
+        labels.explainer, frame.map_partitions(kill_twice, meta=frame._meta), target="label", keep="id"
     )
     assert as_lines(client.compute(lines).result()) == labels.lines
     client.wait_for_workers(2)
-    after = set(client.run(os.getpid).values())
-    assert int(marker.read_text()) in before - after
-    assert len(before & after) == 1
+    killed = {int(marker.read_text()) for marker in tmp_path.iterdir()}
+    assert len(killed) == 2
+    assert killed & before
+    assert not killed & set(client.run(os.getpid).values())

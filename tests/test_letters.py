@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from suffice.letters import INDEX, LetterTemplate, file_name, write_letters
+from suffice.letters import INDEX, LetterTemplate, file_name, read_records, write_letters
 
 DATE = datetime.date(2026, 11, 17)
 
@@ -106,6 +106,26 @@ def test_a_broken_template_is_refused_with_its_line_before_any_record(text, mess
 def test_an_error_while_a_letter_is_written_names_line_and_record(text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         write_letters([record(0, "A")], tmp_path / "out", template=LetterTemplate(text, "letter"))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"status": "refused", "refusal": [1]},
+        {"status": "refused", "refusal": {"kind": ["a"], "sentence": "b"}},
+        {"reasons": "none"},
+        {"reasons": [1]},
+        {"id": [[]]},
+        {"row": "first"},
+    ],
+)
+def test_a_forged_record_is_refused_with_its_line(forged, tmp_path):
+    """A refusal that is a list ended `suffice letters` with a traceback."""
+    lines = [record(), {**record(), **forged}]
+    (tmp_path / "records.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    message = rf"^records\.jsonl, line 2 is not a record of `suffice reasons`: its '{list(forged)[-1]}' is "
+    with pytest.raises(ValueError, match=message):
+        write_letters(read_records(tmp_path / "records.jsonl"), tmp_path / "out")
 
 
 def test_a_template_cannot_change_a_record():

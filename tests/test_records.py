@@ -173,8 +173,6 @@ def test_records_of_another_code_book_are_named(folder):
     other = {**CODES, "age": ("R4", "Age of {value}")}
     result = verify(folder, codes=other)
     assert {problem.kind for problem in result.problems} == {"codes"}
-    with pytest.raises(ValueError, match="made with a code book: pass it as `codes`"):
-        verify(folder, codes=None)
 
 
 def test_other_versions_are_noted_and_no_difference(folder):
@@ -261,3 +259,71 @@ def test_rows_are_taken_in_runs(folder):
 
 def test_a_code_book_is_read_once_for_all(folder):
     assert verify(folder, codes=CodeBook.read(CODES)).is_true
+
+
+# --- the code book beside the records, and a key ---------------------------------------------------------------------
+
+
+def test_the_code_book_is_kept_beside_the_records_and_found_there(folder, tmp_path):
+    assert CodeBook.read(folder / "records.codes.json").digest == CodeBook.read(CODES).digest
+    assert verify(folder, codes=None).is_true
+    copy = tmp_path / "alone.jsonl"
+    copy.write_bytes(lines_of(folder)[0])
+    message = r"^The records were made with a code book, which is not beside them as a \.codes\.json file: pass it as"
+    with pytest.raises(ValueError, match=message):
+        records.verify(copy, folder / "loans.suffice")
+    (tmp_path / "alone.codes.json").write_text(json.dumps({**CODES, "age": ("R4", "Years")}))
+    [problem] = records.verify(copy, folder / "loans.suffice").problems
+    assert problem.kind == "codes"
+
+
+def test_records_without_a_code_book_have_none_beside_them(folder, tmp_path):
+    records.write(loan_explainer().reasons(X[:3]), tmp_path / "records.jsonl", folder / "loans.suffice")
+    assert [path.name for path in tmp_path.iterdir()] == ["records.jsonl"]
+
+
+KEY = "0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def signed(folder):
+    """A file of records that were signed, and the file of the key."""
+    (folder / "key").write_text(f"{KEY}\n")
+    reasons = loan_explainer().reasons(X[:8], Y[:8], adverse="bad", codes=CODES)
+    records.write(reasons, folder / "signed.jsonl", folder / "loans.suffice", key=folder / "key")
+    return folder
+
+
+def test_signed_records_need_the_key(signed):
+    assert verify(signed, name="signed.jsonl", key=signed / "key").is_true
+    with pytest.raises(ValueError, match=r"^The records were signed with a key: pass its file as `key`\.$"):
+        verify(signed, name="signed.jsonl")
+    (signed / "other").write_text("another key, which is long enough")
+    result = verify(signed, name="signed.jsonl", key=signed / "other")
+    assert result.n_problems == result.n_records == 8
+    assert "was not signed with this key" in result.problems[0].sentence
+    assert KEY not in (signed / "signed.jsonl").read_text()
+
+
+def test_nobody_without_the_key_can_write_a_record_that_is_true(signed):
+    """The versions are not compared: with a digest that belongs to it, an edit of them would pass without a key."""
+    line = (signed / "signed.jsonl").read_bytes().splitlines(keepends=True)[0]
+
+    def edit(record):
+        record["versions"]["suffice"] = "9.9"
+
+    with_digest = forged(line, edit)
+    assert verify(signed, [with_digest], key=signed / "key").problems[0].kind == "edited"
+    unsigned = forged(line, lambda record: (edit(record), record["settings"].pop("is_signed")))
+    assert verify(signed, [unsigned]).is_true
+    assert verify(signed, [unsigned], key=signed / "key").problems[0].kind == "edited"
+
+
+def test_a_key_that_is_too_short_or_missing_is_refused(folder):
+    (folder / "short").write_text("0123456789abcde\n")
+    with pytest.raises(
+        ValueError, match=r"^The key in .*short has 15 bytes; 16 at least are needed\. Make one: openssl"
+    ):
+        verify(folder, key=folder / "short")
+    with pytest.raises(ValueError, match=r"nowhere"):
+        verify(folder, key=folder / "nowhere")

@@ -62,7 +62,7 @@ def test_the_changes_of_a_version_are_its_section(tmp_path):
 
 def test_the_extra_all_has_every_extra_of_users():
     (line,) = project()["optional-dependencies"]["all"]
-    tools = {"all", "test", "docs", "dev", "bench", "peers", "experiments"}
+    tools = {"all", "lint", "test", "docs", "dev", "bench", "peers", "experiments"}
     assert set(re.findall(r"\w+", line)) - {"suffice"} == set(project()["optional-dependencies"]) - tools
 
 

@@ -140,6 +140,14 @@ def test_nearly_all_is_said_only_where_it_is_true(nearest, sentence):
     assert sentence in without_set(nearest_set=nearest).lead
 
 
+def test_why_all_variables_reach_less_than_a_set_is_said():
+    """A set with 0.92 beside all variables with 0.78 read like a mistake."""
+    reason = "All variables together reach 0.78: other values of the row speak against it."
+    assert explanation(sdp_of_all=0.78).all_text == reason
+    assert explanation(sdp_of_all=0.9).all_text == "All variables together reach 0.90."
+    assert without_set(sdp_of_all=0.78).all_text == "All variables together reach 0.78."
+
+
 def test_what_to_do_is_listed_in_the_text():
     text = str(without_set(nearest_set=PAIR, source="given", prediction="No", n_searched=2))
     assert text.endswith(

@@ -1,4 +1,4 @@
-"""A Spark table against one machine: a cluster of two executors, processes of their own, of which one is killed."""
+"""A Spark table against one machine: a cluster of two executors, processes of their own, of which two are killed."""
 
 from __future__ import annotations
 
@@ -185,26 +185,29 @@ def test_an_error_names_the_row(session, table, labels):
         lines.collect()
 
 
-def test_a_killed_executor_loses_nothing_and_doubles_nothing(session, table, labels, tmp_path):
-    marker = tmp_path / "killed"
+def test_two_killed_executors_lose_nothing_and_double_nothing(session, table, labels, tmp_path):
     started = os.getpid()
 
-    def kill_once(batches):
+    def kill_twice(batches):
+        partition = pyspark.TaskContext.get().partitionId()
+        marker = tmp_path / f"killed {partition}"
         for number, batch in enumerate(batches):
-            if number == 1 and not Path(marker).exists():
+            if number == 1 and partition in (0, 2) and not marker.exists():
                 parents = [os.getpid()]
                 while b"CoarseGrainedExecutorBackend" not in Path(f"/proc/{parents[-1]}/cmdline").read_bytes():
                     status = Path(f"/proc/{parents[-1]}/status").read_text()
                     parents.append(int(re.search(r"^PPid:\s+(\d+)$", status, re.MULTILINE)[1]))
                 assert started not in parents
-                Path(marker).write_text(str(parents[-1]))
+                marker.write_text(str(parents[-1]))
                 os.kill(parents[-1], signal.SIGKILL)
             yield batch
 
     rows = rows_of(session, table, labels, 4)
-    lines = suffice_spark.explain(labels.explainer, rows.mapInArrow(kill_once, rows.schema), target="label", keep="id")
+    lines = suffice_spark.explain(labels.explainer, rows.mapInArrow(kill_twice, rows.schema), target="label", keep="id")
     assert as_lines(lines) == labels.lines
-    assert not Path(f"/proc/{marker.read_text()}").exists()
+    killed = {marker.read_text() for marker in tmp_path.iterdir()}
+    assert len(killed) == 2
+    assert not any(Path(f"/proc/{process}").exists() for process in killed)
 
 
 def test_changes_are_those_of_one_machine(session):

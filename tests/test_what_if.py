@@ -76,8 +76,56 @@ def test_a_bound_and_a_direction_that_leave_nothing_get_a_plain_no(explainer):
     limits = {"only": ["income"], "direction": {"income": "up"}, "bounds": {"income": (None, 15)}}
     answer = explainer.what_if(ROW, "good", **limits)[0]
     assert answer.best is None
-    assert answer.lead.startswith("No: no change of up to 1 variable reaches good")
-    assert answer.lead.endswith("Nothing that may change makes a difference.")
+    assert answer.lead == "No: `bounds` and `direction` leave no other value of this row, so nothing can reach good."
+    both = explainer.what_if(
+        ROW, "good", only=["income", "age"], direction=limits["direction"], bounds=limits["bounds"]
+    )
+    assert both[0].lead.startswith("No: no change of up to 1 variable reaches good")
+
+
+def test_a_column_of_a_group_keeps_to_its_direction():
+    """No split separates the grades here, so that the box of the core holds all of them."""
+    rng = np.random.default_rng(0)
+    grades = ["low", "middle", "high", "top"]
+    income = rng.random(400)
+    code = np.where(income > 0.5, np.where(rng.random(400) < 0.9, 0, 3), rng.integers(0, 4, 400))
+    X = pd.DataFrame({"grade": pd.Categorical.from_codes(code, grades, ordered=True), "income": income})
+    forest = RandomForestClassifier(10, max_features=None, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest, groups={"job": ["grade", "income"]}).fit(
+        X, np.where(income > 0.5, "a", "b")
+    )
+    row = X[(X["grade"] == "high")][:1]
+    change = explainer.what_if(row, "a", direction={"grade": "up"})[0].best
+    assert change.values["grade"] == "top"
+    assert [move.text for move in change.moves if move.column == "grade"] == ["from high to top"]
+    [kept] = [condition for condition in change.conditions if condition.column == "grade"]
+    assert set(kept.labels) == {"high", "top"}
+    assert explainer.what_if(row, "a")[0].best.values["grade"] == "low"
+
+
+def test_what_moves_only_with_its_group_has_no_ends_of_the_box():
+    """Sentences said "month from 2 up to at least -inf" and "day from 27 down to at least 21"."""
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 3650, 500)
+    X = pd.DataFrame({"since": pd.Timestamp("2015-01-01") + pd.to_timedelta(days, unit="D")})
+    y = np.where(X["since"].dt.year + rng.normal(0, 0.3, 500) >= 2020, "new", "old")
+    explainer = SufficientExplainer(RandomForestClassifier(20, random_state=0), dates="parts").fit(X, y)
+    changes = explainer.what_if(X[y == "old"][:12], "new")
+    assert changes.has_change.any()
+    for change in [change for answer in changes for change in answer.changes]:
+        assert "inf" not in change.sentence
+        for move in change.moves:
+            if isinstance(move.after, int) and " between " not in move.text:
+                end = int(move.text.split()[-1])
+                assert end <= move.after if "at least" in move.text else end >= move.after
+                assert (" up to " in move.text) == (move.after > move.before)
+                is_before_end = end > move.before if " up to " in move.text else end < move.before
+                assert is_before_end
+    assert any("since.year from" in change.sentence for answer in changes for change in answer.changes)
+
+
+def test_no_rows_say_so(explainer):
+    assert str(explainer.what_if(make_loans()[0][:0], "good")) == "No rows."
 
 
 def test_a_constant_column_is_never_changed():
@@ -278,19 +326,19 @@ def share_between(income):
 
 def test_the_model_is_asked_about_every_change():
     X, y = make_loans()
-    asked = []
+    sizes_of_calls = []
 
     def model(table):
-        asked.append(len(table))
+        sizes_of_calls.append(len(table))
         return np.where((table["income"] > 30) & (table["account"] != "empty"), "good", "bad")
 
     explainer = SufficientExplainer.for_model(model, X, random_state=0)
-    asked.clear()
+    sizes_of_calls.clear()
     best = explainer.what_if(X[y == "bad"][:5], "good")
     confirmed = [change for answer in best for change in answer.changes]
     assert confirmed
     assert all(change.confirmed is not None and change.n_asked > 0 for change in confirmed)
-    assert len(asked) == 2  # the present outcomes, and all changes together
+    assert len(sizes_of_calls) == 2  # the present outcomes, and all changes together
     assert "moved there" in best[0].text or best[0].best is None
     wrong = SufficientExplainer.for_model(model, X, random_state=0)
     wrong.model_ = lambda table: np.full(len(table), "bad")

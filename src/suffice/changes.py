@@ -247,7 +247,7 @@ class RowChanges:
     max_size : int
         How many variables could change at most.
     n_changeable : int
-        How many variables may change.
+        How many variables may change, within their bounds and directions.
     is_complete : bool
         Whether all sets of variables were searched.
     target : str
@@ -314,6 +314,8 @@ class RowChanges:
 
     @property
     def _no_text(self) -> str:
+        if not self.n_changeable:
+            return f"`bounds` and `direction` leave no other value of this row, so nothing can reach {self.wanted}."
         count = counted(min(self.max_size, self.n_changeable), "variable")
         text = (
             f"no change of up to {count} reaches {self.wanted} with probability {format_level(self.pi)} and a "

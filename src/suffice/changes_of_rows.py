@@ -149,9 +149,11 @@ class Changes(Sequence[RowChanges]):
 
     def __str__(self) -> str:
         """Return how many rows have a change, and what changes most often."""
+        if not self.answers:
+            return "No rows."
         n_reached, n_found = int(self.is_reached.sum()), int(self.has_change.sum())
         n_open = len(self) - n_reached
-        level = format_level(self.answers[0].pi) if self.answers else ""
+        level = format_level(self.answers[0].pi)
         lines = [f"{counted(len(self), 'row')}; {n_reached} have the target already."] if n_reached else []
         lines.append(
             f"{n_found} of {counted(n_open, 'row')} have a change that reaches the target (probability {level})."

@@ -121,6 +121,9 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
     def sdp(self, X: Any, S: Any, y: Any = None) -> Floats:
         """Compute the same-decision probability of sets of variables.
 
+        For the set of all variables it can differ a little from `sdp_of_all`, which explanations state as "all
+        variables together": that one counts the rows of the leaves, while a cell has at least `min_node_size` rows.
+
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)

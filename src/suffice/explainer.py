@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._engine.drawn_rows import Question, question_about
 from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
 from suffice._engine.giveaways import warn_of_giveaways
 from suffice._engine.holdout import fit_with_holdout
@@ -20,14 +20,13 @@ from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities,
 from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.rule_search import MAX_NODES, ExplainOptions, find_boxes
 from suffice._engine.search import find_sufficient_sets
-from suffice._engine.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings
+from suffice._engine.settings import DEFAULT_MAX_SETS, Settings, check_changes
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.row_ids import read_ids
 from suffice._table.single_row import read_single_row
 from suffice._table.table import Table, read_columns
 from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
-from suffice.errors import did_you_mean
 from suffice.explanations import Explanations
 from suffice.importance import SetsKind
 from suffice.local_rules import find_rules, make_rules
@@ -231,7 +230,7 @@ class SufficientExplainer(ReasonedForest):
         warn_of_giveaways(self.fitted_)
         return self
 
-    def _fit(self, X: Any, y: Any, holdout: float | None) -> None:
+    def _fit(self, X: Any, y: Any, holdout: float | None, question: Question | None = None) -> None:
         for name in ("model_", "probability_of_"):  # an earlier `for_model` left them
             self.__dict__.pop(name, None)
         settings = Settings.of(self)
@@ -240,13 +239,20 @@ class SufficientExplainer(ReasonedForest):
         target = str(getattr(y, "name", None) or "y")
         outcomes = read_outcomes(y, table.n_rows)
         if holdout is None:
-            self.fitted_ = fit(table, outcomes, target, self.forest, settings)
+            self.fitted_ = fit(table, outcomes, target, self.forest, settings, question)
         else:
-            self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout)
+            self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout, question)
 
     @classmethod
     def for_model(
-        cls, model: Any, X: Any, *, probability_of: Any = None, holdout: float | None = None, **params: Any
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        probability_of: Any = None,
+        holdout: float | None = None,
+        drawn_rows: int = 0,
+        **params: Any,
     ) -> SufficientExplainer:
         """Fit an explainer on the outputs of a model for a table. Nothing else of the model is used.
 
@@ -265,6 +271,9 @@ class SufficientExplainer(ReasonedForest):
             function that returns one number in [0, 1] for each row.
         holdout : float, default=None
             The share of the rows that is set aside: see `fit`.
+        drawn_rows : int, default=0
+            About how many further rows the model is asked: copies of rows of `X` with values of near neighbours. They
+            help the forest to follow the model on small tables; probabilities are counted on rows of `X` alone.
         **params : dict
             Parameters of the explainer.
 
@@ -286,7 +295,8 @@ class SufficientExplainer(ReasonedForest):
             explainer.task = task_of_model(model)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         target = "prediction" if probability_of is None else f"probability of {probability_of}"
-        explainer._fit(X, outputs, holdout)  # a model may well use one column only: no warning of giveaways
+        question = question_about(explainer, model, X, probability_of, drawn_rows)
+        explainer._fit(X, outputs, holdout, question)  # a model may well use one column only: no warning of giveaways
         is_probability = explainer.task_ == "regression" and are_probabilities(model, outputs, probability_of)
         explainer.fitted_ = replace(
             explainer.fitted_,
@@ -326,7 +336,7 @@ class SufficientExplainer(ReasonedForest):
         ('x0', 'x1')
         """
         state = self._state()
-        _check_changes("with_settings", changes, ValueError)
+        check_changes(type(self).with_settings, changes, ValueError)
         copy = type(self)(**{**self.get_params(deep=False), **changes})
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         copy.fitted_ = state.with_settings(Settings.of(copy))
@@ -512,7 +522,7 @@ class SufficientExplainer(ReasonedForest):
     def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
         """Return a copy with other settings for one call of a method."""
         check_is_fitted(self)
-        _check_changes(method, settings, TypeError)
+        check_changes(getattr(type(self), method), settings, TypeError)
         return self.with_settings(**settings)
 
     @property
@@ -588,13 +598,3 @@ class SufficientExplainer(ReasonedForest):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
-
-
-def _check_changes(method: str, names: Iterable[str], kind: type[Exception]) -> None:
-    """Refuse a setting that takes effect in `fit` only, or that does not exist."""
-    for name in names:
-        if name not in CHANGEABLE:
-            parameters = inspect.signature(getattr(SufficientExplainer, method)).parameters
-            options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
-            hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
-            raise kind(f"`{method}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")

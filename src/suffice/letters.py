@@ -226,7 +226,23 @@ def _read_record(line: bytes, place: str) -> dict[str, Any]:
         raise ValueError(f"{place} has the status {record['status']!r}: it must be one of {', '.join(STATUSES)}.")
     if (record["status"] == "refused") != (record["refusal"] is not None):
         raise ValueError(f"{place} has the status {record['status']!r}, which its refusal contradicts.")
+    _check_kinds(record, place)
     return record
+
+
+def _check_kinds(record: Mapping[str, Any], place: str) -> None:
+    """Refuse a record whose entries are of another kind than those that `suffice reasons` writes."""
+    refusal, reasons = record["refusal"], record["reasons"]
+    is_refusal = isinstance(refusal, dict) and all(isinstance(refusal.get(name), str) for name in ("kind", "sentence"))
+    kinds = {
+        "refusal": refusal is None or is_refusal,
+        "reasons": isinstance(reasons, list) and all(isinstance(reason, dict) for reason in reasons),
+        "id": record["id"] is None or isinstance(record["id"], str | int | float),
+        "row": isinstance(record["row"], int),
+    }
+    for name, is_right in kinds.items():
+        if not is_right:
+            raise ValueError(f"{place} is not a record of `suffice reasons`: its {name!r} is {record[name]!r}.")
 
 
 def write_letters(

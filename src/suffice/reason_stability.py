@@ -246,7 +246,13 @@ class _Refits:
         model = clone(self.model).fit(X, self.y[rows])
         # A rare category may be missing in the sample.
         params = {**self.explainer.get_params(deep=False), "random_state": seed, "unseen": "missing"}
-        fitted = SufficientExplainer.for_model(model, X, probability_of=self.explainer.probability_of_, **params)
+        fitted = SufficientExplainer.for_model(
+            model,
+            X,
+            probability_of=self.explainer.probability_of_,
+            drawn_rows=self.explainer.describe()["n_drawn"],
+            **params,
+        )
         return model, fitted
 
 

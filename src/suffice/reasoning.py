@@ -273,15 +273,15 @@ class _Work:
         levels = state.levels(outcomes).tolist()
         confidence = state.settings.confidence or SHOWN_CONFIDENCE
         lower = lower_bounds(sets.best_sdps, sets.best_squares, confidence).tolist()
-        found = [
+        followed_rows = [
             self._with_sets(replace(answers[row], pi=levels[i]), sets, i, chosen[i], lower[i])
             for i, row in enumerate(rows.tolist())
         ]
-        found = [self._refused(answer, loss) for answer, loss in zip(found, losses, strict=True)]
-        found = self._ask_model(found)
-        rules = self._rules(X, outcomes, found)
+        followed_rows = [self._refused(answer, loss) for answer, loss in zip(followed_rows, losses, strict=True)]
+        followed_rows = self._ask_model(followed_rows)
+        rules = self._rules(X, outcomes, followed_rows)
         for i, row in enumerate(rows.tolist()):
-            answer = found[i]
+            answer = followed_rows[i]
             if answer.refusal is None:
                 answer = self._worded(replace(answer, rule=rules.get(i)), losses[i])
             answers[row] = answer
@@ -323,18 +323,18 @@ class _Work:
             answer = replace(answer, notes=(*answer.notes, note))
         return answer
 
-    def _ask_model(self, found: list[RowReasons]) -> list[RowReasons]:
+    def _ask_model(self, followed_rows: list[RowReasons]) -> list[RowReasons]:
         """Refuse sets with variables that the model does not use."""
         position = {name: v for v, name in enumerate(self._names)}
         sets = {
             i: (answer, tuple(position[name] for name in answer.best_set.variables))
-            for i, answer in enumerate(found)
+            for i, answer in enumerate(followed_rows)
             if answer.refusal is None and answer.best_set is not None
         }
         if self._model_use is None or not sets:
-            return found
+            return followed_rows
         unused = self._model_use({answer.row: S for answer, S in sets.values()})
-        found = list(found)
+        followed_rows = list(followed_rows)
         for i, (answer, _) in sets.items():
             if answer.row in unused:
                 names = tuple(self._names[v] for v in unused[answer.row])
@@ -342,14 +342,16 @@ class _Work:
                     f"the model does not use {join(names)}: its output stays the same with the values of "
                     f"{min(N_REFERENCE, len(self._state.forest.X))} training rows."
                 )
-                found[i] = replace(answer, refusal=Refusal("unused_variable", sentence, names))
-        return found
+                followed_rows[i] = replace(answer, refusal=Refusal("unused_variable", sentence, names))
+        return followed_rows
 
-    def _rules(self, X: NDArray[np.float32], outcomes: Outcomes, found: list[RowReasons]) -> dict[int, Rule | None]:
+    def _rules(
+        self, X: NDArray[np.float32], outcomes: Outcomes, followed_rows: list[RowReasons]
+    ) -> dict[int, Rule | None]:
         position = {name: v for v, name in enumerate(self._names)}
         row_sets = [
             (i, tuple(position[name] for name in answer.best_set.variables))
-            for i, answer in enumerate(found)
+            for i, answer in enumerate(followed_rows)
             if answer.refusal is None and answer.best_set is not None
         ]
         boxes = find_boxes(self._state, X, outcomes, row_sets, ExplainOptions("minimal"))

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from suffice._io.code_book_file import codes_beside, write_code_book
 from suffice._io.explainer_file import load_explainer_file, text_columns
 from suffice._io.files import TableFile, open_table
 from suffice._io.outcome_column import outcomes_of
@@ -22,9 +23,11 @@ from suffice._io.records import (
     RecordContext,
     answer_settings,
     differences,
+    is_signed,
     label_of,
     lines_of,
     make_records,
+    read_key,
     read_line,
 )
 from suffice._io.sources import cannot_read, file_digest
@@ -153,9 +156,14 @@ class Verification:
 
 
 def write(
-    reasons: Reasons, path: str | os.PathLike[str], explainer: str | os.PathLike[str], *, change: Any = None
+    reasons: Reasons,
+    path: str | os.PathLike[str],
+    explainer: str | os.PathLike[str],
+    *,
+    change: Any = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Write a record of each row, as JSON lines.
+    """Write a record of each row, as JSON lines, and the code book beside it.
 
     Parameters
     ----------
@@ -167,6 +175,9 @@ def write(
         The file of the explainer, as ``explainer.save`` wrote it. Its SHA-256 stands in every record.
     change : object, default=None
         If given, what would change each outcome to these outcomes is recorded: see the `target` of `what_if`.
+    key : path, default=None
+        A file with a secret of 16 bytes or more: records are signed with it (HMAC), so that nobody without it can write
+        one that `verify` takes for true.
 
     Examples
     --------
@@ -180,11 +191,13 @@ def write(
     5 records: as written, and the same when computed again.
     """
     name = os.fspath(explainer)
-    context = RecordContext(file_digest(name), change)
+    context = RecordContext(file_digest(name), change, key=read_key(key))
     loaded = load_explainer_file(name)
     data = lines_of(reasons, context, with_answer_settings(loaded, answer_settings(reasons.fitted)))
     with replacing(path) as written:
         written.write_bytes(data)
+    if not reasons.codes.is_default:
+        write_code_book(reasons.codes, codes_beside(path))
 
 
 def with_answer_settings(explainer: SufficientExplainer, settings: Mapping[str, Any]) -> SufficientExplainer:
@@ -215,6 +228,7 @@ def verify(
     *,
     codes: Any = None,
     model: Any = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Compute records again, and say which differ and in what.
 
@@ -227,16 +241,21 @@ def verify(
     rows : path, default=None
         The table file with the rows. None takes the values in the records.
     codes : CodeBook, path, dict or list, default=None
-        The code book with which they were made, if any.
+        The code book with which they were made, if any. None takes the one that was written beside the records.
     model : estimator or callable, default=None
         The model that was asked, if any; it needs `rows`.
+    key : path, default=None
+        The file with the key with which they were signed, if any.
 
     Returns
     -------
     Verification
         How many records differ, and in what.
     """
-    checker = _Checker(os.fspath(explainer), rows, None if codes is None else CodeBook.read(codes), model)
+    beside = codes_beside(records)
+    codes = beside if codes is None and beside.is_file() else codes
+    book = None if codes is None else CodeBook.read(codes)
+    checker = _Checker(os.fspath(explainer), rows, book, model, read_key(key))
     result = Verification()
     for part in _parts(os.fspath(records)):
         checker.check(part, result)
@@ -282,11 +301,11 @@ class _Line:
 class _Checker:
     """An explainer, and what else records are computed again with."""
 
-    def __init__(self, explainer: str, rows: Any, codes: CodeBook | None, model: Any) -> None:
+    def __init__(self, explainer: str, rows: Any, codes: CodeBook | None, model: Any, key: bytes | None) -> None:
         self._digest = file_digest(explainer)
         self._explainer = load_explainer_file(explainer, {"extra_columns": "ignore"})
         self._versions = self._explainer.describe()["versions"]
-        self._codes, self._model = codes, model
+        self._codes, self._model, self._key = codes, model, key
         self._source = None if rows is None else os.fspath(rows)
         self._tables: dict[str | None, TableFile] = {}
         if model is not None and rows is None:
@@ -299,10 +318,12 @@ class _Checker:
         problems: list[RecordProblem] = []
         for number, text in part:
             result.n_records += 1
-            record, damage = read_line(text)
+            record, damage = read_line(text, self._key)
             if record is None:
                 problems.append(RecordProblem(number, "", "unreadable", f"{damage}"))
                 continue
+            if is_signed(record) and self._key is None:
+                raise ValueError("The records were signed with a key: pass its file as `key`.")
             line = _Line(number, record, damage)
             kind, sentence = self._other_origin(line)
             if sentence:
@@ -330,7 +351,10 @@ class _Checker:
         if line.damage and (lacks_codes or lacks_model):
             return "edited", line.damage
         if lacks_codes:
-            raise ValueError("The records were made with a code book: pass it as `codes`.")
+            raise ValueError(
+                "The records were made with a code book, which is not beside them as a .codes.json file: pass it as "
+                "`codes`."
+            )
         if lacks_model:
             raise ValueError(
                 f"The records were made with a model ({settings['model']}): pass it as `model`, and the rows."
@@ -366,10 +390,10 @@ class _Checker:
             if isinstance(again, Exception):
                 yield line.problem("differs", f"It cannot be computed again: {again}")
                 continue
-            found = list(differences(_compared(line.record), _compared(again)))
-            if found or line.damage:
-                more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
-                yield line.problem("differs", f"{'; '.join(found[:MAX_LISTED])}{more}." if found else "")
+            differing = list(differences(_compared(line.record), _compared(again)))
+            if differing or line.damage:
+                more = f" and {len(differing) - MAX_LISTED} more" if len(differing) > MAX_LISTED else ""
+                yield line.problem("differs", f"{'; '.join(differing[:MAX_LISTED])}{more}." if differing else "")
 
     def _again(self, records: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Compute the records of some rows with the same settings again, from the values up."""
@@ -394,7 +418,7 @@ class _Checker:
         ]
         named = Reasons(answers, reasons.settings, reasons.codes, reasons.fitted, reasons.library)
         context = RecordContext(
-            self._digest, settings["change"], settings["outcome_column"], tuple(settings["id_columns"])
+            self._digest, settings["change"], settings["outcome_column"], tuple(settings["id_columns"]), self._key
         )
         yield from make_records(named, context, explainer)
 

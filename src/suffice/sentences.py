@@ -342,7 +342,12 @@ class RowSentences:
     @property
     def all_text(self) -> str:
         """The probability of the outcome if all variables are known, in one sentence; nothing if it is not known."""
-        return "" if self.sdp_of_all is None else f"All variables together reach {format_probability(self.sdp_of_all)}."
+        if self.sdp_of_all is None:
+            return ""
+        # A set can reach the level although all variables do not, which puzzles readers without a reason.
+        is_less = self.is_sufficient and self.sdp_of_all < self.pi
+        reason = ": other values of the row speak against it" if is_less else ""
+        return f"All variables together reach {format_probability(self.sdp_of_all)}{reason}."
 
     @property
     def notes(self) -> tuple[str, ...]:

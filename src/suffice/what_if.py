@@ -361,12 +361,16 @@ class _Maker:
             pi=self._level,
             min_plausibility=self._options.min_plausibility,
             max_size=self._options.max_size,
-            n_changeable=len(self._limits.changeable),
+            n_changeable=sum(self._may_move(v) for v in self._limits.changeable),
             is_complete=found.is_complete,
             target=state.target,
             model=state.model_name,
             columns=columns,
         )
+
+    def _may_move(self, variable: int) -> bool:
+        columns = self._state.variables.columns[variable]
+        return any(self._limits.lets_move(c, float(self._x[c])) for c in columns)
 
     def change(self, found: FoundChange, *, is_miss: bool = False) -> Change:
         state = self._state
@@ -379,10 +383,12 @@ class _Maker:
             point[side.column] = side.point
             column = state.encoding.columns[side.column]
             before, after = column.decode(side.own), _decode(side, column)
-            labels = tuple(label for code in side.codes for label in column.labels[code][:1])
-            moves.append(
-                Move(column.name, before, after, move_text(column, before, after, side.low, side.high, labels))
-            )
+            if side.holds_own:  # it moves with the other columns of its group only
+                text = move_text(column, before, after, side.point, side.point, ())
+            else:
+                labels = tuple(label for code in side.codes for label in column.labels[code][:1])
+                text = move_text(column, before, after, side.low, side.high, labels)
+            moves.append(Move(column.name, before, after, text))
             values[column.name] = after
         is_wanted = self._target.holds(state.training[1][found.rows])
         moved = {side.column for side in sides if side.moves}

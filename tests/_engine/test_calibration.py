@@ -22,6 +22,54 @@ def test_a_known_curve_is_learnt_again():
     assert float(curve.probability(np.array(curve.vote_for(0.9)))) == pytest.approx(0.9)
 
 
+def test_fewer_rows_make_the_curve_more_cautious():
+    """Where few rows have high votes, a search would find promises that nobody has seen kept."""
+    rng = np.random.default_rng(0)
+    votes = rng.uniform(0.02, 0.98, 20_000)
+    is_wanted = rng.random(20_000) < votes
+    few, many = Calibration.learn(votes[:300], is_wanted[:300]), Calibration.learn(votes, is_wanted)
+    gap_of_few = expit(few.slope * logit(0.8) + few.intercept) - few.probability(np.array([0.8]))[0]
+    gap_of_many = expit(many.slope * logit(0.8) + many.intercept) - many.probability(np.array([0.8]))[0]
+    assert 0.002 < gap_of_many < 0.006
+    assert gap_of_few == pytest.approx(gap_of_many * np.sqrt(20_000 / 300), rel=0.25)
+
+
+def test_the_standard_error_is_that_of_curves_fitted_to_other_rows():
+    rng = np.random.default_rng(1)
+    votes = rng.uniform(0.05, 0.95, (400, 500))
+    curves = [Calibration.learn(v, rng.random(500) < expit(1.2 * logit(v) - 0.3)) for v in votes]
+    deviation = np.std([c.slope * logit(0.9) + c.intercept for c in curves])
+    of_slope, shared, of_intercept = curves[0].variances
+    stated = np.sqrt(of_slope * logit(0.9) ** 2 + 2 * shared * logit(0.9) + of_intercept)
+    assert stated == pytest.approx(deviation, rel=0.15)
+
+
+@pytest.mark.parametrize("level", [0.6, 0.8, 0.95])
+@pytest.mark.parametrize("n_rows", [5, 20, 100, 1000])
+def test_the_least_vote_is_the_one_with_the_level(level, n_rows):
+    rng = np.random.default_rng(n_rows)
+    votes = rng.random(n_rows)
+    curve = Calibration.learn(votes, rng.random(n_rows) < votes)
+    vote = curve.vote_for(level)
+    if 0.5 < vote < 0.999:
+        assert float(curve.probability(np.array(vote))) == pytest.approx(level)
+        assert float(curve.probability(np.array(vote - 0.01))) < level
+
+
+def test_votes_that_separate_the_outcomes_give_a_steep_curve():
+    """Without a prior, the slope and its variance grow beyond all bounds, and no vote was enough."""
+    curve = Calibration.learn(np.repeat([0.0, 1.0], 200), np.repeat([False, True], 200))
+    assert curve.slope > 1
+    assert 0.5 <= curve.vote_for(0.8) < 0.95
+    assert curve.probability(np.array([0.99]))[0] > 0.9
+
+
+def test_votes_that_are_always_wrong_never_reach_a_level():
+    curve = Calibration.learn(np.repeat([0.999, 0.001], 500), np.repeat([False, True], 500))
+    assert curve.slope < 0
+    assert curve.vote_for(0.8) == 1.0
+
+
 def test_rows_that_every_tree_has_drawn_do_not_count():
     rng = np.random.default_rng(0)
     votes, is_wanted = rng.random(200), rng.random(200) < 0.5

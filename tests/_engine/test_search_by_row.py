@@ -10,6 +10,7 @@ from forests import LAYOUTS, core_forest, core_rows, fitted_forests, project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
+from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer, _core
 from suffice._engine.search import NO_LIMIT
@@ -17,7 +18,7 @@ from suffice._engine.search import NO_LIMIT
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
 
 
-def search(projection, queries, lo, hi, **options):
+def search(projection, queries, lo, hi, n_together=0, n_first_trees=0, **options):
     defaults = {"pi": 0.9, "min_node_size": 1, "min_size": 0, "max_size": 9, "minimal_only": False}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
     return _core.search(
@@ -25,6 +26,8 @@ def search(projection, queries, lo, hi, **options):
         rows=core_rows(queries, lo, hi),
         options=_core.SearchOptions(**defaults | options),
         n_threads=1,
+        n_together=n_together,
+        n_first_trees=n_first_trees,
     )
 
 
@@ -39,11 +42,12 @@ def members(word, n):
     min_node_size=st.sampled_from([1, 2, 7]),
     min_size=st.integers(0, 1),
     n_by_row=st.integers(1, 4),
+    n_first=st.integers(0, 3),
     seed=st.integers(0, 99),
     layout=st.sampled_from(list(LAYOUTS)),
 )
 def test_the_sets_of_a_row_are_those_among_its_own_candidates(
-    drawn, pi, min_node_size, min_size, n_by_row, seed, layout
+    drawn, pi, min_node_size, min_size, n_by_row, n_first, seed, layout
 ):
     X, y, task, forest = drawn
     n = X.shape[1]
@@ -55,12 +59,13 @@ def test_the_sets_of_a_row_are_those_among_its_own_candidates(
     lo = rng.integers(len(values), size=3)
     hi = lo if task == "classification" else np.minimum(lo + rng.integers(3, size=3), len(values) - 1)
     options = {"pi": pi, "min_node_size": min_node_size, "min_size": min_size, "n_by_row": n_by_row}
+    options["n_first_trees"] = n_first
     result = search(projection, queries, lo, hi, **options)
     for i, x in enumerate(queries):
         outcome = (values[lo[i]], values[hi[i]])
         alone = oracle.sufficient_sets(x, outcome, range(n), pi, min_size, max_size=1)
         left = [v for v in range(n) if (v,) not in alone] if () not in alone else []
-        chosen = oracle.row_candidates(x, outcome, left, n_by_row)
+        chosen = oracle.row_candidates(x, outcome, left, n_by_row, n_first)
         expected = alone | oracle.sufficient_sets(x, outcome, chosen, pi, 2)
         begin, end = result["offset"][i : i + 2]
         assert {members(word, n) for word in result["masks"][begin:end, 0]} == set(expected)
@@ -134,3 +139,25 @@ def test_each_row_has_the_candidates_that_matter_there():
     splits = explainer.with_settings(candidates="splits")
     assert splits.explain(rows).has_set.sum() <= 1
     assert len(splits.candidates_) == 2
+
+
+@pytest.mark.parametrize("n_together", [1, 50], ids=["alone", "in step"])
+@pytest.mark.parametrize("n_first", [0, 2, 6, 7])
+def test_the_first_trees_choose_the_finalists_of_a_row(n_first, n_together):
+    """Two trees split on the first columns, five on the last ones: the best variable may not be a finalist."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = (X.sum(axis=1) > 0).astype(int)
+    trees = []
+    for n_trees, hidden in [(2, slice(4, 8)), (5, slice(0, 4))]:
+        part = X.copy()
+        part[:, hidden] = 0.0
+        trees += trees_of(RandomForestClassifier(n_trees, min_samples_leaf=10, random_state=0).fit(part, y))
+    oracle = Oracle(trees, X, y, 10)
+    projection = project(core_forest(trees, X, y), 8)
+    options = {"pi": 1.0, "min_node_size": 10, "min_size": 2, "max_size": 2, "n_by_row": 2}
+    result = search(projection, X[:50], y[:50], y[:50], n_together, **options, n_first_trees=n_first)
+    chosen = [tuple(oracle.row_candidates(x, (k, k), range(8), 2, n_first)) for x, k in zip(X[:50], y, strict=False)]
+    assert [members(word, 8) for word in result["best_masks"][:, 0]] == chosen
+    best = [tuple(oracle.row_candidates(x, (k, k), range(8), 2)) for x, k in zip(X[:50], y, strict=False)]
+    assert (chosen != best) == (n_first == 2)

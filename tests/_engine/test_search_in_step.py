@@ -46,7 +46,7 @@ def make_rows(X, y, is_class, n):
     return core_rows(X[chosen], low, np.minimum(rank + rng.integers(5, 60, size=n), len(np.unique(y)) - 1))
 
 
-def search(projection, rows, n_together, n_threads=1, needs_nearest=True, **options):
+def search(projection, rows, n_together, n_threads=1, needs_nearest=True, n_first_trees=0, **options):
     defaults = {"pi": 0.85, "min_node_size": 4, "min_size": 0, "max_size": 9, "minimal_only": True}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 4, "least_sdp": np.zeros(0)}
     return _core.search(
@@ -56,6 +56,7 @@ def search(projection, rows, n_together, n_threads=1, needs_nearest=True, **opti
         n_threads=n_threads,
         needs_nearest=needs_nearest,
         n_together=n_together,
+        n_first_trees=n_first_trees,
     )
 
 
@@ -98,6 +99,8 @@ def test_rows_in_step_have_the_answers_of_each_alone(kernels, is_class, groups, 
         {"least_sdp": np.linspace(1.05, 0.85, 60)},
         {"least_sdp": np.linspace(1.05, 0.85, 60), "minimal_only": False},
         {"needs_nearest": False},
+        {"n_first_trees": 1},
+        {"n_first_trees": 3, "minimal_only": False},
         {"min_node_size": 300},
         {"min_node_size": 40, "minimal_only": False},
     ],

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
+from processes import children_of, wait_for
 
 from suffice._io.apart import run_apart
 
@@ -34,3 +38,34 @@ def test_a_process_takes_no_more_memory_than_it_may():
     assert len(run_apart("operator:mul", b"x", 10**6, max_bytes=2**27)) == 10**6
     with pytest.raises(ValueError, match=r"^There is not enough memory for this"):
         run_apart("operator:mul", b"x", 2**28, max_bytes=2**27)
+
+
+def test_work_that_is_no_longer_wanted_ends_at_once():
+    def give_up():
+        raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_apart("time:sleep", 600, watch=give_up)
+    assert time.monotonic() - begin < 120
+    assert children_of(os.getpid()) == []
+    assert run_apart("operator:add", 1, 2, watch=lambda: None) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_work_ends_with_the_process_that_wanted_it(tmp_path):
+    """A killed app would leave its fits behind."""
+    begun = tmp_path / "begun"
+    program = f"from suffice._io.apart import run_apart; run_apart('processes:mark_and_sleep', {str(begun)!r})"
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    with subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}) as parent:
+        wait_for(begun.exists)
+        [child] = children_of(parent.pid)
+        parent.kill()
+    wait_for(lambda: not Path(f"/proc/{child}").exists())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux chooses by this number")
+def test_a_process_apart_is_the_first_to_go_when_memory_is_short():
+    score = run_apart("linecache:getline", "/proc/self/oom_score_adj", 1)
+    assert int(score) == 1000

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from suffice import CodeBook, Condition
-from suffice._io.code_book_file import read_condition
+from suffice._io.code_book_file import codes_beside, read_condition, write_code_book
 from suffice._io.sources import TableFileWarning
+from suffice.code_book import CodeLine
 
 CSV = "variable,condition,direction,code,text\nincome,< 10,,R1,Very low\nincome,,low,R2,Größe {value}\nhome,,,R3,Home\n"
 
@@ -144,3 +145,23 @@ def test_many_lines_are_read(write):
 def test_a_script_is_text_like_any_other():
     book = CodeBook.read({"a": ("R1", "<script>alert('{value}')</script>")})
     assert book.lines[0].write("1", "") == "<script>alert('1')</script>"
+
+
+def test_a_written_code_book_reads_as_the_same_lines(tmp_path):
+    texts = ["< 10", ">= 0.1", "5..7.25", "= rent", "in {rent, free}", "is missing", ""]
+    lines = [
+        {"variable": "income", "condition": text, "code": f"R{i}", "text": f"Größe {{value}} {i}"}
+        for i, text in enumerate(texts)
+    ]
+    book = CodeBook.read([*lines, {"variable": "age", "direction": "low", "code": "A", "text": "Young"}])
+    path = codes_beside(tmp_path / "decisions.jsonl")
+    assert path.name == "decisions.codes.json"
+    write_code_book(book, path)
+    assert CodeBook.read(path) == book
+    assert CodeBook.read(path).digest == book.digest
+
+
+def test_a_code_book_that_no_file_can_say_is_not_written(tmp_path):
+    half_open = CodeLine("income", "R1", "Income", Condition("income", 1.0, 2.0, low_closed=False, high_closed=True))
+    write_code_book(CodeBook((half_open,)), tmp_path / "codes.json")
+    assert not (tmp_path / "codes.json").exists()

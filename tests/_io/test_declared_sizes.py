@@ -119,6 +119,24 @@ def test_damaged_headers_raise_one_error(data):
     assert 0 <= size.largest <= size.total
 
 
+def test_a_page_of_negative_size_is_refused():
+    """The reader would go back and read the same pages for ever."""
+    forged = bytearray(_written(pa.table({"a": range(100)}), pq.write_table))
+    place = 4  # the header of the first page: its kind, its size, and its compressed size, each after the byte 0x15
+    for _ in range(2):
+        assert forged[place] == 0x15
+        place += 1
+        while forged[place] & 0x80:
+            place += 1
+        place += 1
+    assert forged[place] == 0x15
+    assert forged[place + 1] & 0x80  # a number of two bytes
+    for n_back in range(1, 64):  # one of them leads back to the header
+        forged[place + 1 : place + 3] = bytes([0x80 | (2 * n_back - 1), 0])  # odd numbers stand for negative ones
+        with pytest.raises(OSError, match=r"^its headers are damaged or cut off$"):
+            parquet_size(bytes(forged))
+
+
 def test_a_file_without_its_beginning_says_so():
     for n in (7, 50, len(FILES["parquet"]) // 2):
         with pytest.raises(OSError, match=r"^its headers are damaged or cut off$"):

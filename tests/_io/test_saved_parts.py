@@ -146,3 +146,25 @@ def test_a_thousand_forged_files_are_refused_or_give_answers():
     counted, output = attack("saved_files", 1, 1000)
     assert counted is not None, output
     assert counted["cases"] >= 1000
+
+
+def forge_drawn(name, value):
+    def change(header, arrays):
+        arrays[name].flat[0] = value
+
+    return forge(change, "drawn")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("drawn_parents", 40, "its drawn rows are made of rows that it does not have"),
+        ("drawn_y", 2, "the outcomes of its drawn rows are none"),
+        ("drawn_y", np.nan, "the outcomes of its drawn rows are none"),
+        ("drawn_X", 0.5, "its table holds fractions of 'hour'"),
+    ],
+)
+def test_forged_drawn_rows_are_refused(name, value, message):
+    assert len(from_bytes(forge_drawn("drawn_parents", 39)).fitted_.drawn.X) == 30
+    with pytest.raises(ValueError, match=message):
+        from_bytes(forge_drawn(name, value))

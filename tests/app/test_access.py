@@ -75,10 +75,16 @@ def test_the_token_of_one_app_is_not_that_of_another(visitor, app):
     assert other.get(f"/?token={app.server.config['TOKEN']}", headers=LOCAL).status_code == 403
 
 
-def test_other_hosts_and_pages_of_others_are_refused(visitor):
+def test_other_hosts_and_pages_of_others_are_refused(app, visitor):
+    """The client of Flask sends no cookie to another host: the token, and not the host, was refused in this test."""
     assert visitor.get("/", headers=LOCAL).status_code == 200
+    client = app.server.test_client(use_cookies=False)
+    cookie = client.get(f"/?token={app.server.config['TOKEN']}", headers=LOCAL).headers["Set-Cookie"].partition(";")[0]
+    assert client.get("/", headers={**LOCAL, "Cookie": cookie}).status_code == 200
     for host in ("evil.example", "127.0.0.1.evil.example"):
-        assert visitor.get("/", headers={"Host": host}).status_code == 403
+        refused = client.get("/", headers={"Host": host, "Cookie": cookie})
+        assert refused.status_code == 403
+        assert b"needs its token" not in refused.data
     assert visitor.get("/", headers={**LOCAL, "Origin": "http://evil.example"}).status_code == 403
     assert visitor.get("/", headers={**LOCAL, "Origin": "http://127.0.0.1:8050"}).status_code == 200
 

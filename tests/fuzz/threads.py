@@ -48,6 +48,7 @@ def compare(n_calls: int, n_threads: int = N_THREADS, seed: int = 0) -> tuple[in
             n_round = min(N_ROUND, n_calls - n_done)
             n_wrong += ask_together(load(), asked, expected, -(-n_round // n_threads), n_threads, seed + n_done)
             n_done += -(-n_round // n_threads) * n_threads
+            sys.stderr.write(f"{n_done:,} calls, {n_wrong} differences\n")
     finally:
         sys.setswitchinterval(interval)
     return n_done, n_wrong

@@ -12,6 +12,7 @@ import polars as pl
 
 from suffice._cli.questions import Question
 from suffice._cli.streaming import make_fingerprint, write_in_parts
+from suffice._io.code_book_file import codes_beside, write_code_book
 from suffice._io.output import write_bytes
 from suffice._io.records import RecordContext, lines_of
 from suffice._io.sources import STDIO
@@ -65,7 +66,7 @@ class ReasonQuestion:
         return Reasons(answers, reasons.settings, reasons.codes, reasons.fitted, reasons.library)
 
     def write(self, output: str, *, explainer_path: str, batch: int, restart: bool) -> None:
-        """Write the records of all rows, part by part.
+        """Write the records of all rows, part by part, and the code book beside them.
 
         Parameters
         ----------
@@ -96,6 +97,8 @@ class ReasonQuestion:
             return
         fingerprint = make_fingerprint(question, "jsonl", explainer_path, batch)
         write_in_parts(question, output, "jsonl", answer, fingerprint, batch=batch, restart=restart)
+        if self.options["codes"] is not None:
+            write_code_book(self.options["codes"], codes_beside(output))
 
 
 def import_model(name: str | None) -> Any:

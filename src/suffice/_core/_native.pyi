@@ -116,6 +116,7 @@ def search(
     progress: Progress = None,
     needs_nearest: bool = True,
     n_together: int = 0,
+    n_first_trees: int = 0,
 ) -> dict[str, NDArray[Any]]: ...
 
 class SetCells:

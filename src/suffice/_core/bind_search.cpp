@@ -133,8 +133,9 @@ DistinctRows every_row(std::size_t n_rows) {
 }
 
 nb::dict search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
-                const nb::object& progress, bool needs_nearest, std::size_t n_together) {
+                const nb::object& progress, bool needs_nearest, std::size_t n_together, std::size_t n_first_trees) {
     options.needs_nearest = needs_nearest;
+    options.n_first_trees = n_first_trees;
     const Projection& p = projection.get();
     const Rows r = rows.get();
     check_columns(r.X, p.n_columns);
@@ -195,7 +196,7 @@ void bind_search(nb::module_& m) {
         .def_ro("max_sets", &SearchOptions::max_sets)
         .def_ro("n_by_row", &SearchOptions::n_by_row);
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none(), "needs_nearest"_a = true, "n_together"_a = 0);
+          "progress"_a.none() = nb::none(), "needs_nearest"_a = true, "n_together"_a = 0, "n_first_trees"_a = 0);
 }
 
 }  // namespace suffice

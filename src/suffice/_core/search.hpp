@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -154,6 +155,10 @@ class Search {
         if (options_.n_by_row == 0 || options_.n_by_row >= variables_.size()) return;
         std::vector<std::uint8_t> left = variables_, chosen_variables;
         Set chosen = 0;
+        const std::size_t n_first = options_.n_first_of(row_.n_trees());
+        later_trees_.clear();
+        std::copy_if(order_.begin(), order_.end(), std::back_inserter(later_trees_),
+                     [&](std::uint32_t t) { return t >= n_first; });
         share_of_chosen_.resize(row_.n_trees());
         for (std::size_t t = 0; t < row_.n_trees() && !is_stopped(); ++t) share_of_chosen_[t] = row_.share(t, chosen);
         std::uint8_t likely = surest_alone(left);  // from the second round on: the second of the round before
@@ -215,23 +220,32 @@ class Search {
     // that does not split on a variable has the same share with it as without it.
     std::pair<std::uint8_t, std::uint8_t> choose_next(Set chosen, const std::vector<std::uint8_t>& left,
                                                       std::uint8_t likely) {
-        const std::size_t k = row_.n_trees();
+        const std::size_t k = row_.n_trees(), n_first = options_.n_first_of(k);
         const double tie = kRounding * static_cast<double>(k);
-        // The likely one is computed first: the others are dropped when they can no longer reach it.
-        double enough = -2 * tie;
-        for (std::size_t t = 0; t < k && !is_stopped(); ++t) enough += row_.share(t, chosen | Set{1} << likely);
         Set rivals = 0;
         for (const std::uint8_t v : left) rivals |= Set{1} << v;
         gain_.assign(every_.size(), 0.0);
-        double sum = 0.0;  // of the variables chosen before, over the first trees
-        for (std::size_t l = 0; l < k && !is_stopped(); ++l) {
-            const std::size_t t = order_[l];
+        double sum = 0.0;  // of the variables chosen before, over the trees so far
+        for (std::size_t t = 0; t < n_first && !is_stopped(); ++t) {
+            sum += share_of_chosen_[t];
+            row_.add_gains(t, chosen, share_of_chosen_[t], rivals, gain_.data());
+        }
+        if (n_first > 0) {
+            likely = surest_by_gain(left, rivals, tie);
+            rivals = finalists(left, rivals, tie);
+        }
+        // The likely one is computed first: the others are dropped when they can no longer reach it.
+        double enough = -2 * tie;
+        for (std::size_t t = 0; t < k && !is_stopped(); ++t) enough += row_.share(t, chosen | Set{1} << likely);
+        for (std::size_t l = 0; l < later_trees_.size() && !is_stopped(); ++l) {
+            const std::size_t t = later_trees_[l];
             sum += share_of_chosen_[t];
             row_.add_gains(t, chosen, share_of_chosen_[t], rivals, gain_.data());
             if (l % kTreesBetweenChecks != 0) continue;
             const Members<Set> alive(rivals);
             for (std::size_t j = 0; j < alive.size(); ++j)
-                if (alive[j] != likely && sum + gain_[alive[j]] + static_cast<double>(k - 1 - l) < enough)
+                if (alive[j] != likely &&
+                    sum + gain_[alive[j]] + static_cast<double>(later_trees_.size() - 1 - l) < enough)
                     rivals &= ~(Set{1} << alive[j]);
         }
         double best_gain = -2.0 * static_cast<double>(k), second_gain = best_gain;
@@ -252,6 +266,26 @@ class Search {
             for (const std::uint8_t v : left)
                 if (v != best) second = v;
         return {best, second};
+    }
+
+    // The first of the rivals whose gain no other exceeds.
+    std::uint8_t surest_by_gain(const std::vector<std::uint8_t>& left, Set rivals, double tie) const {
+        double highest = -2.0 * static_cast<double>(row_.n_trees());
+        std::uint8_t surest = left.front();
+        for (const std::uint8_t v : left)
+            if ((rivals >> v & 1) && gain_[v] > highest + tie) {
+                highest = gain_[v];
+                surest = v;
+            }
+        return surest;
+    }
+
+    // The rivals with the highest gains.
+    Set finalists(const std::vector<std::uint8_t>& left, Set rivals, double tie) const {
+        Set out = 0;
+        for (std::size_t i = 0; i < std::min(kFinalists, left.size()); ++i)
+            out |= Set{1} << surest_by_gain(left, rivals & ~out, tie);
+        return out;
     }
 
     // Appends the sufficient sets of one size, and returns whether there was a set without a sufficient subset.
@@ -493,17 +527,18 @@ class Search {
     RowView<Set> row_;
     const float* x_ = nullptr;
     RankRange outcome_;
-    SingleSums single_sums_;               // over the trees, by value and outcome
-    std::vector<std::uint8_t> every_;      // all variables
-    std::vector<std::uint8_t> names_;      // by bit of a set: its variable in the projection
-    std::vector<std::uint8_t> variables_;  // the bits that sets are made of
-    std::uint64_t n_seen_ = 0;             // how many sets have been searched
-    std::vector<std::uint32_t> order_;     // the trees, in the order in which sets of two and more take them
-    std::vector<double> share_of_all_;     // by tree, if all variables are known
-    std::vector<double> share_of_chosen_;  // by tree, if the variables chosen so far are known
-    std::vector<double> gain_;             // by variable: what the sum of the shares gains with it
-    std::vector<double> sums_;             // by set: the sum over all trees; empty if they are not known
-    std::vector<std::uint32_t> position_;  // by set, among those that go through a tree together
+    SingleSums single_sums_;                  // over the trees, by value and outcome
+    std::vector<std::uint8_t> every_;         // all variables
+    std::vector<std::uint8_t> names_;         // by bit of a set: its variable in the projection
+    std::vector<std::uint8_t> variables_;     // the bits that sets are made of
+    std::uint64_t n_seen_ = 0;                // how many sets have been searched
+    std::vector<std::uint32_t> order_;        // the trees, in the order in which sets of two and more take them
+    std::vector<double> share_of_all_;        // by tree, if all variables are known
+    std::vector<std::uint32_t> later_trees_;  // all but the first ones of the choice at a row, in the same order
+    std::vector<double> share_of_chosen_;     // by tree, if the variables chosen so far are known
+    std::vector<double> gain_;                // by variable: what the sum of the shares gains with it
+    std::vector<double> sums_;                // by set: the sum over all trees; empty if they are not known
+    std::vector<std::uint32_t> position_;     // by set, among those that go through a tree together
     std::vector<Partial> living_, dropped_, unknown_;
 };
 

@@ -22,6 +22,9 @@ inline constexpr double kNearly = 0.95;
 // A sufficient set of more variables than a person holds in mind: a smaller one that comes near it is looked for.
 inline constexpr std::size_t kMany = 4;
 
+// How many variables are compared over all trees, if all of them were compared over the first trees.
+inline constexpr std::size_t kFinalists = 3;
+
 struct SearchOptions {
     double pi = 0.9;
     std::size_t min_node_size = 1;
@@ -31,10 +34,15 @@ struct SearchOptions {
     std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
     // How many variables the sets of two and more are made of, chosen at each row by their SDP there. 0: all of them.
     std::size_t n_by_row = 0;
+    // Over so many trees, the first ones, all variables are compared in this choice, and over all trees only the best
+    // of them. 0: all variables are compared over all trees.
+    std::size_t n_first_trees = 0;
     // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
     // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
     std::vector<double> least_sdp;
     bool needs_nearest = true;  // whether rows without a sufficient set get the set of highest SDP
+
+    std::size_t n_first_of(std::size_t n_trees) const { return n_first_trees < n_trees ? n_first_trees : 0; }
 
     // The SDP that a set with this sum of squared weights must reach; not for an empty `least_sdp`.
     double least_sdp_of(double squares) const {

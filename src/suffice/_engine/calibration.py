@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,7 +10,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
@@ -17,22 +17,34 @@ from suffice._engine.targets import Target
 
 # A mean vote of 0 or 1 has no logit: votes end so far from both.
 NEAREST = 1e-3
-# Weak: it only keeps the slope finite where the votes separate the outcomes.
-PENALTY = 100.0
+# Before rows are seen, votes are taken for probabilities: slope and intercept are 1 and 0 with this standard deviation.
+# It also keeps both finite where the votes separate the outcomes.
+PRIOR, PRIOR_DEVIATION = np.array([1.0, 0.0]), 1.0
+# Standard errors between the curve and what is stated: the fewest of 0, 1 and 1.64 with which the promise is kept on
+# fresh rows and on known laws (docs/what-if.md).
+CAUTION = 1.0
+MOST_STEPS, SMALL_STEP = 100, 1e-9
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The probability of a target as a function of the mean vote of the trees: a logistic curve of its logit.
+    """The probability of a target as a function of the mean vote of the trees: a cautious logistic curve of its logit.
+
+    The curve is logit(probability) = slope * logit(vote) + intercept, less its standard error there. A search picks
+    points at which the votes are high by luck too, and where few rows have such votes nobody has seen what follows;
+    the standard error is large there.
 
     Parameters
     ----------
     slope, intercept : float
-        The curve: logit(probability) = slope * logit(vote) + intercept. 1 and 0 take votes for probabilities.
+        The curve. 1 and 0 take votes for probabilities.
+    variances : tuple of float
+        The variance of the slope, its covariance with the intercept, and the variance of the intercept.
     """
 
     slope: float = 1.0
     intercept: float = 0.0
+    variances: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     @classmethod
     def learn(cls, votes: NDArray[np.floating], is_wanted: NDArray[np.bool_]) -> Calibration:
@@ -54,8 +66,9 @@ class Calibration:
         logits, is_wanted = _logit(votes[is_known].astype(np.float64)), is_wanted[is_known]
         if len(np.unique(is_wanted)) < 2:
             return cls()
-        curve = LogisticRegression(C=PENALTY).fit(logits[:, None], is_wanted)
-        return cls(float(curve.coef_[0, 0]), float(curve.intercept_[0]))
+        (slope, intercept), covariance = _fit_curve(logits, is_wanted)
+        (of_slope, shared), (_, of_intercept) = covariance.tolist()
+        return cls(slope, intercept, (of_slope, shared, of_intercept))
 
     def probability(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Compute the probability of the target where the trees vote for it so often.
@@ -70,7 +83,12 @@ class Calibration:
         ndarray of shape (n_points,)
             The probabilities.
         """
-        return votes if self == Calibration() else np.asarray(expit(self.slope * _logit(votes) + self.intercept))
+        if self == Calibration():
+            return votes
+        logits = _logit(votes)
+        of_slope, shared, of_intercept = self.variances
+        variance = np.maximum(of_slope * logits**2 + 2 * shared * logits + of_intercept, 0.0)
+        return np.asarray(expit(self.slope * logits + self.intercept - CAUTION * np.sqrt(variance)))
 
     def vote_for(self, level: float) -> float:
         """Compute the mean vote from which the target has at least some probability.
@@ -87,14 +105,49 @@ class Calibration:
         """
         if self == Calibration():
             return level
-        if self.slope <= 0:
+        of_slope, shared, of_intercept = (CAUTION**2 * variance for variance in self.variances)
+        # (slope x + rest)^2 = of_slope x^2 + 2 shared x + of_intercept has one solution below the level and one above.
+        rest = self.intercept - float(_logit(np.array(level)))
+        leading, middle, last = self.slope**2 - of_slope, self.slope * rest - shared, rest**2 - of_intercept
+        if self.slope <= 0 or leading <= 0:  # higher votes do not surely go with more of the target
             return 1.0
-        return max(min(0.5, level), float(expit((_logit(np.array(level)) - self.intercept) / self.slope)))
+        logit = (-middle + math.sqrt(max(middle**2 - leading * last, 0.0))) / leading
+        return max(min(0.5, level), float(expit(logit)))
 
 
 def _logit(votes: NDArray[np.float64]) -> NDArray[np.float64]:
     inside = np.clip(votes, NEAREST, 1 - NEAREST)
     return np.log(inside / (1 - inside))
+
+
+def _fit_curve(
+    logits: NDArray[np.float64], is_wanted: NDArray[np.bool_]
+) -> tuple[tuple[float, float], NDArray[np.float64]]:
+    """Return the most probable slope and intercept, by Newton's method, and their covariances."""
+    terms = np.column_stack([logits, np.ones(len(logits))])
+    signs = np.where(is_wanted, 1.0, -1.0)
+    precision = np.eye(2) / PRIOR_DEVIATION**2
+
+    def loss(curve: NDArray[np.float64]) -> float:
+        distance = (curve - PRIOR) / PRIOR_DEVIATION
+        return float(np.logaddexp(0.0, -signs * (terms @ curve)).sum() + distance @ distance / 2)
+
+    def derivatives(curve: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        chances = expit(terms @ curve)
+        slopes = terms.T @ (chances - is_wanted) + precision @ (curve - PRIOR)
+        return slopes, (terms * (chances * (1 - chances))[:, None]).T @ terms + precision
+
+    curve = PRIOR.copy()
+    for _ in range(MOST_STEPS):
+        slopes, information = derivatives(curve)
+        step = np.linalg.solve(information, slopes)
+        while loss(curve - step) > loss(curve) and np.abs(step).max() > SMALL_STEP:
+            step /= 2  # the quadratic was no good picture of the loss so far away
+        curve = curve - step
+        if np.abs(step).max() <= SMALL_STEP:
+            break
+    covariance = np.asarray(np.linalg.inv(derivatives(curve)[1]), dtype=np.float64)
+    return (float(curve[0]), float(curve[1])), covariance
 
 
 def uses_votes(state: Fitted) -> bool:

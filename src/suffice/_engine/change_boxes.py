@@ -54,6 +54,15 @@ class Side:
         """Whether the nearest point has another value than the row."""
         return not (self.own == self.point or (math.isnan(self.own) and math.isnan(self.point)))
 
+    @property
+    def holds_own(self) -> bool:
+        """Whether the row's own value lies in the box."""
+        if math.isnan(self.own):
+            return self.bounds is None or self.bounds.missing
+        if self.bounds is not None and not self.bounds.values:
+            return False
+        return self.own in self.codes if self.codes else self.low <= self.own <= self.high
+
 
 def sides_of(
     state: Fitted, found: FoundChange, x: NDArray[np.float32], limits: Limits, margin: float = 0.0

@@ -66,6 +66,26 @@ class Limits:
             high = min(high, own) if column in self.down else high
         return low, high
 
+    def lets_move(self, column: int, own: float) -> bool:
+        """Tell whether a column of a row may have another value than its own.
+
+        Parameters
+        ----------
+        column : int
+            The column of the matrix.
+        own : float
+            The row's own value; NaN if it is missing.
+
+        Returns
+        -------
+        bool
+            False if bounds and direction leave no other value.
+        """
+        low, high = self.ends(column, own)
+        if column in self.labels:
+            return any(low <= code <= high and code != own for code in self.labels[column])
+        return low < high or (low == high and low != own)
+
     def boxes(self, X: Matrix) -> dict[str, NDArray[Any]]:
         """Return where each row may move, as the core takes it: low < value <= high.
 

@@ -13,6 +13,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from suffice._engine.candidates import choose_candidates, is_by_row
+from suffice._engine.drawn_rows import DrawnRows
 from suffice._engine.ends import Ends
 from suffice._engine.forest import FittedForest
 from suffice._engine.intervals import calibrated_level
@@ -96,6 +97,8 @@ class Fitted:
     default_radius : float or None, default=None
         Regression: the radius of the intervals if the settings have none; None takes quantiles. Another `alpha` in the
         settings ends it.
+    drawn : DrawnRows or None, default=None
+        Rows that were drawn for the model to be asked about, on which the trees were grown as well.
     """
 
     estimator: Any
@@ -117,6 +120,7 @@ class Fitted:
     set_aside: SetAside | None = None
     is_probability: bool = False
     default_radius: float | None = None
+    drawn: DrawnRows | None = None
 
     @property
     def radius(self) -> float | None:
@@ -375,6 +379,7 @@ class Fitted:
             "model": self.model_name,
             "n_rows": len(self.forest.X),
             "n_set_aside": 0 if self.set_aside is None else len(self.set_aside.outcomes),
+            "n_drawn": 0 if self.drawn is None else len(self.drawn.X),
             "columns": list(self.encoding.names),
             "variables": list(self.variables.names),
             "candidates": list(self.candidate_names),

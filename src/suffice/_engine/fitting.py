@@ -17,10 +17,12 @@ from sklearn.ensemble import (
 from sklearn.utils.multiclass import type_of_target
 
 from suffice._engine.candidates import choose_candidates
+from suffice._engine.drawn_rows import Question, draw_near, grow_on_drawn
 from suffice._engine.ends import Ends
 from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest, choose_rows, rows_out_of_bag
 from suffice._engine.intervals import out_of_bag_scores
+from suffice._engine.misplaced_rows import grow
 from suffice._engine.outcomes import rank_classes
 from suffice._engine.projection import ProjectedForest
 from suffice._engine.settings import Settings, check_task_settings, least_cell
@@ -227,9 +229,6 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
     estimator
         A fitted forest.
     """
-    if forest is None:
-        counts = decide_counts(settings.counts, None)
-        return default_forest(task, len(X), counts, settings.n_threads, settings.random_state).fit(X, y)
     if hasattr(forest, "estimators_"):
         if forest.n_features_in_ != X.shape[1]:
             raise ValueError(f"`forest` was fitted on {forest.n_features_in_} columns, `X` has {X.shape[1]}.")
@@ -238,10 +237,14 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
         if forest.n_outputs_ != 1:
             raise ValueError(f"`forest` predicts {forest.n_outputs_} outputs; explain one output at a time.")
         return forest
-    fresh = clone(forest)
-    if fresh.random_state is None:
-        fresh.set_params(random_state=settings.random_state)
-    return fresh.fit(X, y)
+    if forest is None:
+        counts = decide_counts(settings.counts, None)
+        fresh = default_forest(task, len(X), counts, settings.n_threads, settings.random_state)
+    else:
+        fresh = clone(forest)
+        if fresh.random_state is None:
+            fresh.set_params(random_state=settings.random_state)
+    return grow(fresh, X, y)
 
 
 def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
@@ -357,12 +360,15 @@ def warn_of_poor_fidelity(fidelity: Fidelity, forest: FittedForest, counts: Coun
     elif 1 - fidelity.value > (1 - POOR_FIDELITY) * (1 - best_constant):
         warn(
             f"The forest follows the outcomes poorly: out-of-bag {measure} {fidelity.value:.2f}, hardly better than a "
-            "constant prediction. Its explanations say little about these data; try other variables or more rows.",
+            f"constant prediction{'' if is_regression else f' ({best_constant:.2f})'}. Its explanations say little "
+            "about these data; try other variables or more rows.",
             FidelityWarning,
         )
 
 
-def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Settings) -> Fitted:
+def fit(
+    table: Table, y: NDArray[Any], target: str, forest: Any, settings: Settings, question: Question | None = None
+) -> Fitted:
     """Fit a forest to a table, choose the candidates, and measure the fidelity.
 
     Parameters
@@ -377,6 +383,8 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
         The user's forest: unfitted, or fitted on this very table. None fits the default one.
     settings : Settings
         The settings.
+    question : Question or None, default=None
+        A model that is asked about further rows near those of the table; the trees are grown on these, too.
 
     Returns
     -------
@@ -396,8 +404,12 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
     classes = estimator.classes_ if task == "classification" else None
     if classes is not None:
         y = rank_classes(y, classes)
+    drawn = None
+    if question is not None:
+        drawn = draw_near(X, encoding, variables, classes, question, settings.random_state)
+        grow_on_drawn(estimator, X, y, drawn, settings.n_threads)
     kept = choose_rows(len(X), settings.reference_rows, settings.random_state)
-    counted = FittedForest.from_training(estimator, X, y, kept, counts)
+    counted = FittedForest.from_training(estimator, X, y, kept, counts, is_own=drawn is None)
     if estimator is forest:
         check_outcomes(estimator, y)
     least = LEAST_CELL if counts == "out-of-bag" else 1
@@ -425,6 +437,7 @@ def fit(table: Table, y: NDArray[Any], target: str, forest: Any, settings: Setti
             out_of_bag_scores(counted, is_out, settings.n_threads) if classes is None and is_honest else None
         ),
         settings=settings,
+        drawn=drawn,
     )
 
 

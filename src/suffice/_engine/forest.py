@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -25,8 +24,8 @@ N_TOGETHER = 16
 
 _FAULTY_SPLIT = (
     "The forest has a split without a threshold: before version 1.8, scikit-learn can split on missing values in a way "
-    "that its own predictions do not follow. Use scikit-learn 1.8 or later, fill in the missing values, or fit with a "
-    "larger `min_samples_leaf`."
+    "that its own predictions do not follow. Pass the forest unfitted, as `sklearn.base.clone(forest)`: it is then "
+    "mended after it is fitted."
 )
 
 
@@ -69,7 +68,7 @@ class FittedForest:
             try:
                 core.add_trees(trees=[self._core_tree(tree) for tree in some])
             except _core.OtherTableError:
-                raise ValueError(why_other_leaves(self.X, sklearn.__version__)) from None
+                raise ValueError(why_other_leaves(self.X)) from None
             values += [tree.value for tree in some]
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "values", tuple(values))
@@ -96,7 +95,14 @@ class FittedForest:
 
     @classmethod
     def from_training(
-        cls, estimator: Any, X: NDArray[np.float32], y: NDArray[Any], kept: NDArray[np.intp], counts: Counts
+        cls,
+        estimator: Any,
+        X: NDArray[np.float32],
+        y: NDArray[Any],
+        kept: NDArray[np.intp],
+        counts: Counts,
+        *,
+        is_own: bool = True,
     ) -> FittedForest:
         """Take over a forest that was just fitted, and choose the rows that are counted.
 
@@ -112,6 +118,8 @@ class FittedForest:
             The rows that may be counted, ascending.
         counts : {"out-of-bag", "bootstrap"}
             Which of them each tree counts.
+        is_own : bool, default=True
+            Whether the trees were grown on rows of `X` only.
 
         Returns
         -------
@@ -119,7 +127,8 @@ class FittedForest:
             The forest with the rows that each tree counts.
         """
         is_thinned = len(kept) < len(X)
-        trees = count_rows(estimator, X, counts, kept) if is_thinned or counts == "out-of-bag" else estimator
+        is_recounted = is_thinned or counts == "out-of-bag" or not is_own
+        trees = count_rows(estimator, X, counts, kept, is_own=is_own) if is_recounted else estimator
         if is_thinned:
             X, y = X[kept], y[kept]
         values, ranks = np.unique(y, return_inverse=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._engine.drawn_rows import Question
 from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import decide_task, fit
 from suffice._engine.set_aside import SetAside, draw_rows
@@ -17,7 +18,13 @@ from suffice._table.table import Table
 
 
 def fit_with_holdout(
-    table: Table, y: NDArray[Any], target: str, forest: Any, settings: Settings, holdout: float
+    table: Table,
+    y: NDArray[Any],
+    target: str,
+    forest: Any,
+    settings: Settings,
+    holdout: float,
+    question: Question | None = None,
 ) -> Fitted:
     """Set rows aside at random, and fit on the others.
 
@@ -38,6 +45,8 @@ def fit_with_holdout(
         The settings; their `random_state` draws the rows.
     holdout : float
         The share of the rows that is set aside, in (0, 1).
+    question : Question or None, default=None
+        A model that is asked about further rows, which are made of the rows that are not set aside.
 
     Returns
     -------
@@ -54,7 +63,8 @@ def fit_with_holdout(
     if not is_class:
         y = as_finite(y)
     rest, aside = draw_rows(y, holdout, is_class, settings.random_state)
-    fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task))
+    question = None if question is None else question.of_rows(rest)
+    fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task), question)
     X = fitted.encode(table.take(aside), unseen="missing")
     values = y[aside] if fitted.classes is None else np.asarray(y[aside], dtype=fitted.classes.dtype)
     return replace(fitted, task_reason=reason, settings=settings, set_aside=SetAside(X, values))

@@ -49,15 +49,15 @@ def find_unused(
         The variables that are not used, for the rows that have any. Variables that hold parts of dates are not
         checked: parts do not make a date.
     """
-    asked = _Asked(fitted, model, probability_of, X)
-    pairs = [(row, variable) for row, S in sets.items() for variable in S if not asked.has_dates(variable)]
-    at_row = asked.never_changes([(row, (variable,), ()) for row, variable in pairs])
+    questions = _Questions(fitted, model, probability_of, X)
+    pairs = [(row, variable) for row, S in sets.items() for variable in S if not questions.has_dates(variable)]
+    at_row = questions.never_changes([(row, (variable,), ()) for row, variable in pairs])
     pairs = [pair for pair, never in zip(pairs, at_row, strict=True) if never]
     others = {
-        row: tuple(v for v in range(len(fitted.variables)) if v not in S and not asked.has_dates(v))
+        row: tuple(v for v in range(len(fitted.variables)) if v not in S and not questions.has_dates(v))
         for row, S in sets.items()
     }
-    in_set = asked.never_changes([(row, (variable,), others[row]) for row, variable in pairs])
+    in_set = questions.never_changes([(row, (variable,), others[row]) for row, variable in pairs])
     unused: dict[int, VariableSet] = {}
     for (row, variable), never in zip(pairs, in_set, strict=True):
         if never:
@@ -65,7 +65,7 @@ def find_unused(
     return unused
 
 
-class _Asked:
+class _Questions:
     """A model and the rows that it is asked about."""
 
     def __init__(self, fitted: Fitted, model: Any, probability_of: Any, X: Any) -> None:

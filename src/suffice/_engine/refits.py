@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from suffice._engine.candidates import choose_candidates
+from suffice._engine.drawn_rows import grow_on_drawn
 from suffice._engine.fitted import Fitted
 from suffice._engine.fitting import CLASSIFIERS, REGRESSORS, measure_fidelity
 from suffice._engine.forest import FittedForest, rows_out_of_bag
 from suffice._engine.intervals import out_of_bag_scores
+from suffice._engine.misplaced_rows import grow
 from suffice._engine.outcomes import Outcomes
 from suffice._engine.projection import ProjectedForest
 from suffice._engine.search import FoundSets, find_sufficient_sets
@@ -140,7 +142,9 @@ def _half_size(size: int) -> int:
 def regrow(
     fitted: Fitted, seed: int, rows: NDArray[np.intp] | None = None, y_rank: NDArray[np.uint32] | None = None
 ) -> Fitted:
-    """Grow the forest again with its own parameters, for the same candidates and counts.
+    """Grow the forest again with its own parameters, for the same candidates and counts, and on the same drawn rows.
+
+    With `rows`, these are the drawn rows that were made of `rows` alone.
 
     Parameters
     ----------
@@ -165,12 +169,18 @@ def regrow(
     estimator.set_params(random_state=seed, n_jobs=fitted.settings.n_threads)
     if rows is not None and isinstance(getattr(estimator, "max_samples", None), Integral):
         estimator.set_params(max_samples=max(1, round(estimator.max_samples * len(X) / len(forest.X))))
-    estimator.fit(X, y_rank if fitted.classes is not None else forest.y_values[y_rank])
-    is_bootstrap = fitted.counts == "bootstrap"
-    trees = estimator if is_bootstrap else count_rows(estimator, X, fitted.counts, np.arange(len(X)))
+    y = y_rank if fitted.classes is not None else forest.y_values[y_rank]
+    grow(estimator, X, y)
+    drawn = fitted.drawn
+    if drawn is not None:
+        drawn = drawn if rows is None else drawn.among(rows, len(forest.X))
+        grow_on_drawn(estimator, X, y, drawn, fitted.settings.n_threads)
+    is_kept = fitted.counts == "bootstrap" and drawn is None
+    is_own = drawn is None
+    trees = estimator if is_kept else count_rows(estimator, X, fitted.counts, np.arange(len(X)), is_own=is_own)
     counted = FittedForest(trees, X, y_rank, forest.y_values)
     projected = ProjectedForest(counted, fitted.variables, fitted.candidates, fitted.min_node_size)
-    return replace(fitted, estimator=estimator, projected=projected)
+    return replace(fitted, estimator=estimator, projected=projected, drawn=drawn)
 
 
 def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
@@ -190,6 +200,8 @@ def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
     """
     forest = fitted.forest
     y_rank = forest.y_rank[rng.permutation(len(forest.X))]
+    if fitted.drawn is not None:
+        fitted = replace(fitted, drawn=fitted.drawn.shuffled(rng))
     state = regrow(fitted, int(rng.integers(2**31 - 1)), y_rank=y_rank)
     settings, n_threads = state.settings, state.settings.n_threads
     if isinstance(settings.candidates, str):

@@ -18,6 +18,9 @@ from suffice._engine.outcomes import Outcomes
 from suffice._table.variables import VariableSet
 from suffice.errors import SearchSizeWarning, warn
 
+FIRST_TREES = 25
+"""Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
+the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
 BY_ROW = (
     "best_masks",
@@ -291,5 +294,6 @@ def _search(
         n_threads=settings.n_threads,
         progress=progress,
         needs_nearest=needs_nearest,
+        n_first_trees=FIRST_TREES,
     )
     return FoundSets(projected.candidates, **arrays)

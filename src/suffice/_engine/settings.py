@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from joblib import cpu_count
 
 from suffice._engine.projection import MAX_CANDIDATES
 from suffice._table.checks import check_number, check_word
+from suffice.errors import did_you_mean
 
 DEFAULT_MAX_SETS = 2**12  # all sets of 12 candidates
 
@@ -152,6 +154,26 @@ CHANGEABLE = (
     "extra_columns",
     "n_jobs",
 )
+
+
+def check_changes(method: Callable[..., Any], names: Iterable[str], kind: type[Exception]) -> None:
+    """Refuse a setting that takes effect in `fit` only, or that does not exist.
+
+    Parameters
+    ----------
+    method : callable
+        The method to which it was passed; its other arguments are hints for a name that was misspelt.
+    names : iterable of str
+        The settings.
+    kind : type
+        The error to raise.
+    """
+    for name in names:
+        if name not in CHANGEABLE:
+            parameters = inspect.signature(method).parameters
+            options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
+            hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
+            raise kind(f"`{method.__name__}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
 
 
 def _count_threads(n_jobs: int | None) -> int:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
+
+from suffice._engine.misplaced_rows import has_misplaced_rows
 
 Counts: TypeAlias = Literal["out-of-bag", "bootstrap"]
 
@@ -25,15 +26,14 @@ OTHER_TABLE = (
 )
 _MISPLACED = (
     "The training rows do not fall into the leaves of the forest as they did when it was fitted: before version 1.8, "
-    "scikit-learn can put rows on the wrong side of a split on a column with missing values. Use scikit-learn 1.8 or "
-    "later, which needs Python 3.11, or fill in the missing values."
+    "scikit-learn can put rows on the wrong side of a split on a column with missing values. Pass the forest unfitted, "
+    "as `sklearn.base.clone(forest)`: it is then mended after it is fitted."
 )
 
 
-def why_other_leaves(X: NDArray[np.float32], sklearn_version: str) -> str:
+def why_other_leaves(X: NDArray[np.float32]) -> str:
     """Say why rows do not fall into the leaves that they were in when the forest was fitted."""
-    is_old = tuple(int(part) for part in sklearn_version.split(".")[:2]) < (1, 8)
-    return _MISPLACED if is_old and np.isnan(X).any() else OTHER_TABLE
+    return _MISPLACED if has_misplaced_rows(X) else OTHER_TABLE
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,9 @@ def list_trees(forest: Any) -> Iterator[TreeArrays]:
         )
 
 
-def count_rows(forest: Any, X: NDArray[np.float32], counts: Counts, kept: NDArray[np.intp]) -> PlainForest:
+def count_rows(
+    forest: Any, X: NDArray[np.float32], counts: Counts, kept: NDArray[np.intp], *, is_own: bool = True
+) -> PlainForest:
     """Choose the training rows that each tree counts. Its splits and its predictions stay as they are.
 
     Parameters
@@ -198,6 +200,8 @@ def count_rows(forest: Any, X: NDArray[np.float32], counts: Counts, kept: NDArra
         A tree that drew every row has none out of bag; it counts the rows that it drew.
     kept : ndarray of int
         The rows that may be counted, ascending.
+    is_own : bool, default=True
+        Whether the trees were grown on rows of `X` only. If so, these must fall into the leaves as they did then.
 
     Returns
     -------
@@ -211,10 +215,9 @@ def count_rows(forest: Any, X: NDArray[np.float32], counts: Counts, kept: NDArra
         if tree.rows.max() >= len(X):
             raise ValueError(OTHER_TABLE)
         leaves = estimator.tree_.apply(X)
-        is_leaf = tree.left < 0
         # The counted rows alone could not show that the forest was fitted on another table.
-        if not np.allclose(_count_leaves(leaves[tree.rows], tree)[is_leaf], tree.n_rows[is_leaf], rtol=0, atol=1e-6):
-            raise ValueError(why_other_leaves(X, sklearn.__version__))
+        if is_own and not _are_same_leaves(leaves[tree.rows], tree):
+            raise ValueError(why_other_leaves(X))
         rows = place[tree.rows if counts == "bootstrap" else _rows_not_drawn(tree.rows, len(X))]
         rows = rows[rows >= 0]
         if not len(rows):
@@ -228,6 +231,11 @@ def _rows_not_drawn(drawn: NDArray[np.int32], n_rows: int) -> NDArray[np.int32]:
     is_out = np.ones(n_rows, dtype=bool)
     is_out[drawn] = False
     return np.flatnonzero(is_out).astype(np.int32) if is_out.any() else drawn
+
+
+def _are_same_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> bool:
+    is_leaf = tree.left < 0
+    return np.allclose(_count_leaves(leaves, tree)[is_leaf], tree.n_rows[is_leaf], rtol=0, atol=1e-6)
 
 
 def _count_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> NDArray[np.float64]:

@@ -1,17 +1,20 @@
-"""Work in a process of its own, with a limit on its memory: if it dies, only this work is lost.
+"""Work in a process of its own: if it dies, only this work is lost, and it ends at once when it is no longer wanted.
 
-Strangers' files are read so. A reader that runs out of memory, or into a bug of a library, can end its process at once,
-without an error that could be handled.
+The app reads uploads and fits so. Work that runs out of memory, or into a bug of a library, can end its process at
+once, without an error that could be handled.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import pickle
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ from typing import Any
 _REFUSALS = (ValueError, TypeError, ImportError, OSError)
 
 
-def run_apart(function: str, *args: Any, max_bytes: int) -> Any:
+def run_apart(function: str, *args: Any, max_bytes: int | None = None, watch: Callable[[], None] | None = None) -> Any:
     """Call a function in a new process.
 
     Parameters
@@ -28,8 +31,11 @@ def run_apart(function: str, *args: Any, max_bytes: int) -> Any:
         The module and the name of the function, as in "json:loads".
     *args : object
         The arguments; they and the result must be picklable.
-    max_bytes : int
-        The memory that the process may take for its work, where the system can limit it.
+    max_bytes : int, default=None
+        The memory that the process may take for its work, where the system can limit it; None for any.
+    watch : callable, default=None
+        Is called about ten times a second while the process works. If it raises, the process is ended, and the
+        exception is passed on.
 
     Returns
     -------
@@ -38,21 +44,62 @@ def run_apart(function: str, *args: Any, max_bytes: int) -> Any:
     """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer"
-        done = subprocess.run(
+        # A session of its own: Ctrl-C in the terminal is for this process, which then ends the other one.
+        process = subprocess.Popen(
             [sys.executable, "-m", "suffice._io.apart", str(answer)],
-            input=pickle.dumps((function, args, max_bytes)),
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            check=False,
+            start_new_session=True,
         )
+        try:
+            _send(process, (function, args, max_bytes))
+            _wait(process, watch)
+        finally:
+            process.kill()
+            process.wait()
+            with suppress(OSError):
+                process.stdin.close()  # type: ignore[union-attr]
         if not answer.exists():
-            reason = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
+            code = process.returncode
+            reason = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise ValueError(
-                f"The process that did this work has ended ({reason}); it probably needed more memory than it may take."
+                f"The process that did this work has ended ({reason}); it probably needed more memory than it may "
+                "take. Take fewer rows or columns."
             )
         is_refused, result = pickle.loads(answer.read_bytes())  # written by the process that was started here
     if is_refused:
         raise ValueError(result)
     return result
+
+
+def _send(process: subprocess.Popen[bytes], request: Any) -> None:
+    # The pipe stays open: the process ends when this end is closed, also because this process was killed.
+    stream: Any = process.stdin
+    with suppress(OSError):  # a process that died already is noticed by its missing answer
+        pickle.dump(request, stream)
+        stream.flush()
+
+
+def _wait(process: subprocess.Popen[bytes], watch: Callable[[], None] | None) -> None:
+    while True:
+        try:
+            process.wait(timeout=None if watch is None else 0.1)
+            return
+        except subprocess.TimeoutExpired:
+            if watch is not None:
+                watch()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone: nobody waits for the answer any more."""
+    os.read(0, 1)  # returns at the end of the stream
+    os._exit(1)
+
+
+def _be_first_to_go() -> None:
+    """Let Linux end this process, and not the one that started it, when there is no memory left."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _limit_memory(max_bytes: int) -> None:
@@ -72,10 +119,13 @@ def main(answer: Path) -> None:
     answer : Path
         The file.
     """
+    _be_first_to_go()
     name, args, max_bytes = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     module, _, attribute = name.partition(":")
     function = getattr(importlib.import_module(module), attribute)
-    _limit_memory(max_bytes)
+    if max_bytes is not None:
+        _limit_memory(max_bytes)
     try:
         content = (False, function(*args))
     except MemoryError:
@@ -85,7 +135,9 @@ def main(answer: Path) -> None:
     except BaseException as error:
         traceback.print_exc()
         content = (True, f"Something is wrong with the program: {type(error).__name__}.")
-    answer.write_bytes(pickle.dumps(content))
+    unfinished = answer.with_suffix(".part")
+    unfinished.write_bytes(pickle.dumps(content))
+    unfinished.replace(answer)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from suffice._io.condition_text import parse_conditions
 from suffice._io.decoding import decode
 from suffice._io.sources import read_bytes, unpack
-from suffice.code_book import CodeLine
+from suffice._io.writing import replacing
+from suffice.code_book import CodeBook, CodeLine
 from suffice.conditions import Condition
 from suffice.errors import did_you_mean
 
@@ -56,6 +59,52 @@ def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable
         name = os.fspath(source) if isinstance(source, str | os.PathLike) else "The code book"
         raise ValueError(f"{name} holds no line: write one for each variable, with its code and its text.")
     return tuple(lines)
+
+
+def codes_beside(records: str | os.PathLike[str]) -> Path:
+    """Return where the code book of a file of records is kept.
+
+    Parameters
+    ----------
+    records : path
+        The file of records.
+
+    Returns
+    -------
+    Path
+        A file beside it: decisions.codes.json for decisions.jsonl.
+    """
+    return Path(records).with_suffix(".codes.json")
+
+
+def write_code_book(book: CodeBook, path: str | os.PathLike[str]) -> None:
+    """Write a code book as JSON, such that reading it gives the same lines.
+
+    Parameters
+    ----------
+    book : CodeBook
+        The code book.
+    path : path
+        Where to. Nothing is written if a condition has no text that `CodeBook.read` reads: such conditions come from
+        Python only.
+    """
+    lines = [{**line.to_dict(), "condition": _condition_text(line)} for line in book.lines]
+    try:
+        is_same = CodeBook.read(lines).digest == book.digest
+    except ValueError:
+        is_same = False
+    if is_same:
+        with replacing(path) as written:
+            written.write_text(json.dumps(lines, indent=1) + "\n", encoding="ascii")
+
+
+def _condition_text(line: CodeLine) -> str | None:
+    condition = line.condition
+    if condition is None:
+        return None
+    if math.isfinite(condition.low) and math.isfinite(condition.high) and not condition.missing:
+        return f"{condition.low!r}..{condition.high!r}"
+    return str(condition).removeprefix(f"{line.variable} ")
 
 
 def _of_csv(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -7,20 +7,25 @@ found, also one of a space. Computing records again is left to ``records``.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from suffice._engine.fitted import Fitted
 from suffice._engine.settings import CHANGEABLE
+from suffice._io.sources import cannot_read
 from suffice._table.plain_values import table_of_values
 from suffice.explainer import SufficientExplainer
 from suffice.reasons import Reasons, RowReasons
 from suffice.words import to_plain
 
 FORMAT = 1
+LEAST_KEY = 16  # bytes
 # Settings that change no answer.
 _NO_ANSWER = ("n_jobs", "extra_columns")
 _STATUS = re.compile(rb'\{"record":\d+,"row":\d+,"status":"(\w+)","refusal":(?:null|\{"kind":"(\w+)")')
@@ -40,12 +45,15 @@ class RecordContext:
         The column of the table with the outcomes, if they come from there.
     id_columns : tuple of str, default=()
         The columns of the table by which rows are called.
+    key : bytes or None, default=None
+        A secret with which records are signed: their digest is then an HMAC, which nobody can write without it.
     """
 
     explainer_digest: str
     change: Any = None
     outcome_column: str | None = None
     id_columns: tuple[str, ...] = ()
+    key: bytes | None = field(default=None, repr=False)
 
 
 def make_records(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> Iterator[dict[str, Any]]:
@@ -83,7 +91,7 @@ def make_records(reasons: Reasons, context: RecordContext, explainer: Sufficient
                 "codes": reasons.codes.digest,
             },
         }
-        yield {**record, "digest": digest_of(record)}
+        yield {**record, "digest": digest_of(record, context.key)}
 
 
 def settings_of(reasons: Reasons, context: RecordContext) -> dict[str, Any]:
@@ -107,6 +115,7 @@ def settings_of(reasons: Reasons, context: RecordContext) -> dict[str, Any]:
         "change": context.change,
         "outcome_column": context.outcome_column,
         "id_columns": list(context.id_columns),
+        **({} if context.key is None else {"is_signed": True}),
         "explainer": answer_settings(reasons.fitted),
     }
 
@@ -149,10 +158,10 @@ def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExpl
         confirm=False,
         progress=False,
     )
-    found = {}
+    change_of_row = {}
     for i, answer in zip(places, changes, strict=True):
         best = answer.best
-        found[i] = {
+        change_of_row[i] = {
             "target": answer.wanted,
             "text": None if best is None else best.sentence,
             "variables": None if best is None else list(best.variables),
@@ -161,7 +170,7 @@ def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExpl
             "plausibility": None if best is None else best.plausibility,
             "support": None if best is None else best.support,
         }
-    return found
+    return change_of_row
 
 
 def record_bytes(record: Mapping[str, Any]) -> bytes:
@@ -180,20 +189,23 @@ def record_bytes(record: Mapping[str, Any]) -> bytes:
     return f"{_canonical(record)}\n".encode("ascii")
 
 
-def digest_of(values: Any) -> str:
+def digest_of(values: Any, key: bytes | None = None) -> str:
     """Return the SHA-256 of plain values in their canonical form.
 
     Parameters
     ----------
     values : object
         Plain values.
+    key : bytes or None, default=None
+        If given, the HMAC with this key is returned.
 
     Returns
     -------
     str
         64 hexadecimal digits.
     """
-    return hashlib.sha256(_canonical(values).encode("ascii")).hexdigest()
+    content = _canonical(values).encode("ascii")
+    return (hashlib.sha256(content) if key is None else hmac.new(key, content, hashlib.sha256)).hexdigest()
 
 
 def _canonical(values: Any) -> str:
@@ -242,13 +254,15 @@ def count_statuses(lines: Iterable[bytes]) -> dict[str, int]:
     return counts
 
 
-def read_line(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
+def read_line(line: bytes, key: bytes | None = None) -> tuple[dict[str, Any] | None, str | None]:
     """Read a line of a file of records.
 
     Parameters
     ----------
     line : bytes
         The line, with its end.
+    key : bytes or None, default=None
+        The key with which records were signed, if they were.
 
     Returns
     -------
@@ -266,19 +280,66 @@ def read_line(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
         return None, "this is no record of `suffice reasons`."
     if record["record"] != FORMAT:
         return None, f"the record has format {record['record']!r}; this version of suffice reads format {FORMAT}."
-    return record, _damage(record, line)
+    return record, _damage(record, line, key)
 
 
-def _damage(record: dict[str, Any], line: bytes) -> str | None:
+def _damage(record: dict[str, Any], line: bytes, key: bytes | None) -> str | None:
     """Say how a record shows that it was edited."""
     try:
         is_same = record_bytes(record) == line
-        has_digest = digest_of({name: value for name, value in record.items() if name != "digest"}) == record["digest"]
+        content = {name: value for name, value in record.items() if name != "digest"}
+        has_digest = hmac.compare_digest(digest_of(content, key).encode(), str(record["digest"]).encode())
     except ValueError:  # NaN
         is_same = has_digest = False
+    if not has_digest and key is not None:
+        return "the record was edited, or was not signed with this key: its digest does not match."
     if not has_digest:
         return "the record was edited: its digest does not match."
     return None if is_same else "the record was edited: its values are the same, its bytes are not."
+
+
+def is_signed(record: Mapping[str, Any]) -> bool:
+    """Return whether a record says that it was signed with a key.
+
+    Parameters
+    ----------
+    record : mapping of str to object
+        The record.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    settings = record.get("settings")
+    return isinstance(settings, dict) and settings.get("is_signed") is True
+
+
+def read_key(path: str | os.PathLike[str] | None) -> bytes | None:
+    """Read the key with which records are signed.
+
+    Parameters
+    ----------
+    path : path or None
+        A file of at least 16 bytes. A line end at its end does not count.
+
+    Returns
+    -------
+    bytes or None
+        The key; None if there is no file.
+    """
+    if path is None:
+        return None
+    name = os.fspath(path)
+    try:
+        key = Path(name).read_bytes().rstrip(b"\r\n")
+    except OSError as error:
+        raise cannot_read(name, error) from None
+    if len(key) < LEAST_KEY:
+        raise ValueError(
+            f"The key in {name} has {len(key)} bytes; {LEAST_KEY} at least are needed. Make one: openssl rand -hex 32."
+        )
+    return key
 
 
 def differences(record: Any, again: Any, path: str = "") -> Iterator[str]:

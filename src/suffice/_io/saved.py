@@ -43,6 +43,7 @@ from suffice._io.saved_parts import (
     check_matrix,
     read_classes,
     read_counts,
+    read_drawn,
     read_encoding,
     read_forest,
     read_out_of_bag,
@@ -261,6 +262,10 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     if fitted.set_aside is not None:
         arrays["set_aside_X"] = fitted.set_aside.X
         arrays["set_aside_y"] = _outcome_numbers(fitted.set_aside.outcomes, fitted.classes)
+    if fitted.drawn is not None:
+        arrays["drawn_X"] = fitted.drawn.X
+        arrays["drawn_y"] = fitted.drawn.outcomes.astype("<f8")
+        arrays["drawn_parents"] = fitted.drawn.parents.astype("<u4")
     for name, kind in NODE_TYPES.items():
         arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
     return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -339,6 +344,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         set_aside=read_set_aside(reader, encoding, classes),
         is_probability=header.get("is_probability", False),
         default_radius=read_radius(header),
+        drawn=read_drawn(reader, encoding, len(X), n_classes),
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._engine.drawn_rows import DrawnRows
 from suffice._engine.projection import MAX_CANDIDATES
 from suffice._engine.set_aside import SetAside
 from suffice._engine.trees import Counts, PlainForest, TreeArrays
@@ -356,6 +357,40 @@ def read_set_aside(reader: Reader, encoding: Encoding, classes: NDArray[Any] | N
     if not np.all(np.isin(numbers, np.arange(len(classes)))):
         raise ValueError("the outcomes of its set-aside rows are none of its classes")
     return SetAside(X, classes[numbers.astype(np.intp)])
+
+
+def read_drawn(reader: Reader, encoding: Encoding, n_rows: int, n_classes: int | None) -> DrawnRows | None:
+    """Read the rows that were drawn for the model to be asked about.
+
+    Parameters
+    ----------
+    reader : Reader
+        The arrays.
+    encoding : Encoding
+        The columns.
+    n_rows : int
+        How many training rows there are.
+    n_classes : int or None
+        How many classes there are; None for a regression.
+
+    Returns
+    -------
+    DrawnRows or None
+        The rows; None if the file has none.
+    """
+    if "drawn_X" not in reader.names:
+        return None
+    X = reader.read("drawn_X", "<f4", None, len(encoding.columns))
+    if len(X):
+        check_matrix(np.concatenate([X, X]), encoding)  # there may be one row only
+    outcomes = reader.read("drawn_y", "<f8", len(X))
+    is_right = np.isfinite(outcomes) if n_classes is None else np.isin(outcomes, np.arange(n_classes))
+    if not is_right.all():
+        raise ValueError("the outcomes of its drawn rows are none")
+    parents = reader.read("drawn_parents", "<u4", len(X), 2).astype(np.intp)
+    if np.any(parents >= n_rows):
+        raise ValueError("its drawn rows are made of rows that it does not have")
+    return DrawnRows(X, outcomes, parents)
 
 
 def _anywhere(column: Column) -> Column:

@@ -358,6 +358,7 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
                 "conclusion": picture.conclusion,
                 "note": picture.note,
                 "coverage": line.coverage,
+                "trainingRows": line.rule.support,
                 "precision": picture.precision.value,
                 "precisionText": picture.precision.text,
                 "rows": int(np.count_nonzero(covered)),

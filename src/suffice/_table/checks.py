@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from suffice._table.frames import as_frame, as_rows
@@ -163,7 +164,10 @@ def _check_n_rows(n_rows: int, least: int) -> None:
 
 
 def _check_is_table(X: Any) -> None:
-    """Refuse values in one line, which may be a row or a column."""
+    """Refuse what is no table: sparse matrices, arrays of more than two dimensions, complex numbers, and one line."""
+    if issparse(X):
+        raise TypeError("`X` is a sparse matrix, but must be a table with all its values: pass `X.toarray()`.")
+    _check_array(X if hasattr(X, "ndim") else _as_array(X))
     if isinstance(X, np.ndarray | list | tuple) and len(X) and all(np.ndim(value) == 0 for value in X):
         # "Reshape your data" are the words that scikit-learn's estimator checks look for.
         raise ValueError(
@@ -172,13 +176,34 @@ def _check_is_table(X: Any) -> None:
         )
 
 
+def _check_array(array: Any) -> None:
+    if getattr(array, "ndim", 2) > 2:
+        raise ValueError(
+            f"`X` has {array.ndim} dimensions, {tuple(array.shape)}, but must be a table of rows and columns: reshape "
+            "it so that each row is one case, such as `X.reshape(len(X), -1)`."
+        )
+    if getattr(getattr(array, "dtype", None), "kind", "") == "c":
+        # "Complex data not supported" are the words that scikit-learn's estimator checks look for.
+        raise ValueError(
+            "`X` holds complex numbers. Complex data not supported: pass real and imaginary parts as columns "
+            "of their own."
+        )
+
+
+def _as_array(X: Any) -> NDArray[Any] | None:
+    """Return a list of rows as an array, or None if they have different lengths, which scikit-learn refuses."""
+    try:
+        return np.asarray(X)
+    except ValueError:
+        return None
+
+
 def _holds_text(X: Any) -> bool:
     """Return whether an array or list holds labels or dates, and not only numbers or text that reads as numbers."""
     if not isinstance(X, np.ndarray | list | tuple):
         return False
-    try:
-        array = np.asarray(X)
-    except ValueError:  # rows of different lengths, which scikit-learn refuses
+    array = _as_array(X)
+    if array is None:
         return False
     if array.dtype.kind in "MUT":
         return array.ndim == 2

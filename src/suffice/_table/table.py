@@ -487,6 +487,10 @@ class Table:
 def _is_ordered(column: Any) -> bool:
     import narwhals.stable.v2 as nw
 
+    # In older releases of polars (seen in 1.0 to 1.10), every Categorical has an order, that of first appearance, which
+    # means nothing.
+    if column.dtype == nw.Categorical and column.implementation.is_polars():
+        return False
     try:
         return nw.is_ordered_categorical(column)
     except AttributeError:  # dictionaries of pyarrow in pandas

@@ -14,6 +14,15 @@ def test_a_report_is_a_page(here, capsys):
     assert "3 rows explained, written to out.html." in capsys.readouterr().err
 
 
+def test_a_report_goes_to_standard_output(here, capsys):
+    """`-o -` was refused because it has no suffix."""
+    assert command("report buys.suffice new.csv --ignore-extra -o - --rows 3") == 0
+    written = capsys.readouterr()
+    assert written.out.startswith("<!doctype html>")
+    assert written.out.rstrip().endswith("</html>")
+    assert "3 rows explained, written to standard output." in written.err
+
+
 def test_rows_of_a_page_are_called_by_a_column(here, capsys):
     """`explain -o page.html` dropped the column, and `report` had no such option."""
     for args in ("report buys.suffice new.csv --ignore-extra -o out.html", "explain buys.suffice new.csv -o out.html"):

@@ -52,9 +52,22 @@ def test_a_code_book_is_asked_for_in_the_words_of_the_command(recorded, capsys):
     Path("codes.json").write_text('{"age": "A", "city": "B", "income": "C", "member": "D"}')
     command("reasons buys.suffice rows.parquet --codes codes.json -o coded.jsonl")
     capsys.readouterr()
+    assert command("verify coded.jsonl buys.suffice") == 0  # the code book is beside the records
+    Path("coded.codes.json").unlink()
     assert command("verify coded.jsonl buys.suffice") == 2
-    assert "The records were made with a code book: pass it as --codes." in capsys.readouterr().err
+    assert "which is not beside them as a .codes.json file: pass it as --codes." in capsys.readouterr().err
     assert command("verify coded.jsonl buys.suffice --codes codes.json") == 0
+
+
+def test_signed_records_are_verified_with_their_key(rows_here, capsys):
+    Path("key").write_text("0123456789abcdef")
+    Path("other").write_text("fedcba9876543210")
+    command("reasons buys.suffice rows.parquet --rows 20 --key key -o signed.jsonl")
+    capsys.readouterr()
+    assert command("verify signed.jsonl buys.suffice --key key") == 0
+    assert command("verify signed.jsonl buys.suffice --key other") == 5
+    assert command("verify signed.jsonl buys.suffice") == 2
+    assert "The records were signed with a key: pass its file as --key." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

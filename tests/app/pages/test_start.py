@@ -1,6 +1,12 @@
+import os
+import signal
+import sys
+
 import numpy as np
 import polars as pl
+import pytest
 from app_client import BAD_FILES, HOSTILE, traffic_table
+from processes import children_of, wait_for
 
 
 def test_a_table_is_opened_fitted_and_explained(open_app, tmp_path):
@@ -42,3 +48,41 @@ def test_hostile_uploads_are_harmless(open_app, tmp_path):
     page.wait_for_selector("#rules-tiles .tile")
     assert page.locator("main script").count() == 0
     assert page.locator("main img").count() == 0
+
+
+def start_fit(app, path):
+    """Upload a table and start its fit. Returns the process that fits."""
+    page = app.open_start()
+    page.set_input_files("#upload input", str(path))
+    page.wait_for_selector("#preview .ag-row")
+    before = set(children_of(os.getpid()))
+    page.click("#fit")
+    [process] = wait_for(lambda: set(children_of(os.getpid())) - before)
+    return process
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_a_fit_that_is_killed_says_so_and_ends_nothing_else(open_app, mixed, tmp_path):
+    """A fit that ran out of memory took the app with it, and the work of everybody else."""
+    traffic_table(20_000).write_csv(tmp_path / "large.csv")
+    traffic_table(300).write_csv(tmp_path / "small.csv")
+    unlucky, other, reader = open_app(), open_app(), open_app(mixed)
+    process = start_fit(unlucky, tmp_path / "large.csv")
+    start_fit(other, tmp_path / "small.csv")
+    os.kill(process, signal.SIGKILL)
+    unlucky.wait_for_text("#fit-progress", "The process that did this work has ended (signal 9)")
+    assert not unlucky.page.is_visible("#fit-cancel")
+    other.page.wait_for_selector("#outcome")
+    assert "300 rows" in other.text("header")
+    reader.open()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_a_fit_can_be_cancelled(open_app, tmp_path):
+    traffic_table(20_000).write_csv(tmp_path / "large.csv")
+    app = open_app()
+    process = start_fit(app, tmp_path / "large.csv")
+    app.page.click("#fit-cancel")
+    app.wait_for_text("#fit-progress", "Cancelled.")
+    assert process not in children_of(os.getpid())
+    assert not app.page.is_visible("#fit-cancel")

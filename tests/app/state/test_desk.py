@@ -1,5 +1,6 @@
 import polars as pl
 
+from suffice._io.limits import UPLOAD_VARIABLE
 from suffice.app.state.desk import N_WAITING, N_WORKSPACES, Desk, WaitingTable, WaitingTables
 
 
@@ -24,4 +25,16 @@ def test_tables_wait_for_their_target():
     assert waiting.get("").name == "first"
     assert waiting.get(None) is None
     assert waiting.get(names[0]) is None
-    assert [waiting.get(name).name for name in names[1:]] == ["1", "2", "3", "4"]
+    assert [waiting.get(name).name for name in names[1:]] == [str(i) for i in range(1, N_WAITING + 1)]
+
+
+def test_tables_that_wait_are_limited_by_their_memory(monkeypatch):
+    """Four tables waited at most, so that the table of a visitor among many was gone before its target was chosen."""
+    monkeypatch.setenv(UPLOAD_VARIABLE, "1K")
+    waiting = WaitingTables()
+    small, large = pl.DataFrame({"a": [1]}), pl.DataFrame({"a": range(1000)})
+    names = [waiting.add(WaitingTable(small, "small")) for _ in range(8)]
+    assert all(waiting.get(name) for name in names)
+    last = waiting.add(WaitingTable(large, "larger than all may be"))
+    assert waiting.get(last) is not None
+    assert not any(waiting.get(name) for name in names)

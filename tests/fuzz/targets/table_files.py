@@ -67,10 +67,10 @@ def _binary_files():
 
 
 _FILES = _binary_files()
-_CHANGES = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=12)
+CHANGES = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=12)
 CASES = st.one_of(
     st.tuples(_TEXTS.map(lambda text: text.encode(errors="replace")), st.sampled_from(_PACKERS), st.just([])),
-    st.tuples(st.sampled_from(_FILES), st.sampled_from(_PACKERS), _CHANGES),
+    st.tuples(st.sampled_from(_FILES), st.sampled_from(_PACKERS), CHANGES),
     st.tuples(st.binary(max_size=200), st.just(bytes), st.just([])),
 ).flatmap(lambda case: st.tuples(st.just(case), st.sampled_from(_SUFFIXES)))
 

@@ -55,6 +55,16 @@ ModelOption = Annotated[
     ),
 ]
 
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="A file with a secret of 16 bytes or more: records are signed with it (HMAC), and nobody without it can "
+        "write one that [bold]suffice verify[/] takes for true.",
+    ),
+]
+
 
 def reasons(
     explainer: ExplainerArgument,
@@ -87,6 +97,7 @@ def reasons(
             "--change", metavar="WANTED", help="Record what would change the outcome to this one, as `suffice change`."
         ),
     ] = None,
+    key: KeyOption = None,
     output: Annotated[
         str,
         typer.Option(
@@ -130,6 +141,7 @@ def reasons(
         {"input_format": input_format, "target": target, "kept": ids or []},
         {"codes": codes, "adverse": adverse, "n": n, "protected": protected, "model": model, "change": change},
         explainer,
+        key,
     )
     opened.check()
     if is_text:
@@ -145,32 +157,35 @@ def _open(
     rows: str,
     limit: int | None,
     reading: dict[str, Any],
-    asked: dict[str, Any],
+    written: dict[str, Any],
     explainer_path: str,
+    key_path: str | None,
 ) -> ReasonQuestion:
     """Open the rows, and read the options."""
     from suffice._cli.questions import open_question
     from suffice._cli.recording import ReasonQuestion, import_model
-    from suffice._io.records import RecordContext
+    from suffice._io.records import RecordContext, digest_of, read_key
     from suffice._io.sources import file_digest
     from suffice.code_book import CodeBook
 
     is_class = explainer.task_ == "classification"
-    book = None if asked["codes"] is None else CodeBook.read(asked["codes"])
+    book = None if written["codes"] is None else CodeBook.read(written["codes"])
     adverse, change = (
-        None if asked[name] is None else read_target(asked[name], is_class, explainer, f"--{name}")
+        None if written[name] is None else read_target(written[name], is_class, explainer, f"--{name}")
         for name in ("adverse", "change")
     )
     options = {
         "codes": book,
         "adverse": adverse,
-        "n": asked["n"],
-        "protected": read_names(asked["protected"]),
-        "model": import_model(asked["model"]),
+        "n": written["n"],
+        "protected": read_names(written["protected"]),
+        "model": import_model(written["model"]),
     }
-    fingerprint = {**asked, "codes": None if book is None else book.digest}
+    key = read_key(key_path)
+    # Parts that were signed with another key, or not at all, are not continued.
+    fingerprint = {**written, "codes": None if book is None else book.digest, "key": key and digest_of("key", key)}
     question = open_question(explainer, rows, limit=limit, **reading, **fingerprint)
-    context = RecordContext(file_digest(explainer_path), change, question.target, question.kept)
+    context = RecordContext(file_digest(explainer_path), change, question.target, question.kept, key)
     return ReasonQuestion(question, options, context)
 
 

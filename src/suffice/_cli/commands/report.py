@@ -40,7 +40,9 @@ EXAMPLES = (
 def report(
     explainer: ExplainerArgument,
     rows: RowsArgument,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the HTML page.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the HTML page; - for standard output.")
+    ],
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
     n_rows: LimitOption = None,
     target: ObservedOption = None,
@@ -60,8 +62,10 @@ def report(
     from suffice._cli.questions import explain_whole, open_question
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
+    from suffice._io.sources import STDIO
 
-    format_of_output(output, ["html"], [explainer, rows])
+    if output != STDIO:
+        format_of_output(output, ["html"], [explainer, rows])
     question = open_question(
         load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)),
         rows,
@@ -75,7 +79,8 @@ def report(
     )
     explanations = explain_whole(question).explanations
     write_report(explanations, output, title)
-    note(f"{counted(len(explanations), 'row')} explained, written to {output}.")
+    place = "standard output" if output == STDIO else output
+    note(f"{counted(len(explanations), 'row')} explained, written to {place}.")
 
 
 def write_report(explanations: Explanations, output: str, title: str | None) -> None:

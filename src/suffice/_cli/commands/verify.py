@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from suffice._cli.commands.options import ExplainerArgument
-from suffice._cli.commands.reasons import CodesOption, ModelOption
+from suffice._cli.commands.reasons import KeyOption, ModelOption
 from suffice._cli.printing import say, working
 
 EXAMPLES = (
-    "[bold]Examples[/]\n\n[cyan]suffice verify records.jsonl loans.suffice --codes codes.csv[/]\n\n"
-    "[cyan]suffice verify records.jsonl loans.suffice new.csv --codes codes.csv || echo 'look at the records'[/]\n\n"
+    "[bold]Examples[/]\n\n[cyan]suffice verify records.jsonl loans.suffice[/]\n\n"
+    "[cyan]suffice verify records.jsonl loans.suffice new.csv || echo 'look at the records'[/]\n\n"
     "[bold]Exit codes[/]\n\n0: every record is as it was written, and the same when computed again; 5: some are not; "
     "2: bad input."
 )
@@ -29,8 +29,16 @@ def verify(
         str | None,
         typer.Argument(metavar="ROWS", help="The table with the rows; by default the values in the records count."),
     ] = None,
-    codes: CodesOption = None,
+    codes: Annotated[
+        str | None,
+        typer.Option(
+            "--codes",
+            metavar="FILE",
+            help="The code book: CSV or JSON. By default the one that was written beside the records.",
+        ),
+    ] = None,
     model: ModelOption = None,
+    key: KeyOption = None,
 ) -> None:
     """Compute every record again from its values, and say which records differ and in what.
 
@@ -41,7 +49,7 @@ def verify(
     from suffice._cli.recording import import_model
 
     with working("Computing the records again"):
-        result = recorded.verify(records, explainer, rows, codes=codes, model=import_model(model))
+        result = recorded.verify(records, explainer, rows, codes=codes, model=import_model(model), key=key)
     say(result.text(N_SHOWN))
     if not result.is_true:
         raise typer.Exit(DIFFERS)

@@ -317,8 +317,8 @@
   const headers = [...document.querySelectorAll("#rule-table th")];
 
   function lineRow(line) {
-    const share = (value, text, kind) =>
-      make("td", "share", make("div", "figure", bar(value, kind), make("span", "number", text)));
+    const share = (value, text, kind, note = null) =>
+      make("td", "share", make("div", "figure", bar(value, kind), make("span", "number", text)), note);
     let count = make("span", "note", "0 rows");
     if (line.rows) {
       count = make("button", "", counted(line.rows, "row"));
@@ -331,7 +331,7 @@
       "",
       make("td", "place", String(line.place + 1)),
       make("td", "text", sentence(line.box, line.conclusion), line.note ? make("div", "note", line.note) : null),
-      share(line.coverage, boxes[line.box][2], "plain"),
+      share(line.coverage, boxes[line.box][2], "plain", make("div", "note", counted(line.trainingRows, "training row"))),
       share(line.precision, line.precisionText, ""),
       make("td", "rows", count),
     );

@@ -42,6 +42,7 @@ def layout(waiting: WaitingTables, message: str = "") -> html.Div:
         The page.
     """
     first = waiting.first
+    cancel = dmc.Button("Cancel", id="fit-cancel", size="xs", variant="default")
     return html.Div(
         [
             html.H1("Which few variables are enough?"),
@@ -54,6 +55,7 @@ def layout(waiting: WaitingTables, message: str = "") -> html.Div:
             _open_panel(),
             html.Div(_choose_panel(first, None) if first else None, id="choose"),
             html.Div(id="fit-progress"),
+            html.Div(cancel, id="fit-controls", hidden=True),
             dcc.Store(id="waiting", data="" if first else None),
             dcc.Store(id="fit-job"),
             dcc.Store(id="goto"),
@@ -158,9 +160,12 @@ def register(app: Dash, desk: Desk, jobs: Jobs, waiting: WaitingTables) -> None:
             Output("fit-tick", "disabled"),
             Output("fit-progress", "children"),
             Output("goto", "data"),
+            Output("fit-controls", "hidden"),
         ],
         inputs={
-            "clicks": {name: Input(name, "n_clicks") for name in ("fit", "use-explainer", "demo-0", "demo-1")},
+            "clicks": {
+                name: Input(name, "n_clicks") for name in ("fit", "use-explainer", "demo-0", "demo-1", "fit-cancel")
+            },
             "tick": Input("fit-tick", "n_intervals"),
             "form": {
                 "table": State("waiting", "data"),
@@ -193,13 +198,15 @@ def _receive(desk: Desk, waiting: WaitingTables, content: str | None, name: str 
 
 
 def _when_fitted(jobs: Jobs, name: str | None) -> tuple[Any, ...] | None:
-    """Show how far the job is, and go to its workspace when it is done. None if it is not the clock that ticked."""
-    if ctx.triggered_id != "fit-tick":
+    """Show how far the job is, and go to its workspace when it is done. None if a new job is to be started."""
+    if ctx.triggered_id not in ("fit-tick", "fit-cancel"):
         return None
     job = jobs.get(name)
+    if job is not None and ctx.triggered_id == "fit-cancel":
+        job.cancel()
     is_over = job is None or job.state != "running"
     address = f"/{View(data=job.result).to_search()}" if job is not None and job.state == "done" else no_update
-    return no_update, is_over, progress(job), address
+    return no_update, is_over, progress(job), address, is_over
 
 
 def _fit(
@@ -207,22 +214,24 @@ def _fit(
 ) -> tuple[Any, ...]:
     action = str(ctx.triggered_id)
     if not clicks.get(action):
-        return (no_update,) * 4
+        return (no_update,) * 5
     if action.startswith("demo-"):
-        return _start(desk, jobs, "Fitting 100 trees", lambda: demo_workspace(int(action[-1])))
+        return _start(desk, jobs, "Fitting 100 trees", lambda watch: demo_workspace(int(action[-1]), watch))
     table = waiting.get(form["table"])
     if table is None:
-        return no_update, True, pieces.message("error", "The table is no longer here: open it again."), no_update
+        return no_update, True, pieces.message("error", "The table is no longer here: open it again."), no_update, True
     frame, name = table.frame, table.name
     if action == "use-explainer" and desk.first is not None:
         explainer = desk.first.explainer
-        return _start(desk, jobs, "Opening", lambda: Workspace.of(explainer, frame, name=name))
+        return _start(desk, jobs, "Opening", lambda _: Workspace.of(explainer, frame, name=name))
     target = frame.columns[int(form["target"]) if form["target"] is not None else -1]
     left_out = [frame.columns[int(i)] for i in form["left_out"] or []]
     title = f"Fitting 100 trees to {frame.height} rows"
-    return _start(desk, jobs, title, lambda: fit_workspace(frame, target, left_out, bool(form["dates"]), name))
+    has_dates = bool(form["dates"])
+    return _start(desk, jobs, title, lambda watch: fit_workspace(frame, target, left_out, has_dates, name, watch))
 
 
-def _start(desk: Desk, jobs: Jobs, title: str, make: Callable[[], Workspace]) -> tuple[Any, ...]:
+def _start(desk: Desk, jobs: Jobs, title: str, make: Callable[[Callable[[], None]], Workspace]) -> tuple[Any, ...]:
     job = Job(title)
-    return jobs.start(job, lambda _: desk.add(make())), False, progress(job), no_update
+    name = jobs.start(job, lambda job: desk.add(make(lambda: job.step(0))))
+    return name, False, progress(job), no_update, False

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import polars as pl
 
+from suffice._io.limits import UPLOAD_VARIABLE, memory_limit
 from suffice.app.state.workspace import Workspace
 
 N_WORKSPACES = 8  # uploaded tables that are kept; the oldest goes first
-N_WAITING = 4  # tables whose target is not chosen yet
+# Tables whose target is not chosen yet: with fifty visitors at once, four were gone before their target was chosen. All
+# together they take at most as much memory as so many of the largest uploads.
+N_WAITING, N_LARGEST = 64, 4
 
 T = TypeVar("T")
 
@@ -40,14 +45,16 @@ class WaitingTable:
 class _Named(Generic[T]):
     """The last few objects by random names; "" names the one that the app was started with."""
 
-    def __init__(self, max_size: int, first: T | None) -> None:
-        self._max_size = max_size
+    def __init__(
+        self, max_size: int, first: T | None, max_bytes: float = math.inf, n_bytes: Callable[[T], float] = lambda _: 0
+    ) -> None:
+        self._max_size, self._max_bytes, self._n_bytes = max_size, max_bytes, n_bytes
         self._objects: OrderedDict[str, T] = OrderedDict()
         self._lock = threading.Lock()
         self.first = first
 
     def add(self, new: T) -> str:
-        """Keep an object, and drop the oldest if there are too many.
+        """Keep an object, and drop the oldest if there are too many, or if they are too large together.
 
         Parameters
         ----------
@@ -62,9 +69,12 @@ class _Named(Generic[T]):
         name = secrets.token_hex(8)
         with self._lock:
             self._objects[name] = new
-            while len(self._objects) > self._max_size:
+            while len(self._objects) > self._max_size or (len(self._objects) > 1 and self._is_too_large()):
                 self._objects.popitem(last=False)
         return name
+
+    def _is_too_large(self) -> bool:
+        return sum(map(self._n_bytes, self._objects.values())) > self._max_bytes
 
     def get(self, name: str | None) -> T | None:
         """Look up an object.
@@ -105,4 +115,5 @@ class WaitingTables(_Named[WaitingTable]):
     """
 
     def __init__(self, first: WaitingTable | None = None) -> None:
-        super().__init__(N_WAITING, first)
+        max_bytes = N_LARGEST * memory_limit(UPLOAD_VARIABLE)
+        super().__init__(N_WAITING, first, max_bytes, lambda table: table.frame.estimated_size())

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
+from suffice._io.apart import run_apart
 from suffice._io.demo import demo_data
 from suffice._io.explainer_file import load_explainer_file, text_columns
 from suffice._io.files import read_table
 from suffice._io.outcome_column import is_known, outcomes_of
 from suffice._io.saved_content import MARK
 from suffice._io.sources import cannot_read
-from suffice._table.table import read_columns
 from suffice.app.state.desk import Desk, WaitingTable, WaitingTables
 from suffice.app.state.workspace import Workspace
 from suffice.errors import did_you_mean
 from suffice.explainer import SufficientExplainer
 
 
-def fit_workspace(frame: pl.DataFrame, target: str, left_out: list[str], has_dates: bool, name: str) -> Workspace:
-    """Fit an explainer to a table.
+def fit_workspace(
+    frame: pl.DataFrame,
+    target: str,
+    left_out: list[str],
+    has_dates: bool,
+    name: str,
+    watch: Callable[[], None] | None = None,
+) -> Workspace:
+    """Fit an explainer to a table, in a process of its own: a fit that runs out of memory ends nothing else.
 
     Parameters
     ----------
@@ -35,6 +42,8 @@ def fit_workspace(frame: pl.DataFrame, target: str, left_out: list[str], has_dat
         Whether to use columns of dates.
     name : str
         The name of the table.
+    watch : callable, default=None
+        Is called about ten times a second meanwhile. If it raises, the fit ends.
 
     Returns
     -------
@@ -44,27 +53,19 @@ def fit_workspace(frame: pl.DataFrame, target: str, left_out: list[str], has_dat
     frame = frame.filter(is_known(frame[target]))
     if not frame.height:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
-    y = outcomes_of(frame, target)
-    X = frame.drop([target, *(column for column in left_out if column != target)])
-    table = read_columns(X)
-    dated = [column for i, column in enumerate(table.names) if table.kind(i) == "date"]
-    if dated and not has_dates:
-        X = X.drop(dated)
-    if not X.width:
-        raise ValueError("There is no column besides the target and those left out.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the page itself shows the fidelity
-        explainer = SufficientExplainer(random_state=0, dates="parts").fit(X, y)
-    return Workspace.of(explainer, frame, y, name)
+    explainer = run_apart("suffice._io.table_fit:fit_table", frame, target, left_out, has_dates, watch=watch)
+    return Workspace.of(explainer, frame, outcomes_of(frame, target), name)
 
 
-def demo_workspace(which: int) -> Workspace:
+def demo_workspace(which: int, watch: Callable[[], None] | None = None) -> Workspace:
     """Fit an explainer to a table that comes with scikit-learn.
 
     Parameters
     ----------
     which : {0, 1}
         Classes or numbers.
+    watch : callable, default=None
+        See `fit_workspace`.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def demo_workspace(which: int) -> Workspace:
     data = list(demo_data())[which]
     X = pl.concat([data.X_fit, data.X_new])
     y = pl.concat([data.y_fit, data.y_new])
-    return fit_workspace(X.with_columns(y), y.name, [], False, data.title)
+    return fit_workspace(X.with_columns(y), y.name, [], False, data.title, watch)
 
 
 def open_files(

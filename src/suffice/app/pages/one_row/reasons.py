@@ -126,10 +126,10 @@ def answer(
     """
     try:
         book = None if content is None else read_code_book_upload(content, name)
-        found = _reasons(workspace, view, book, adverse, protected)
+        row_reasons = _reasons(workspace, view, book, adverse, protected)
     except ERRORS as error:
         return [pieces.message("error", in_words(error))]
-    return [*_parts(found), html.Div(_about_book(book, name), className="note under")]
+    return [*_parts(row_reasons), html.Div(_about_book(book, name), className="note under")]
 
 
 def _reasons(workspace: Workspace, view: View, book: CodeBook | None, adverse: str, protected: list[str]) -> RowReasons:
@@ -143,12 +143,16 @@ def _reasons(workspace: Workspace, view: View, book: CodeBook | None, adverse: s
     return reasons[0]
 
 
-def _parts(found: RowReasons) -> list[Any]:
-    lead: Any = html.P(found.lead, className="lead")
-    if found.refusal is not None:
-        lead = pieces.message("care", found.lead)
-    notes = [html.Div(note, className="note") for note in found.notes]
-    listed = [html.Ol([_reason(reason) for reason in found.reasons], className="reasons")] if found.reasons else []
+def _parts(row_reasons: RowReasons) -> list[Any]:
+    lead: Any = html.P(row_reasons.lead, className="lead")
+    if row_reasons.refusal is not None:
+        lead = pieces.message("care", row_reasons.lead)
+    notes = [html.Div(note, className="note") for note in row_reasons.notes]
+    listed = (
+        [html.Ol([_reason(reason) for reason in row_reasons.reasons], className="reasons")]
+        if row_reasons.reasons
+        else []
+    )
     return [lead, *listed, *notes]
 
 

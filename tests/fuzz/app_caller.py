@@ -1,0 +1,153 @@
+"""A client of the app without a browser: it sends what a browser would send, and returns what the page would show."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import socket
+import struct
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+HOST = "127.0.0.1"
+MAX_WAIT = 300
+"""Seconds for one answer."""
+
+
+class Caller:
+    """One connection to the app.
+
+    `visit` gets the cookie by the token; callbacks are named by one of their outputs, as in "sets.rowData".
+    """
+
+    def __init__(self, port: int, token: str) -> None:
+        self._port = port
+        self._connection = http.client.HTTPConnection(HOST, port, timeout=MAX_WAIT)
+        self._cookie = ""
+        self._callbacks: list[dict[str, Any]] = []
+        self._token = token
+
+    def visit(self) -> None:
+        """Open the first page: it gives the cookie, and the list of the callbacks."""
+        self._connection.request("GET", f"/?token={self._token}")
+        answer = self._connection.getresponse()
+        answer.read()
+        self._cookie = str(answer.headers["Set-Cookie"]).partition(";")[0]
+        self._callbacks = json.loads(self.get("/_dash-dependencies"))
+
+    def get(self, path: str) -> bytes:
+        self._connection.request("GET", path, headers={"Cookie": self._cookie})
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{path}: status {answer.status}")
+        return content
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def call(self, output: str, trigger: str, values: dict[str, Any]) -> dict[str, Any]:
+        """Run a callback. Returns the changed properties, as in {"sets.rowData": [...]}."""
+        headers = {"Cookie": self._cookie, "Content-Type": "application/json"}
+        self._connection.request("POST", "/_dash-update-component", self._body(output, trigger, values), headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status == 204:
+            return {}
+        if answer.status != 200:
+            raise RuntimeError(f"{output}: status {answer.status}")
+        changed = json.loads(content)["response"]
+        return {
+            f"{name}.{key.partition('@')[0]}": value
+            for name, properties in changed.items()
+            for key, value in properties.items()
+        }
+
+    def call_and_vanish(self, output: str, trigger: str, values: dict[str, Any], share: float) -> None:
+        """Send a share of a request, and close the connection hard, as a client that is killed."""
+        body = self._body(output, trigger, values).encode()
+        head = (
+            f"POST /_dash-update-component HTTP/1.1\r\nHost: {HOST}:{self._port}\r\nCookie: {self._cookie}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        ).encode()
+        with socket.create_connection((HOST, self._port), timeout=MAX_WAIT) as killed:
+            killed.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            killed.sendall(head + body[: round(share * len(body))])
+
+    def _body(self, output: str, trigger: str, values: dict[str, Any]) -> str:
+        [callback] = [
+            one for one in self._callbacks if output in {part.partition("@")[0] for part in _parts(one["output"])}
+        ]
+
+        def filled(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            return [{**part, "value": values.get(f"{part['id']}.{part['property']}")} for part in parts]
+
+        outputs = [dict(zip(("id", "property"), part.split("."), strict=True)) for part in _parts(callback["output"])]
+        return json.dumps(
+            {
+                "output": callback["output"],
+                "outputs": outputs if callback["output"].startswith("..") else outputs[0],
+                "inputs": filled(callback["inputs"]),
+                "state": filled(callback["state"]),
+                "changedPropIds": [trigger],
+            }
+        )
+
+    # --- what a user does ---------------------------------------------------------------------------------------------
+
+    def upload(self, data: bytes, name: str) -> tuple[str | None, str]:
+        """Upload a file. Returns the name of the waiting table, or None and why it was refused."""
+        values = uploaded(data, name)
+        answer = self.call("choose.children", "upload.contents", values)
+        return answer.get("waiting.data"), all_text(answer.get("start-message.children"))
+
+    def start_fit(self, table: str, target: int) -> str:
+        """Start a fit. Returns the name of the job, "" if the page says that it cannot be started."""
+        answer = self.call("fit-job.data", "fit.n_clicks", fit_form(table, target))
+        return str(answer.get("fit-job.data") or "")
+
+    def look_at_fit(self, job: str, cancel: bool = False) -> tuple[bool, str, str]:
+        """Look at a fit. Returns whether it is over, the name of the workspace, and what the page says."""
+        trigger = "fit-cancel.n_clicks" if cancel else "fit-tick.n_intervals"
+        answer = self.call("fit-job.data", trigger, {"fit-job.data": job, trigger: 1})
+        query = parse_qs(urlsplit(answer.get("goto.data") or "").query)
+        return answer["fit-tick.disabled"], query.get("data", [""])[0], all_text(answer["fit-progress.children"])
+
+    def sets(self, workspace: str, row: int) -> list[tuple[list[str], float]] | None:
+        """The sufficient sets of a row with their probabilities; None if the workspace is gone."""
+        answer = self.call("sets.rowData", "shown.data", {"shown.data": {"data": workspace, "row": row}})
+        if "sets.rowData" not in answer:
+            return None
+        return [(line["variables"], line["sdp"]) for line in answer["sets.rowData"]]
+
+    def explained(self, workspace: str, row: int) -> str | None:
+        """The text about the outcome of a row; None if the workspace is gone."""
+        answer = self.call("outcome-card.children", "view.data", {"view.data": {"data": workspace, "row": row}})
+        return all_text(answer["outcome-card.children"]) if "outcome-card.children" in answer else None
+
+
+def uploaded(data: bytes, name: str) -> dict[str, Any]:
+    """The values of an upload."""
+    return {
+        "upload.contents": f"data:application/octet-stream;base64,{base64.b64encode(data).decode()}",
+        "upload.filename": name,
+    }
+
+
+def fit_form(table: str, target: int) -> dict[str, Any]:
+    """The values of the form that starts a fit."""
+    return {"fit.n_clicks": 1, "waiting.data": table, "target.value": str(target), "leave-out.value": []}
+
+
+def all_text(component: Any) -> str:
+    """All text of a component as the server sends it."""
+    if isinstance(component, dict):
+        return all_text(component.get("props", {}).get("children"))
+    if isinstance(component, list):
+        return " ".join(filter(None, map(all_text, component)))
+    return "" if component is None else str(component)
+
+
+def _parts(output: str) -> list[str]:
+    return output[2:-2].split("...") if output.startswith("..") else [output]

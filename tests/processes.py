@@ -1,0 +1,35 @@
+"""Processes that work apart from the one that started them, as the tests look them up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+
+def children_of(pid):
+    """The processes of `suffice._io.apart` that a process has started."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return [child for child in children if b"suffice._io.apart" in _command(child)]
+
+
+def _command(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return b""
+
+
+def wait_for(look, seconds=120):
+    """Look until there is something, and return it."""
+    end = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+    return seen
+
+
+def mark_and_sleep(path):
+    """Work that says when it has begun, and takes ten minutes."""
+    Path(path).touch()
+    time.sleep(600)
