@@ -191,6 +191,21 @@ def test_many_problems_are_counted_and_some_kept(folder, monkeypatch):
     assert "... and 8 more." in result.text(1)
 
 
+def test_all_problems_are_written_to_a_file(folder, monkeypatch):
+    monkeypatch.setattr(records, "MAX_KEPT", 3)
+    monkeypatch.setattr(records, "N_TOGETHER", 4)
+    lines = lines_of(folder)[:6]
+    edited = [line.replace(b'"rank":1', b'"rank":2', 1) + b"x\n" for line in lines]
+    result = verify(folder, edited, output=folder / "differ.csv")
+    table = pl.read_csv(folder / "differ.csv")
+    assert table.columns == ["line", "row", "kind", "sentence"]
+    assert len(table) == result.n_problems > 3
+    assert table["line"].to_list() == sorted(table["line"].to_list())
+    assert table["sentence"].to_list()[:3] == [problem.sentence for problem in result.problems]
+    verify(folder, lines, output=folder / "differ.csv")
+    assert (folder / "differ.csv").read_text() == "line,row,kind,sentence\n"
+
+
 def test_settings_of_the_call_are_in_the_record(folder, tmp_path):
     changed = loan_explainer().with_settings(pi=0.97, candidates=["income", "account"], n_jobs=1)
     records.write(changed.reasons(X[:20]), tmp_path / "r.jsonl", folder / "loans.suffice")

@@ -5,9 +5,11 @@ What a record holds, and its bytes, are in ``_io.records``.
 
 from __future__ import annotations
 
+import csv
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -229,6 +231,7 @@ def verify(
     codes: Any = None,
     model: Any = None,
     key: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Compute records again, and say which differ and in what.
 
@@ -246,20 +249,40 @@ def verify(
         The model that was asked, if any; it needs `rows`.
     key : path, default=None
         The file with the key with which they were signed, if any.
+    output : path, default=None
+        A CSV file for all records that differ, however many: a line with the line of the record, its row, the kind of
+        the problem and what is wrong. The result keeps the first 1000 only.
 
     Returns
     -------
     Verification
         How many records differ, and in what.
     """
+    if output is not None and os.path.realpath(output) == os.path.realpath(records):
+        raise ValueError("`output` would replace the records: write to another file.")
     beside = codes_beside(records)
     codes = beside if codes is None and beside.is_file() else codes
     book = None if codes is None else CodeBook.read(codes)
     checker = _Checker(os.fspath(explainer), rows, book, model, read_key(key))
     result = Verification()
-    for part in _parts(os.fspath(records)):
-        checker.check(part, result)
+    with _listing(output) as enter:
+        for part in _parts(os.fspath(records)):
+            for problem in checker.check(part, result):
+                result.add(problem)
+                enter(problem)
     return result
+
+
+@contextmanager
+def _listing(output: str | os.PathLike[str] | None) -> Iterator[Callable[[RecordProblem], object]]:
+    """Yield a function that enters a problem in a CSV file, if there is to be one."""
+    if output is None:
+        yield lambda problem: None
+        return
+    with replacing(output) as written, open(written, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["line", "row", "kind", "sentence"])
+        yield lambda problem: table.writerow([problem.line, problem.label, problem.kind, problem.sentence])
 
 
 def _parts(path: str) -> Iterator[list[tuple[int, bytes]]]:
@@ -312,8 +335,8 @@ class _Checker:
             raise ValueError("A model is asked about the rows of a table: pass the table as well.")
         self._last = -1
 
-    def check(self, part: Sequence[tuple[int, bytes]], result: Verification) -> None:
-        """Check some lines of a file."""
+    def check(self, part: Sequence[tuple[int, bytes]], result: Verification) -> list[RecordProblem]:
+        """Check some lines of a file: count and note them in a result, and return what is wrong, by line."""
         groups: dict[str, list[_Line]] = {}
         problems: list[RecordProblem] = []
         for number, text in part:
@@ -334,8 +357,7 @@ class _Checker:
             self._note_versions(record, result)
         for lines in groups.values():
             problems += self._check_group(lines)
-        for problem in sorted(problems, key=lambda problem: problem.line):
-            result.add(problem)
+        return sorted(problems, key=lambda problem: problem.line)
 
     def _other_origin(self, line: _Line) -> tuple[str, str]:
         """Say why a record cannot be computed again with this explainer, code book and model."""

@@ -8,11 +8,12 @@ import typer
 
 from suffice._cli.commands.options import ExplainerArgument
 from suffice._cli.commands.reasons import KeyOption, ModelOption
-from suffice._cli.printing import say, working
+from suffice._cli.printing import note, say, working
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice verify records.jsonl loans.suffice[/]\n\n"
     "[cyan]suffice verify records.jsonl loans.suffice new.csv || echo 'look at the records'[/]\n\n"
+    "[cyan]suffice verify records.jsonl loans.suffice -o differ.csv[/]\n\n"
     "[bold]Exit codes[/]\n\n0: every record is as it was written, and the same when computed again; 5: some are not; "
     "2: bad input."
 )
@@ -39,6 +40,15 @@ def verify(
     ] = None,
     model: ModelOption = None,
     key: KeyOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=f"A CSV file that names all records that differ; at most {N_SHOWN} are printed.",
+        ),
+    ] = None,
 ) -> None:
     """Compute every record again from its values, and say which records differ and in what.
 
@@ -49,7 +59,11 @@ def verify(
     from suffice._cli.recording import import_model
 
     with working("Computing the records again"):
-        result = recorded.verify(records, explainer, rows, codes=codes, model=import_model(model), key=key)
+        result = recorded.verify(
+            records, explainer, rows, codes=codes, model=import_model(model), key=key, output=output
+        )
     say(result.text(N_SHOWN))
+    if output is None and result.n_problems > N_SHOWN:
+        note("--output FILE writes all of them to a CSV file.")
     if not result.is_true:
         raise typer.Exit(DIFFERS)
