@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from suffice._io.records import digest_of, read_key, record_bytes
 from suffice.letters import INDEX, LetterTemplate, file_name, read_records, write_letters
 
 DATE = datetime.date(2026, 11, 17)
@@ -25,6 +26,11 @@ def record(row=0, id=None, status="reasons", texts=("Income too low",)):  # noqa
         "reasons": [{"rank": i + 1, "code": f"R{i}", "text": text} for i, text in enumerate(texts)],
         "values": {"income": 20},
     }
+
+
+def line_of(record, key=None):
+    """The line of a record, with its digest."""
+    return record_bytes({**record, "digest": digest_of(record, key)})
 
 
 def index_of(folder):
@@ -122,10 +128,44 @@ def test_an_error_while_a_letter_is_written_names_line_and_record(text, message,
 def test_a_forged_record_is_refused_with_its_line(forged, tmp_path):
     """A refusal that is a list ended `suffice letters` with a traceback."""
     lines = [record(), {**record(), **forged}]
-    (tmp_path / "records.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (tmp_path / "records.jsonl").write_bytes(b"".join(map(line_of, lines)))
     message = rf"^records\.jsonl, line 2 is not a record of `suffice reasons`: its '{list(forged)[-1]}' is "
     with pytest.raises(ValueError, match=message):
         write_letters(read_records(tmp_path / "records.jsonl"), tmp_path / "out")
+
+
+def test_an_edited_record_gets_no_letter(tmp_path):
+    """Letters were written for records that `suffice verify` finds to be edited."""
+    path, out = tmp_path / "records.jsonl", tmp_path / "out"
+    path.write_bytes(line_of(record(0)) + line_of(record(1)).replace(b"Income too low", b"Income too high"))
+    with pytest.raises(ValueError, match=r"^records\.jsonl, line 2 was edited: its digest does not match\."):
+        write_letters(read_records(path), out)
+    assert not out.exists()
+    out.mkdir()
+    with pytest.raises(ValueError, match="line 2 was edited"):
+        write_letters(read_records(path), out)
+    assert not list(out.iterdir())  # nor the letter of the first record
+    path.write_bytes(line_of(record(0)).replace(b":", b": "))  # the values are the same
+    assert write_letters(read_records(path), out).n_written == 1
+
+
+def test_signed_records_need_their_key(tmp_path):
+    path, key, other = tmp_path / "records.jsonl", tmp_path / "key", tmp_path / "other"
+    key.write_bytes(b"0123456789abcdef")
+    other.write_bytes(b"fedcba9876543210")
+    path.write_bytes(line_of({**record(), "settings": {"is_signed": True}}, read_key(key)))
+    with pytest.raises(ValueError, match="signed with a key: pass its file as `key`"):
+        list(read_records(path))
+    with pytest.raises(ValueError, match="line 1 was edited, or was not signed with this key"):
+        list(read_records(path, key=other))
+    assert len(list(read_records(path, key=key))) == 1
+
+
+def test_a_file_that_is_not_there_leaves_no_folder(tmp_path):
+    """The empty folder with a list of no letters stood in the way of the next run."""
+    with pytest.raises(ValueError, match="There is no file"):
+        write_letters(read_records(tmp_path / "none.jsonl"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_template_cannot_change_a_record():

@@ -1,6 +1,7 @@
 """Letters: one page for each decision that has reasons, from a template of jinja2.
 
-Which reasons a row has is left to ``reasons``, and whether records are true to ``suffice verify``.
+Which reasons a row has is left to ``reasons``, and whether records are true to ``suffice verify``. But a record whose
+digest shows that it was edited gets no letter.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from suffice._io.records import has_own_digest, is_signed, read_key
+from suffice._io.sources import cannot_read
 from suffice._show.markup import read_template
 from suffice.errors import did_you_mean
 from suffice.reasons import REFUSALS
@@ -27,7 +30,7 @@ from suffice.words import counted, join
 
 FIELDS = ("id", "row", "date", "outcome", "target", "reasons", "values", "change", "record")
 """What a template may use."""
-NEEDED = ("row", "id", "outcome", "status", "reasons", "refusal")
+NEEDED = ("row", "id", "outcome", "status", "reasons", "refusal", "digest")
 STATUSES = ("reasons", "refused", "not_adverse")
 INDEX = "letters.csv"
 N_NAME = 80  # characters of an identifier in the name of a file
@@ -194,13 +197,19 @@ def _line_of(traceback: TracebackType | None) -> int | None:
     return line
 
 
-def read_records(source: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+def read_records(
+    source: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None
+) -> Iterator[dict[str, Any]]:
     """Read the records of decisions from JSON lines, one after the other.
+
+    A record that was edited since it was written is refused: its digest does not match.
 
     Parameters
     ----------
     source : path
         The file, or "-" for standard input.
+    key : path, default=None
+        The file with the key with which the records were signed, if they were.
 
     Yields
     ------
@@ -208,16 +217,20 @@ def read_records(source: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
         A record.
     """
     name = "standard input" if str(source) == "-" else Path(source).name
-    with nullcontext(sys.stdin.buffer) if str(source) == "-" else open(source, "rb") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield _read_record(line, f"{name}, line {number}")
+    secret = read_key(key)
+    try:
+        with nullcontext(sys.stdin.buffer) if str(source) == "-" else open(source, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield _read_record(line, f"{name}, line {number}", secret)
+    except OSError as error:
+        raise cannot_read(os.fspath(source), error) from None
 
 
-def _read_record(line: bytes, place: str) -> dict[str, Any]:
+def _read_record(line: bytes, place: str, key: bytes | None) -> dict[str, Any]:
     try:
         record: dict[str, Any] = json.loads(line)
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{place} is not a record: {error}. Was the file cut off or edited?") from None
     absent = [name for name in NEEDED if not isinstance(record, dict) or name not in record]
     if absent:
@@ -227,6 +240,11 @@ def _read_record(line: bytes, place: str) -> dict[str, Any]:
     if (record["status"] == "refused") != (record["refusal"] is not None):
         raise ValueError(f"{place} has the status {record['status']!r}, which its refusal contradicts.")
     _check_kinds(record, place)
+    if is_signed(record) and key is None:
+        raise ValueError("The records were signed with a key: pass its file as `key`.")
+    if not has_own_digest(record, key):
+        unsigned = "" if key is None else ", or was not signed with this key"
+        raise ValueError(f"{place} was edited{unsigned}: its digest does not match. No letter was written.")
     return record
 
 
@@ -276,10 +294,9 @@ def write_letters(
         How many were written, and how many rows were refused.
     """
     page = template if isinstance(template, LetterTemplate) else LetterTemplate.read(template)
-    output = _empty_folder(folder)
     shown_date = (date or datetime.date.today()).isoformat()
     names, refused, n_written, n_not_adverse = _FileNames(), dict[str, int](), 0, 0
-    with open(output / INDEX, "w", encoding="utf-8", newline="") as file:
+    with _filling(folder) as output, open(output / INDEX, "w", encoding="utf-8", newline="") as file:
         index = csv.writer(file)
         index.writerow(["row", "id", "status", "file", "refusal"])
         for record in records:
@@ -359,12 +376,25 @@ def file_name(label: str) -> str:
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|letters)(\..*)?", re.IGNORECASE)  # names of devices on Windows
 
 
-def _empty_folder(folder: str | os.PathLike[str]) -> Path:
-    """Make a folder, or take one that is empty: a letter of an earlier run must not be taken for one of this run."""
+@contextmanager
+def _filling(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder, or take one that is empty, and empty it again if an error occurs.
+
+    A letter of an earlier run, or of a file that turns out to be cut off, must not be taken for one of this run.
+    """
     path = Path(folder)
     if path.exists() and not path.is_dir():
         raise ValueError(f"{str(path)!r} is a file: name a folder for the letters.")
     if path.is_dir() and any(path.iterdir()):
         raise ValueError(f"The folder {str(path)!r} is not empty: choose another one, or remove what is in it.")
+    is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
-    return path
+    try:
+        yield path
+    except BaseException:
+        for written in [path / INDEX, *path.glob("*.html")]:
+            written.unlink(missing_ok=True)
+        if is_new:
+            with suppress(OSError):  # someone else has put a file there
+                path.rmdir()
+        raise

@@ -285,17 +285,35 @@ def read_line(line: bytes, key: bytes | None = None) -> tuple[dict[str, Any] | N
 
 def _damage(record: dict[str, Any], line: bytes, key: bytes | None) -> str | None:
     """Say how a record shows that it was edited."""
-    try:
-        is_same = record_bytes(record) == line
-        content = {name: value for name, value in record.items() if name != "digest"}
-        has_digest = hmac.compare_digest(digest_of(content, key).encode(), str(record["digest"]).encode())
-    except ValueError:  # NaN
-        is_same = has_digest = False
+    has_digest = has_own_digest(record, key)
+    is_same = has_digest and record_bytes(record) == line
     if not has_digest and key is not None:
         return "the record was edited, or was not signed with this key: its digest does not match."
     if not has_digest:
         return "the record was edited: its digest does not match."
     return None if is_same else "the record was edited: its values are the same, its bytes are not."
+
+
+def has_own_digest(record: Mapping[str, Any], key: bytes | None = None) -> bool:
+    """Return whether the digest of a record is that of its other fields.
+
+    Parameters
+    ----------
+    record : mapping of str to object
+        The record.
+    key : bytes or None, default=None
+        The key with which it was signed, if it was.
+
+    Returns
+    -------
+    bool
+        Whether it is. Bytes that leave all values as they are, such as spaces, do not matter.
+    """
+    content = {name: value for name, value in record.items() if name != "digest"}
+    try:
+        return hmac.compare_digest(digest_of(content, key).encode(), str(record.get("digest")).encode())
+    except ValueError:  # NaN
+        return False
 
 
 def is_signed(record: Mapping[str, Any]) -> bool:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from shop import command
 
+from suffice._io.records import digest_of
+
 RECORD = {
     "row": 0,
     "id": "A/1",
@@ -19,7 +21,8 @@ REFUSED = {**RECORD, "row": 1, "status": "refused", "reasons": [], "refusal": {"
 
 
 def write(*records):
-    Path("records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    lines = [{**record, "digest": digest_of(record)} if isinstance(record, dict) else record for record in records]
+    Path("records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
 def test_letters_are_written_and_refused_rows_are_counted(tmp_path, monkeypatch, capsys):
@@ -57,4 +60,16 @@ def test_bad_records_and_templates_are_refused_with_their_line(tmp_path, monkeyp
     assert "mine.html, line 2: letters have no 'reason'. Did you mean 'reasons'?" in capsys.readouterr().err
     assert not Path("other").exists()
     assert command("letters none.jsonl -o other") == 2
-    assert "No such file" in capsys.readouterr().err
+    assert "There is no file 'none.jsonl'" in capsys.readouterr().err
+    assert not Path("other").exists()
+
+
+def test_edited_and_signed_records(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(RECORD)
+    Path("records.jsonl").write_text(Path("records.jsonl").read_text().replace("Too young", "Too old"))
+    assert command("letters records.jsonl -o out") == 2
+    assert "records.jsonl, line 1 was edited: its digest does not match. No letter" in capsys.readouterr().err
+    write({**RECORD, "settings": {"is_signed": True}})
+    assert command("letters records.jsonl -o out") == 2
+    assert "signed with a key: pass its file as --key." in capsys.readouterr().err

@@ -28,6 +28,10 @@ def letters(
         str | None,
         typer.Option("--template", metavar="FILE", help="A jinja2 template (HTML); by default a plain letter."),
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="FILE", help="The file with the key with which the records were signed, if any."),
+    ] = None,
     date: Annotated[
         datetime.datetime | None,
         typer.Option("--date", formats=["%Y-%m-%d"], help="The date of the letters; by default today."),
@@ -35,12 +39,13 @@ def letters(
 ) -> None:
     """Write a letter, one HTML page to be printed on A4, for each record that has reasons.
 
-    Rows that were refused get no letter: they are counted, and a person should look at them.
+    Rows that were refused get no letter: they are counted, and a person should look at them. If a record was edited,
+    no letters are written at all.
     """
     from suffice.letters import read_records, write_letters
 
     with working("Writing letters"):
         written = write_letters(
-            read_records(records), output, template=template, date=None if date is None else date.date()
+            read_records(records, key=key), output, template=template, date=None if date is None else date.date()
         )
     say(str(written))
