@@ -509,15 +509,20 @@ def label_importance(ax: Axes) -> Axes:
     ----------
     ax : matplotlib Axes
         What a plot of shap returns, as in ``label_importance(shap.plots.bar(to_shap(explanations), show=False))``.
+        Plots for values that add up to the output (``waterfall``, ``force``) have no such axis; do not use them:
+        importances do not add up to anything.
 
     Returns
     -------
     matplotlib Axes
         The same axes.
     """
-    label = ax.get_xlabel()
-    if "SHAP value" in label:
-        ax.set_xlabel("mean importance" if label.startswith("mean") else "importance")
+    figure = ax.get_figure()
+    # The scale of colours is beside the axes, and its label is on the other side.
+    for part in figure.axes if figure else [ax]:
+        for label, rename in ((part.get_xlabel(), part.set_xlabel), (part.get_ylabel(), part.set_ylabel)):
+            if "SHAP value" in label:
+                rename("mean importance" if label.startswith("mean") else "importance")
     return ax
 
 
