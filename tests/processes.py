@@ -33,3 +33,14 @@ def mark_and_sleep(path):
     """Work that says when it has begun, and takes ten minutes."""
     Path(path).touch()
     time.sleep(600)
+
+
+def count_slowly(n, *, step):
+    """Work that counts its steps, and does not end after the last one while somebody looks at them."""
+    for done in range(1, n + 1):
+        step(done)
+        time.sleep(0.001)
+    while n > 1:
+        step(n)
+        time.sleep(0.02)
+    return n

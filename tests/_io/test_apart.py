@@ -7,11 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from processes import children_of, wait_for
 
-from suffice._io.apart import run_apart
+from suffice._io.apart import CannotSendError, run_apart
+
+TESTS = str(Path(__file__).parents[1])
 
 
 def test_the_result_and_the_refusal_come_back():
@@ -41,7 +44,7 @@ def test_a_process_takes_no_more_memory_than_it_may():
 
 
 def test_work_that_is_no_longer_wanted_ends_at_once():
-    def give_up():
+    def give_up(n_steps):
         raise KeyboardInterrupt
 
     begin = time.monotonic()
@@ -49,7 +52,7 @@ def test_work_that_is_no_longer_wanted_ends_at_once():
         run_apart("time:sleep", 600, watch=give_up)
     assert time.monotonic() - begin < 120
     assert children_of(os.getpid()) == []
-    assert run_apart("operator:add", 1, 2, watch=lambda: None) == 3
+    assert run_apart("operator:add", 1, 2, watch=lambda n_steps: None) == 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
@@ -57,7 +60,7 @@ def test_work_ends_with_the_process_that_wanted_it(tmp_path):
     """A killed app would leave its fits behind."""
     begun = tmp_path / "begun"
     program = f"from suffice._io.apart import run_apart; run_apart('processes:mark_and_sleep', {str(begun)!r})"
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}) as parent:
         wait_for(begun.exists)
         [child] = children_of(parent.pid)
@@ -69,3 +72,29 @@ def test_work_ends_with_the_process_that_wanted_it(tmp_path):
 def test_a_process_apart_is_the_first_to_go_when_memory_is_short():
     score = run_apart("linecache:getline", "/proc/self/oom_score_adj", 1)
     assert int(score) == 1000
+
+
+def test_the_steps_of_the_work_are_told(monkeypatch):
+    def watch(n_steps):
+        seen.append(n_steps)
+        if n_steps == 600:
+            raise KeyboardInterrupt
+        assert time.monotonic() < end, "waited in vain"
+
+    seen, end = [], time.monotonic() + 120
+    monkeypatch.setenv("PYTHONPATH", TESTS, prepend=os.pathsep)
+    with pytest.raises(KeyboardInterrupt):
+        run_apart("processes:count_slowly", 600, watch=watch, counts_steps=True)
+    assert seen == sorted(seen)
+    assert set(seen) <= {0, *range(1, 601)}
+    assert run_apart("processes:count_slowly", 1, counts_steps=True) == 1
+
+
+def test_what_another_process_cannot_have_is_refused():
+    with pytest.raises(CannotSendError, match="cannot be sent to a process of its own"):
+        run_apart("operator:call", lambda: 1)
+    sys.modules["only_here"] = module = ModuleType("only_here")
+    exec("class Thing: pass", module.__dict__)
+    with pytest.raises(CannotSendError, match="cannot read what it was sent: No module named 'only_here'"):
+        run_apart("operator:not_", module.Thing())
+    del sys.modules["only_here"]

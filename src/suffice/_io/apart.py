@@ -1,7 +1,7 @@
 """Work in a process of its own: if it dies, only this work is lost, and it ends at once when it is no longer wanted.
 
-The app reads uploads and fits so. Work that runs out of memory, or into a bug of a library, can end its process at
-once, without an error that could be handled.
+The app reads uploads, fits, collects global rules and measures stability so. Work that runs out of memory, or into a
+bug of a library, can end its process at once, without an error that could be handled.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,9 +21,20 @@ from pathlib import Path
 from typing import Any
 
 _REFUSALS = (ValueError, TypeError, ImportError, OSError)
+_SECONDS = 0.1  # between two looks at the process
 
 
-def run_apart(function: str, *args: Any, max_bytes: int | None = None, watch: Callable[[], None] | None = None) -> Any:
+class CannotSendError(ValueError):
+    """The arguments cannot be pickled, or the new process cannot import what they are made of."""
+
+
+def run_apart(
+    function: str,
+    *args: Any,
+    max_bytes: int | None = None,
+    watch: Callable[[int], None] | None = None,
+    counts_steps: bool = False,
+) -> Any:
     """Call a function in a new process.
 
     Parameters
@@ -34,13 +46,20 @@ def run_apart(function: str, *args: Any, max_bytes: int | None = None, watch: Ca
     max_bytes : int, default=None
         The memory that the process may take for its work, where the system can limit it; None for any.
     watch : callable, default=None
-        Is called about ten times a second while the process works. If it raises, the process is ended, and the
-        exception is passed on.
+        Is called about ten times a second while the process works, with the number of steps that are done. If it
+        raises, the process is ended, and the exception is passed on.
+    counts_steps : bool, default=False
+        Whether the function takes a keyword `step`, a callable that it calls with the number of steps that are done.
 
     Returns
     -------
     object
         The result. A ValueError, TypeError, ImportError or OSError of the function is raised as a ValueError.
+
+    Raises
+    ------
+    CannotSendError
+        If the arguments are not picklable, or are made of classes that the new process does not have.
     """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer"
@@ -52,8 +71,8 @@ def run_apart(function: str, *args: Any, max_bytes: int | None = None, watch: Ca
             start_new_session=True,
         )
         try:
-            _send(process, (function, args, max_bytes))
-            _wait(process, watch)
+            _send(process, (function, max_bytes, counts_steps), args)
+            _wait(process, _steps_file(answer), watch)
         finally:
             process.kill()
             process.wait()
@@ -66,28 +85,58 @@ def run_apart(function: str, *args: Any, max_bytes: int | None = None, watch: Ca
                 f"The process that did this work has ended ({reason}); it probably needed more memory than it may "
                 "take. Take fewer rows or columns."
             )
-        is_refused, result = pickle.loads(answer.read_bytes())  # written by the process that was started here
-    if is_refused:
+        ending, result = pickle.loads(answer.read_bytes())  # written by the process that was started here
+    if ending == "unreadable":
+        raise CannotSendError(result)
+    if ending == "refused":
         raise ValueError(result)
     return result
 
 
-def _send(process: subprocess.Popen[bytes], request: Any) -> None:
+def _send(process: subprocess.Popen[bytes], request: Any, args: tuple[Any, ...]) -> None:
     # The pipe stays open: the process ends when this end is closed, also because this process was killed.
     stream: Any = process.stdin
-    with suppress(OSError):  # a process that died already is noticed by its missing answer
+    try:
         pickle.dump(request, stream)
+        pickle.dump(args, stream)
         stream.flush()
+    except OSError:  # a process that died already is noticed by its missing answer
+        return
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise CannotSendError(f"This cannot be sent to a process of its own: {error}") from error
 
 
-def _wait(process: subprocess.Popen[bytes], watch: Callable[[], None] | None) -> None:
+def _steps_file(answer: Path) -> Path:
+    return answer.with_suffix(".steps")
+
+
+def _wait(process: subprocess.Popen[bytes], steps: Path, watch: Callable[[int], None] | None) -> None:
+    n_steps = 0
     while True:
         try:
-            process.wait(timeout=None if watch is None else 0.1)
+            process.wait(timeout=None if watch is None else _SECONDS)
             return
         except subprocess.TimeoutExpired:
+            with suppress(OSError, ValueError):  # nothing was written yet
+                n_steps = int(steps.read_text())
             if watch is not None:
-                watch()
+                watch(n_steps)
+
+
+def _step_writer(steps: Path) -> Callable[[int], None]:
+    """Make a function that writes the number of steps to a file, not more often than somebody looks."""
+    unfinished, last = steps.with_suffix(".unfinished"), -_SECONDS
+
+    def step(n_steps: int) -> None:
+        nonlocal last
+        if time.monotonic() - last < _SECONDS:
+            return
+        last = time.monotonic()
+        with suppress(OSError):  # a full disk stops no work, and on Windows the file may be open
+            unfinished.write_text(str(n_steps))
+            unfinished.replace(steps)
+
+    return step
 
 
 def _end_with_parent() -> None:
@@ -120,24 +169,35 @@ def main(answer: Path) -> None:
         The file.
     """
     _be_first_to_go()
-    name, args, max_bytes = pickle.load(sys.stdin.buffer)
+    name, max_bytes, counts_steps = pickle.load(sys.stdin.buffer)
+    steps = _steps_file(answer) if counts_steps else None
+    try:
+        content = ("done", _work(name, max_bytes, steps))
+    except MemoryError:
+        content = ("refused", "There is not enough memory for this: take fewer rows or columns.")
+    except CannotSendError as error:
+        content = ("unreadable", str(error))
+    except _REFUSALS as error:
+        content = ("refused", str(error))
+    except BaseException as error:
+        traceback.print_exc()
+        content = ("refused", f"Something is wrong with the program: {type(error).__name__}.")
+    unfinished = answer.with_suffix(".part")
+    unfinished.write_bytes(pickle.dumps(content))
+    unfinished.replace(answer)
+
+
+def _work(name: str, max_bytes: int | None, steps: Path | None) -> Any:
+    try:
+        args = pickle.load(sys.stdin.buffer)
+    except (pickle.UnpicklingError, AttributeError, ImportError) as error:
+        raise CannotSendError(f"A process of its own cannot read what it was sent: {error}") from error
     threading.Thread(target=_end_with_parent, daemon=True).start()
     module, _, attribute = name.partition(":")
     function = getattr(importlib.import_module(module), attribute)
     if max_bytes is not None:
         _limit_memory(max_bytes)
-    try:
-        content = (False, function(*args))
-    except MemoryError:
-        content = (True, "There is not enough memory for this: take fewer rows or columns.")
-    except _REFUSALS as error:
-        content = (True, str(error))
-    except BaseException as error:
-        traceback.print_exc()
-        content = (True, f"Something is wrong with the program: {type(error).__name__}.")
-    unfinished = answer.with_suffix(".part")
-    unfinished.write_bytes(pickle.dumps(content))
-    unfinished.replace(answer)
+    return function(*args) if steps is None else function(*args, step=_step_writer(steps))
 
 
 if __name__ == "__main__":

@@ -231,7 +231,7 @@ def _fit(
     return _start(desk, jobs, title, lambda watch: fit_workspace(frame, target, left_out, has_dates, name, watch))
 
 
-def _start(desk: Desk, jobs: Jobs, title: str, make: Callable[[Callable[[], None]], Workspace]) -> tuple[Any, ...]:
+def _start(desk: Desk, jobs: Jobs, title: str, make: Callable[[Callable[[int], None]], Workspace]) -> tuple[Any, ...]:
     job = Job(title)
-    name = jobs.start(job, lambda job: desk.add(make(lambda: job.step(0))))
+    name = jobs.start(job, lambda job: desk.add(make(job.step)))
     return name, False, progress(job), no_update, False

@@ -26,7 +26,7 @@ def fit_workspace(
     left_out: list[str],
     has_dates: bool,
     name: str,
-    watch: Callable[[], None] | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> Workspace:
     """Fit an explainer to a table, in a process of its own: a fit that runs out of memory ends nothing else.
 
@@ -57,7 +57,7 @@ def fit_workspace(
     return Workspace.of(explainer, frame, outcomes_of(frame, target), name)
 
 
-def demo_workspace(which: int, watch: Callable[[], None] | None = None) -> Workspace:
+def demo_workspace(which: int, watch: Callable[[int], None] | None = None) -> Workspace:
     """Fit an explainer to a table that comes with scikit-learn.
 
     Parameters

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from suffice._io.explainer_file import training_rows
 from suffice._table.cache import LastUsed
+from suffice.app.state.beside import run_beside
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS
-from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.rule_mining import mine_rules
 from suffice.short_lists import N_RULES
 
 TOLERANCES = (None, 0.0, 0.005, 0.01, 0.02, 0.05, 0.1)  # None keeps all rules
-MIN_SUPPORT = 10
 
 
 class RuleLists:
@@ -59,6 +56,8 @@ class RuleLists:
 def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
     """Find the rules of training rows at several levels, as lists of rules in Python and `suffice rules` do.
 
+    The work is done in a process of its own.
+
     Parameters
     ----------
     workspace : Workspace
@@ -83,20 +82,10 @@ def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
                 "The explainer was fitted on dates and holds only their parts: open it together with its table."
             ) from None
         frame, outcomes = workspace.frame, np.asarray(workspace.observed)
-    table = workspace.as_input(frame)
-    rules = mine_rules(
-        workspace.explainer_for(view),
-        table,
-        np.asarray(outcomes),
-        n_rows=n_rows,
-        report=lambda share: job.step(round(share * job.total)),
-    )
+    arguments = (workspace.as_input(frame), np.asarray(outcomes), n_rows)
+    rules = run_beside("collect_rules", workspace.explainer_for(view), *arguments, step=job.step)
     job.step(job.total)
-    if workspace.is_regression:
-        return GlobalRulesRegressor.from_explanations(
-            rules, table, outcomes, min_precision=-math.inf, min_support=MIN_SUPPORT
-        )
-    return GlobalRulesClassifier.from_explanations(rules, table, outcomes)
+    return rules
 
 
 def rules_of_row(workspace: Workspace, view: View, rules: Any) -> dict[int, str]:

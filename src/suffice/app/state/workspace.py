@@ -26,6 +26,7 @@ from suffice._table.encoding import Column
 from suffice._table.matching import match_columns
 from suffice._table.row_ids import read_ids
 from suffice._table.table import Table
+from suffice.app.state.beside import run_beside
 from suffice.app.state.row_search import find_rows
 from suffice.app.state.user_tables import as_polars, find_ids, plain_value, read_date
 from suffice.app.state.view import View
@@ -408,8 +409,10 @@ class Workspace:
         explained = self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
         return self.named(explained, [view.row])
 
-    def stability(self, view: View, step: Callable[[int], object]) -> SetStability:
+    def stability(self, view: View, step: Callable[[int], None]) -> SetStability:
         """Measure whether the best set of a view's row returns when the forest is grown again.
+
+        The forests are grown in a process of its own.
 
         Parameters
         ----------
@@ -423,18 +426,14 @@ class Workspace:
         SetStability
             The stability of one row.
         """
-        outcome = self.explain(view)[0].outcome  # so that the model is not asked again, outside the lock
-        return self._answers.get(  # type: ignore[no-any-return]
-            ("stability", view.key),
-            lambda: self.explainer_for(view).stability(
-                self.row_of(view),
-                [outcome],
-                n_seeds=N_REFITS,
-                n_resamples=N_REFITS,
-                random_state=0,
-                progress=step,
-            ),
-        )
+        return self._answers.get(("stability", view.key), lambda: self._stability(view, step))  # type: ignore[no-any-return]
+
+    def _stability(self, view: View, step: Callable[[int], None]) -> Any:
+        outcome = self.explain(view)[0].outcome  # so that the model is not asked in another process
+        arguments = (self.row_of(view), outcome, N_REFITS)
+        stability = run_beside("measure_stability", self.explainer_for(view), *arguments, step=step)
+        step(2 * N_REFITS)
+        return stability
 
     def quality(self, of_table: bool) -> Quality:
         """Measure how well the forest predicts, with the settings of the explainer.

@@ -1,0 +1,89 @@
+"""Rules and stability are computed in a process of their own."""
+
+import os
+import signal
+import sys
+import threading
+from types import ModuleType
+
+import polars as pl
+import pytest
+from processes import children_of, wait_for
+
+from suffice import SufficientExplainer
+from suffice._io import explainer_work
+from suffice.app.state.beside import run_beside
+from suffice.app.state.jobs import Job, Jobs
+from suffice.app.state.rule_lists import find_rules
+from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+
+
+def long_rules(workspace):
+    return lambda job: find_rules(workspace, View(), 400, job)
+
+
+def long_stability(workspace):
+    return lambda job: workspace.stability(View(row=11, pi=0.83), job.step)
+
+
+@LINUX
+@pytest.mark.parametrize("work", [long_rules, long_stability])
+def test_work_that_is_killed_says_so_and_ends_nothing_else(mixed, work):
+    """Rules and stability ran in the process of the app: one that died took all others along."""
+    jobs = Jobs()
+    waiting = threading.Event()
+    other = jobs.start(Job("other"), lambda job: waiting.wait(300) and "done")
+    killed = jobs.start(Job("work", 400), work(mixed))
+    [process] = wait_for(lambda: children_of(os.getpid()))
+    os.kill(process, signal.SIGKILL)
+    wait_for(lambda: jobs.get(killed).state != "running")
+    assert jobs.get(killed).state == "failed"
+    assert "The process that did this work has ended (signal 9)" in jobs.get(killed).message
+    waiting.set()
+    wait_for(lambda: jobs.get(other).state == "done")
+
+
+@LINUX
+@pytest.mark.parametrize("work", [long_rules, long_stability])
+def test_cancelled_work_leaves_no_process(mixed, work):
+    jobs, job = Jobs(), Job("work", 400)
+    name = jobs.start(job, work(mixed))
+    wait_for(lambda: children_of(os.getpid()))
+    job.cancel()
+    wait_for(lambda: jobs.get(name).state == "cancelled")
+    assert children_of(os.getpid()) == []
+
+
+class Unpicklable:
+    """A model that no other process can have."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def predict(self, X):
+        return X["a"].to_numpy() > 0.5
+
+
+def test_the_explained_model_stays_here():
+    X = pl.DataFrame({"a": [i / 100 for i in range(100)], "b": [i % 7 for i in range(100)]})
+    explainer = SufficientExplainer.for_model(Unpicklable(), X, random_state=0)
+    rules = find_rules(Workspace.of(explainer, X), View(), 50, Job("", 50))
+    assert rules.rules_
+    assert hasattr(explainer, "model_")
+
+
+def test_an_explainer_that_cannot_be_sent_is_asked_here(mixed, monkeypatch):
+    module = ModuleType("notebook")
+    exec("class Column(str): pass", module.__dict__)
+    monkeypatch.setitem(sys.modules, "notebook", module)
+    monkeypatch.setattr(
+        explainer_work, "measure_stability", lambda e, row, *, step: (os.getpid(), step(3)), raising=True
+    )
+    explainer = mixed.explainer.with_settings()
+    explainer.named_by = module.Column("x")
+    steps = []
+    assert run_beside("measure_stability", explainer, None, step=steps.append)[0] == os.getpid()
+    assert steps[-1] == 3
