@@ -141,6 +141,26 @@ def test_the_depth_of_a_tree_is_bounded(depth):
         from_bytes(forge(chain(5_000)))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("max_leaf_nodes", 10**9, "for a tree that is grown again with max_leaf_nodes=1000000000"),
+        ("max_samples", 10**9, "for a tree that is grown again with max_samples=1000000000"),
+        ("max_depth", 2**70, "its forest has 1180591620717411303424 as its max_depth"),
+        ("monotonic_cst", {}, "its forest has {} as its monotonic_cst"),
+        ("monotonic_cst", [0, [0]], r"its forest has \[0, \[0\]\] as its monotonic_cst"),
+    ],
+)
+def test_a_forest_that_cannot_be_grown_again_is_refused(name, value, message):
+    """`stability` asked for 128 GB, or ended with an OverflowError or an IndexError."""
+
+    def change(header, arrays):
+        header["forest"][name] = value
+
+    with pytest.raises(ValueError, match=message):
+        from_bytes(forge(change))
+
+
 def test_a_thousand_forged_files_are_refused_or_give_answers():
     """In a process with 4 GiB of memory and four minutes of processor time."""
     counted, output = attack("saved_files", 1, 1000)

@@ -32,6 +32,8 @@ NODE_TYPES = {
 }
 # Bytes in memory, in Python and in the core: for each row that a tree counts, each node and each tree.
 _ROW_BYTES, _NODE_BYTES, _TREE_BYTES = 20, 256, 2048
+# What scikit-learn takes for a tree that it grows, whatever the number of rows: for each leaf and each row at most.
+_LEAF_BYTES, _SAMPLE_BYTES = 128, 32
 _SHARE_ERROR = 1e-3  # of float32 sums
 
 
@@ -488,7 +490,22 @@ def read_forest(header: dict[str, Any], reader: Reader, n_rows: int, n_classes: 
     leaf = read_number(params["min_samples_leaf"], "the smallest size of a leaf")
     if not 0 < leaf < math.inf:
         raise ValueError(f"the smallest size of a leaf is {leaf!r}")
+    _check_growth(params, reader.memory)
     return PlainForest(kind, params, has_missing, tuple(trees))
+
+
+def _check_growth(params: dict[str, Any], memory: Memory) -> None:
+    """Refuse parameters with which the forest could not be grown again, or would take too much memory."""
+    for name, value in params.items():
+        if isinstance(value, int) and abs(value) >= 2**31:
+            raise ValueError(f"its forest has {value!r} as its {name}")
+    directions = params.get("monotonic_cst")
+    if directions is not None and not (isinstance(directions, list) and all(one in (-1, 0, 1) for one in directions)):
+        raise ValueError(f"its forest has {directions!r} as its monotonic_cst")
+    for name, n_bytes in (("max_leaf_nodes", _LEAF_BYTES), ("max_samples", _SAMPLE_BYTES)):
+        value = params.get(name)
+        if isinstance(value, int) and value > 0:
+            memory.take(n_bytes * value, f"a tree that is grown again with {name}={value}")
 
 
 def _check_values(values: NDArray[np.float64], n_classes: int | None) -> None:

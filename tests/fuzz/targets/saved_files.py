@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from contextlib import suppress
 
 import numpy as np
 from forged_files import random_forgery
@@ -45,3 +46,6 @@ def answer(explainer):
     str(explainer.describe())
     explainer.sdp(rows, [0], y=y[:6])
     explainer.what_if(rows[:2], None if explainer.task_ == "classification" else {"above": float(np.median(y))})
+    explainer.quality()
+    with suppress(ValueError):  # such as a forest that cannot be grown again with its parameters
+        explainer.stability(rows[:2], y[:2], n_seeds=1, n_resamples=1, random_state=0, progress=False)
