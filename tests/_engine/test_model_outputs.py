@@ -274,6 +274,7 @@ def test_a_model_that_cannot_be_asked_is_refused(model, options, error, message)
         (LINEAR, "classification"),
         (XGBRegressor(), "regression"),
         (make_pipeline(StandardScaler(), HistGradientBoostingRegressor()), "regression"),
+        (type("OldRegressor", (), {"_estimator_type": "regressor"})(), "regression"),  # as XGBoost before 3.0 says it
         (len, "auto"),
         (Scores(), "auto"),
     ],

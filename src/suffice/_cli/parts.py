@@ -173,7 +173,7 @@ class Parts:
                 if self.kind == "parquet":
                     lines.sink_parquet(joined)
                 else:
-                    lines.sink_ipc(joined, compression="uncompressed")
+                    lines.sink_ipc(joined, compression=None)  # older polars refuses "uncompressed" here
         return self.folder / JOINED
 
     def clear(self, unfinished_only: bool = False) -> None:

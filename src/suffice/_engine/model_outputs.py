@@ -131,6 +131,10 @@ def task_of_model(model: Any) -> str:
     {"classification", "regression", "auto"}
         "auto" if it is not known.
     """
+    # Releases of XGBoost before 3.0 have this attribute, but not the tags that scikit-learn reads since 1.6.
+    declared = getattr(model, "_estimator_type", None)
+    if declared in ("classifier", "regressor"):
+        return "classification" if declared == "classifier" else "regression"
     try:
         if is_classifier(model):
             return "classification"
