@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kRows = 300, kColumns = 5, kTrees = 8, kThreads = 8, kExplained = 24, kLeast = 6;
 
-std::mt19937_64 draw{20261117};
+std::mt19937_64 draw;
 
 std::size_t below(std::size_t n) { return draw() % n; }
 
@@ -129,7 +129,8 @@ std::vector<double> search_rules(const Forest& forest, const ForestColumns& colu
     return out;
 }
 
-int run() {
+int run(std::uint64_t seed) {
+    draw.seed(seed);
     std::vector<float> X(kRows * kColumns);
     for (float& value : X) value = below(20) ? static_cast<float>(below(30)) : std::numeric_limits<float>::quiet_NaN();
     std::vector<std::uint32_t> y_rank(kRows), lo, hi;
@@ -180,4 +181,10 @@ int run() {
 }  // namespace
 }  // namespace suffice
 
-int main() { return suffice::run(); }
+// The number of cases may be given: `make sanitize` has more of them than the tests.
+int main(int n_arguments, char** arguments) {
+    const unsigned long n_cases = n_arguments > 1 ? std::strtoul(arguments[1], nullptr, 10) : 1;
+    for (unsigned long i = 0; i < n_cases; ++i)
+        if (suffice::run(20261117 + i)) return 1;
+    return 0;
+}

@@ -13,6 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 HOST = "127.0.0.1"
 MAX_WAIT = 300
 """Seconds for one answer."""
+RULES = {"tab": "rules"}
+"""The view of the page about global rules."""
 
 
 class Caller:
@@ -113,6 +115,34 @@ class Caller:
         answer = self.call("fit-job.data", trigger, {"fit-job.data": job, trigger: 1})
         query = parse_qs(urlsplit(answer.get("goto.data") or "").query)
         return answer["fit-tick.disabled"], query.get("data", [""])[0], all_text(answer["fit-progress.children"])
+
+    def start_rules(self, n_rows: int) -> str:
+        """Start to collect the global rules of the first workspace. Returns the name of the job."""
+        values = {"rules-n.value": n_rows, "view.data": RULES, "rules-find.n_clicks": 1}
+        return str(self.call("rules-job.data", "rules-find.n_clicks", values)["rules-job.data"])
+
+    def look_at_rules(self, job: str, cancel: bool = False) -> tuple[bool, str]:
+        """Look at the job of the rules. Returns whether it is over, and what the page says."""
+        trigger = "rules-cancel.n_clicks" if cancel else "rules-tick.n_intervals"
+        answer = self.call("rules-job.data", trigger, {"rules-job.data": job, "view.data": RULES, trigger: 1})
+        return answer["rules-tick.disabled"], all_text(answer["rules-progress.children"])
+
+    def rules(self, job: str) -> list[str] | None:
+        """The text of all rules that a job collected; None if the job is gone."""
+        values = {"rules-results.hidden": False, "tolerance.value": 0, "rules-job.data": job, "view.data": RULES}
+        answer = self.call("rule-grid.rowData", "rules-results.hidden", values)
+        return [line["exact"] for line in answer["rule-grid.rowData"]] if "rule-grid.rowData" in answer else None
+
+    def start_stability(self, row: int) -> str:
+        """Start to measure the stability of a row of the first workspace. Returns the name of the job."""
+        values = {"view.data": {"row": row, "tab": "row"}, "stability-start.n_clicks": 1}
+        return str(self.call("stability-job.data", "stability-start.n_clicks", values)["stability-job.data"])
+
+    def cancel_stability(self, job: str, row: int) -> tuple[bool, str]:
+        """Cancel, or look whether the job was cancelled. Returns whether it is over, and what the page says."""
+        values = {"view.data": {"row": row, "tab": "row"}, "stability-job.data": job, "stability-cancel.n_clicks": 1}
+        answer = self.call("stability-job.data", "stability-cancel.n_clicks", values)
+        return answer["stability-tick.disabled"], all_text(answer["stability.children"])
 
     def sets(self, workspace: str, row: int) -> list[tuple[list[str], float]] | None:
         """The sufficient sets of a row with their probabilities; None if the workspace is gone."""

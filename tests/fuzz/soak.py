@@ -1,10 +1,12 @@
 """The app under many clients for some minutes: ``python -m fuzz.soak --minutes 10 --clients 50``.
 
-The app runs in a process of its own on the loopback address. Each client uploads tables, fits, looks at rows, cancels
-fits, sends files that must be refused, and vanishes in the middle of requests; now and then a process that fits or
-reads an upload is killed. Every answer about a row is compared with that of the library. At the end the app must still
-answer, without processes left behind, and its memory must not have grown beyond `MAX_GROWTH` since the time when its
-caches were full.
+The app runs in a process of its own on the loopback address. Each client uploads tables, fits, looks at rows, collects
+global rules, cancels, sends files that must be refused, and vanishes in the middle of requests; now and then a process
+that works for the app is killed. Every answer about a row and every list of rules is compared with that of the library.
+At the end the app must still answer, without processes or open files left behind, and its memory must not have grown
+beyond `MAX_GROWTH` since the time when its caches were full.
+
+``--fault leak`` and the like start an app with a fault that the soak must find: see `fuzz.broken_app`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,12 +31,18 @@ import numpy as np
 import polars as pl
 
 from fuzz.app_caller import Caller, uploaded
+from fuzz.broken_app import FAULTS
 from suffice import SufficientExplainer
+from suffice._io.explainer_work import collect_rules
 from suffice._io.files import read_table
 
 TOKEN = "soak-0123456789abcdef"
-N_TABLES, N_ROWS, N_LOOKED_AT = 4, 200, 20
+N_TABLES, N_ROWS, N_LOOKED_AT, N_RULED = 4, 200, 20, 40
 MAX_GROWTH = 100 * 2**20
+MAX_NEW_FILES = 20
+"""Connections that the app has not closed yet."""
+MAX_CANCEL = 60
+"""Seconds after which cancelled work must be over."""
 WARM_UP = 0.3
 """The share of the time after which all caches are full: eight workspaces with 64 answers each, twelve jobs."""
 BETWEEN_KILLS = 10.0
@@ -55,6 +64,7 @@ class KnownTable:
     data: bytes
     sets: list[list[tuple[list[str], float]]]
     sentences: list[str]
+    rules: list[str]
 
 
 def draw_table(seed: int) -> pl.DataFrame:
@@ -81,7 +91,9 @@ def known_table(folder: Path, seed: int) -> KnownTable:
     explainer = SufficientExplainer(random_state=0, dates="parts").fit(X, y)
     explanations = explainer.explain(X[:N_LOOKED_AT], rules=None, progress=False)
     sets = [[(list(s.variables) or ["(no variable)"], s.sdp) for s in one.sufficient_sets] for one in explanations]
-    return KnownTable(path.read_bytes(), sets, [one.outcome_sentence for one in explanations])
+    rules = collect_rules(explainer, X, y.to_numpy(), N_RULED, step=lambda n_rows: None).rules_
+    sentences = [one.outcome_sentence for one in explanations]
+    return KnownTable(path.read_bytes(), sets, sentences, [line.text for line in rules])
 
 
 @dataclass(eq=False)
@@ -118,7 +130,9 @@ class Client:
         self._caller = Caller(port, TOKEN)
 
     def run(self, end: float) -> None:
-        actions = (self.look, self.look, self.look, self.fit, self.fit_and_cancel, self.send_bad_file, self.vanish)
+        looks = (self.look, self.look, self.look)
+        works = (self.fit, self.fit_and_cancel, self.collect_rules, self.cancel_stability)
+        actions = (*looks, *works, self.send_bad_file, self.vanish)
         try:
             self._caller.visit()
             while time.monotonic() < end:
@@ -187,14 +201,44 @@ class Client:
         if not job:
             return
         time.sleep(self._draw.uniform(0, 3))
-        is_over, _, text = self._caller.look_at_fit(job, True)
-        end = time.monotonic() + 60
+        self._cancel("fits", lambda: self._caller.look_at_fit(job, True)[::2])
+
+    def _cancel(self, what: str, cancel: Callable[[], tuple[bool, str]]) -> None:
+        """Cancel, and look until the work is over."""
+        is_over, text = cancel()
+        end = time.monotonic() + MAX_CANCEL
         while not is_over and time.monotonic() < end:
             time.sleep(0.3)
-            is_over, _, text = self._caller.look_at_fit(job)
-        self._tally.count("fits cancelled" if text == "Cancelled." else "fits that ended before they were cancelled")
+            is_over, text = cancel()
+        self._tally.count(f"{what} cancelled" if text == "Cancelled." else f"{what} over before they were cancelled")
         if not is_over:
-            self._tally.blame("a fit went on for a minute after it was cancelled")
+            self._tally.blame(f"{what} went on for {MAX_CANCEL} s after they were cancelled")
+
+    def collect_rules(self) -> None:
+        """Collect the rules of the first workspace, and compare them with those of the library."""
+        job = self._tally.timed("start of rules", self._caller.start_rules, N_RULED)
+        is_over, text = False, ""
+        while not is_over:
+            time.sleep(0.3)
+            is_over, text = self._tally.timed("progress", self._caller.look_at_rules, job)
+        if KILLED in text or FULL in text:
+            self._tally.count(f"lists of rules {'killed' if KILLED in text else 'refused, eight jobs are running'}")
+            return
+        if text:
+            self._tally.blame(f"rules ended with: {text}")
+        rules = self._caller.rules(job)
+        if rules is None:  # the job was dropped: twelve others have ended since
+            self._tally.count("lists of rules forgotten")
+            return
+        self._tally.count("lists of rules compared")
+        if rules != self._tables[0].rules:
+            self._tally.blame(f"rules: {rules} instead of {self._tables[0].rules}")
+
+    def cancel_stability(self) -> None:
+        row = self._draw.randrange(N_ROWS)
+        job = self._tally.timed("start of stability", self._caller.start_stability, row)
+        time.sleep(self._draw.uniform(0, 3))
+        self._cancel("stabilities", lambda: self._caller.cancel_stability(job, row))
 
     def send_bad_file(self) -> None:
         name = self._draw.choice(list(BAD_FILES))
@@ -219,10 +263,12 @@ class Client:
 class App:
     """The app in a process of its own, as a user starts it."""
 
-    def __init__(self, table: Path) -> None:
-        command = [Path(sys.executable).with_name("suffice"), "app", table, "--target", "traffic", "--port", "0"]
+    def __init__(self, table: Path, fault: str | None = None) -> None:
+        program: list[Any] = [Path(sys.executable).with_name("suffice")]
+        if fault is not None:
+            program = [sys.executable, "-m", "fuzz.broken_app", fault]
         self._process = subprocess.Popen(
-            [*command, "--no-browser"],
+            [*program, "app", table, "--target", "traffic", "--port", "0", "--no-browser"],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "SUFFICE_APP_TOKEN": TOKEN},
@@ -283,12 +329,12 @@ def kill_now_and_then(app: App, end: float, tally: Tally) -> None:
             tally.count("processes killed")
 
 
-def soak(minutes: float, n_clients: int) -> tuple[Tally, dict[str, float]]:
+def soak(minutes: float, n_clients: int, fault: str | None = None) -> tuple[Tally, dict[str, float]]:
     """Run the app and the clients. Returns what happened, and figures of the process."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         tables = [known_table(Path(folder), seed) for seed in range(N_TABLES)]
-        app = App(Path(folder) / "traffic0.csv")
+        app = App(Path(folder) / "traffic0.csv", fault)
         try:
             figures = _run(app, tables, tally, minutes, n_clients)
         finally:
@@ -308,9 +354,12 @@ def _run(app: App, tables: list[KnownTable], tally: Tally, minutes: float, n_cli
     for thread in threads:
         thread.start()
     warm, largest = 0, 0
-    while any(thread.is_alive() for thread in threads) and app.is_alive and time.monotonic() < end + 600:
+    while any(thread.is_alive() for thread in threads) and time.monotonic() < end + 600:
         time.sleep(0.5)
-        memory = app.memory()
+        try:
+            memory = app.memory()
+        except (OSError, TypeError):  # it has ended, or is just ending
+            break
         if time.monotonic() < begin + WARM_UP * (end - begin):
             warm = max(warm, memory)
         else:
@@ -324,13 +373,21 @@ def _run(app: App, tables: list[KnownTable], tally: Tally, minutes: float, n_cli
     time.sleep(5)
     after = Client(n_clients, app.port, tables, tally)
     after.run(time.monotonic() + 1)
-    if app.children():
-        tally.blame(f"{len(app.children())} processes are left")
-    growth = largest - warm
+    figures = {"warm": warm, "largest": largest, "end": app.memory(), "peak": app.peak(), "threads": app.n_threads()}
+    figures |= {"new files": app.n_files() - first_files, "processes": len(app.children())}
+    judge(figures, tally)
+    return figures
+
+
+def judge(figures: dict[str, float], tally: Tally) -> None:
+    """Blame what the app has left behind, and what it has kept."""
+    if figures["processes"]:
+        tally.blame(f"{figures['processes']} processes are left")
+    if figures["new files"] > MAX_NEW_FILES:
+        tally.blame(f"{figures['new files']} more files are open than at the start")
+    growth = figures["largest"] - figures["warm"]
     if growth > MAX_GROWTH:
         tally.blame(f"memory grew by {growth / 2**20:.0f} MiB after the warm-up")
-    figures = {"warm": warm, "largest": largest, "end": app.memory(), "peak": app.peak()}
-    return {**figures, "new files": app.n_files() - first_files, "threads": app.n_threads()}
 
 
 def describe(tally: Tally, figures: dict[str, float]) -> str:
@@ -354,8 +411,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--fault", choices=FAULTS, help="start an app with this fault: the soak must fail")
     options = parser.parse_args()
-    tally, figures = soak(options.minutes, options.clients)
+    tally, figures = soak(options.minutes, options.clients, options.fault)
     sys.stdout.write(f"{options.clients} clients, {options.minutes:g} minutes\n{describe(tally, figures)}\n")
     return 1 if tally.wrong else 0
 

@@ -1,0 +1,95 @@
+"""The app with a fault that the soak must find: ``python -m fuzz.broken_app FAULT app TABLE ...``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any
+
+from suffice._cli.main import main
+from suffice.app.state import opening, uploads
+from suffice.app.state.desk import Desk
+from suffice.app.state.rule_lists import RuleLists
+from suffice.app.state.workspace import Workspace
+
+_kept: list[Any] = []
+
+
+def answer_about_another_table() -> None:
+    """A session gets the answers of another one."""
+    Desk.get = lambda self, name: self.first  # type: ignore[method-assign]
+
+
+def forget_a_rule() -> None:
+    """Lists of rules lack their last rule."""
+    simplified = RuleLists.simplified
+
+    def shorter(self: Any, step: int, max_rules: int | None = None) -> Any:
+        rules = simplified(self, step, max_rules)
+        if len(rules.rules_) > 1:
+            rules.rules_ = rules.rules_[:-1]
+        return rules
+
+    RuleLists.simplified = shorter  # type: ignore[method-assign]
+
+
+def leak_memory() -> None:
+    """Every answer about a row keeps half a megabyte."""
+    explain = Workspace.explain
+
+    def leaking(self: Workspace, view: Any) -> Any:
+        _kept.append(os.urandom(2**19))
+        return explain(self, view)
+
+    Workspace.explain = leaking  # type: ignore[method-assign]
+
+
+def leave_files_open() -> None:
+    """Every upload leaves five files open."""
+    run_apart = uploads.run_apart
+
+    def leaving(*args: Any, **options: Any) -> Any:
+        _kept.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(5))
+        return run_apart(*args, **options)
+
+    uploads.run_apart = leaving
+
+
+def go_on_after_cancel() -> None:
+    """Fits go on when they are cancelled, and never end."""
+    run_apart = opening.run_apart
+
+    def going_on(*args: Any, **options: Any) -> Any:
+        if options.get("watch") is None:  # the table that the app is started with
+            return run_apart(*args, **options)
+        return threading.Event().wait()
+
+    opening.run_apart = going_on
+
+
+def die_of_a_file() -> None:
+    """A file that cannot be read ends the app."""
+    run_apart = uploads.run_apart
+
+    def dying(*args: Any, **options: Any) -> Any:
+        try:
+            return run_apart(*args, **options)
+        except ValueError:
+            os.abort()
+
+    uploads.run_apart = dying
+
+
+FAULTS = {
+    "another": answer_about_another_table,
+    "rules": forget_a_rule,
+    "leak": leak_memory,
+    "files": leave_files_open,
+    "cancel": go_on_after_cancel,
+    "abort": die_of_a_file,
+}
+
+if __name__ == "__main__":
+    FAULTS[sys.argv.pop(1)]()
+    raise SystemExit(main())
