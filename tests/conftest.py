@@ -24,8 +24,10 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
-    """Say at the end which programs were missing, and how to install them."""
+    """Say at the end, after the list of all skipped tests, which programs were missing and how to install them."""
+    yield
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
     for line in lines_about(reasons):
         terminalreporter.write_line(line, yellow=True)
