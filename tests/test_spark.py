@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mixed_table import COLUMNS, as_arrow, expected_line, sorted_lines
+from processes import wait_for
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
@@ -207,7 +208,7 @@ def test_two_killed_executors_lose_nothing_and_double_nothing(session, table, la
     assert as_lines(lines) == labels.lines
     killed = {marker.read_text() for marker in tmp_path.iterdir()}
     assert len(killed) == 2
-    assert not any(Path(f"/proc/{process}").exists() for process in killed)
+    wait_for(lambda: not any(Path(f"/proc/{process}").exists() for process in killed))  # Spark takes note of its end
 
 
 def test_changes_are_those_of_one_machine(session):

@@ -49,7 +49,7 @@ def command(line, *more):
 def suffice_in(folder, line="", *more, data=None, env=None):
     """Run the installed command."""
     return subprocess.run(
-        [COMMAND, *line.split(), *more], cwd=folder, input=data, env=env, capture_output=True, timeout=120, check=False
+        [COMMAND, *line.split(), *more], cwd=folder, input=data, env=env, capture_output=True, timeout=600, check=False
     )
 
 

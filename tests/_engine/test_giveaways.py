@@ -84,9 +84,9 @@ def test_lists_of_rules_and_holdouts_warn_too():
 
 def test_the_check_costs_little():
     table = pd.DataFrame(RNG.normal(size=(20_000, 8))).add_prefix("c")
-    begin = time.perf_counter()
+    begin = time.process_time()  # other processes take time, too
     with pytest.warns(GiveawayWarning):
         explainer = fit(table, table["c0"] > 0)
-    fitted = time.perf_counter()
+    fitted = time.process_time()
     find_giveaways(explainer.fitted_)
-    assert time.perf_counter() - fitted < 0.1 * (fitted - begin)
+    assert time.process_time() - fitted < 0.1 * (fitted - begin)

@@ -40,6 +40,7 @@ def zipped():
         ("a.csv", b"a,b\n1,2\n\n3,4,5\n", "a.csv, line 4: 3 fields, but the header has 2 columns."),
         ("a.csv", b'a,b\n1,"x\ny"\n3,4,5\n', "a.csv, line 4: 3 fields, but the header has 2 columns."),
         ("a.csv", b'a,b\n1,2\n3,"4\n5,6\n', "a.csv, line 3: a quoted field is never closed."),
+        ("a.csv", b"a" * 200_000 + b",b\n1,2\n", "a.csv, line 1: a field has more than 131,072 characters; perhaps a"),
         ("a.csv", b'a,b\n1,"2"x\n', "a.csv, line 2: text follows a closing quote ("),
         ("a.csv", b"a,b,a\n1,2,3\n", "a.csv has two columns named 'a': rename one."),
         ("a.csv", b"a,b\n1,\x00\n", "a.csv contains NUL bytes, so it is not a text file."),

@@ -127,8 +127,10 @@ def _records(text: str, separator: str, name: str) -> Iterator[tuple[int, list[s
 
 
 def _csv_problem(message: str) -> str:
-    if "unexpected end" in message or "field limit" in message:
+    if "unexpected end" in message:
         return "a quoted field is never closed"
+    if "field limit" in message:
+        return f"a field has more than {csv.field_size_limit():,} characters; perhaps a quoted field is never closed"
     return f"text follows a closing quote ({message})" if "expected after" in message else message
 
 

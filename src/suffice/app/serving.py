@@ -58,6 +58,7 @@ class Server:
         self._server.channel_class = _channel_for(self.token)
         self.port = int(self._server.effective_port)
         self._is_over = threading.Event()
+        self._is_serving = threading.Lock()  # held while it serves
 
     @property
     def root(self) -> str:
@@ -71,15 +72,18 @@ class Server:
 
     def serve_forever(self) -> None:
         """Serve until `shutdown`, or until Ctrl-C."""
-        self._server.run()
+        with self._is_serving:
+            self._server.run()
 
     def shutdown(self) -> None:
-        """Stop serving; called from another thread."""
+        """Stop serving; called from another thread. The port is free afterwards."""
         if self._is_over.is_set():
             return
         self._is_over.set()
         self._server.trigger.pull_trigger(lambda: wasyncore.close_all(self._sockets))
         self._server.task_dispatcher.shutdown(timeout=1)
+        if self._is_serving.acquire(timeout=30):
+            self._is_serving.release()
 
     def close(self) -> None:
         """Give the port back without having served."""

@@ -17,7 +17,7 @@ def finished(workspace, rows, scheme=None):
     stored = View(tab="quality").to_store()
     first = update_quality(desk, jobs, stored, None, (rows, scheme))
     assert not first["is_idle"]
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         answer = update_quality(desk, jobs, stored, first["name"], (rows, scheme))
         if answer["is_idle"]:
