@@ -27,6 +27,8 @@ _OPTIONS = (
     (r"\bunseen='missing'", "--unseen missing"),
     (f"`?\\b{ODDS_OPTION}`?", "--levels odds"),
     (r"\bdates='parts'", "--dates parts"),
+    (r"\bleave it out, or use its year\b", "leave it out with --drop, or use its year"),
+    (r"\bLeave the column out if\b", "Leave the column out with --drop if"),
     (r"\btask='(\w+)'", r"--task \1"),
     (r"`min_precision`", "--min-precision"),
     (r"`max_rules`", "--max-rules"),

@@ -136,7 +136,8 @@ def test_dates(here, capsys):
     options = "shop.csv -t buys --drop id --drop spent -o m.suffice"
     code, _, err = fit(capsys, options)
     assert code == 2
-    assert err.splitlines()[-1].startswith("Error: Column 'since' of the table holds dates: leave it out, or use its ")
+    message = "Error: Column 'since' of the table holds dates: leave it out with --drop, or use its year"
+    assert err.splitlines()[-1].startswith(message)
     assert err.endswith(" by --dates parts.\n")
     code, out, _ = fit(capsys, f"{options} --dates parts")
     assert code == 0
