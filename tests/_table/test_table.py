@@ -566,3 +566,19 @@ def test_blanks_among_numbers_written_as_text_are_unknown():
     assert table.is_missing(0).tolist() == [False, False, True, False]
     assert table.is_unknown(1).tolist() == [False, False, True, False]
     assert table.is_unknown(2).tolist() == [False, True, False, False]
+
+
+def test_the_names_are_not_listed_for_each_column(monkeypatch):
+    """Columns were read by position, which lists all names: the time grew with the square of their number."""
+    columns, n_listed = pl.DataFrame.columns, 0
+
+    def listed(frame):
+        nonlocal n_listed
+        n_listed += 1
+        return columns.fget(frame)
+
+    wide = pl.DataFrame({f"c{i}": [1, 2] for i in range(200)})
+    monkeypatch.setattr(pl.DataFrame, "columns", property(listed))
+    table = read_columns(wide)
+    assert table.names[-1] == "c199"
+    assert n_listed < 20
