@@ -19,8 +19,8 @@ from suffice import SufficientExplainer
 
 LEAST, INSIDE = "suffice, least change", "suffice, point inside"
 CHOSEN, DEFAULTS = "suffice, most usual point of ten changes", "suffice, library's defaults, least change"
-REGIONAL = "suffice, regional rules, point inside"
-VARIANTS = (LEAST, INSIDE, CHOSEN, REGIONAL, DEFAULTS)
+REGIONAL, REGIONAL_ANY = "suffice, regional rules, point inside", "suffice, regional rules, any point of the box"
+VARIANTS = (LEAST, INSIDE, CHOSEN, REGIONAL, REGIONAL_ANY, DEFAULTS)
 # As in the authors' program: the rows that grew the trees are counted, and large sets are allowed.
 AUTHORS = {"counts": "bootstrap", "pi": 0.9}
 MAX_SIZE, N_CHOSEN = 5, 10
@@ -93,7 +93,7 @@ class OursOnTable:
         if not problem.is_class:
             limits["min_plausibility"] = LEAST_OF_NUMBERS
         one, many = {"n": 1, **limits}, {"n": N_CHOSEN, "sets": "all", **limits}
-        answers = {REGIONAL: self._regional(problem, rows)}
+        answers = self._regional(problem, rows)
         for explainer, options, points in (
             (self.authors, one, {LEAST: self._least, INSIDE: self._inside}),
             (self.authors, many, {CHOSEN: self._inside}),
@@ -114,22 +114,26 @@ class OursOnTable:
                 answers[variant] = OurAnswers(point_of(rows, changes), **measured)
         return answers
 
-    def _regional(self, problem: Problem, rows: Floats) -> OurAnswers:
+    def _regional(self, problem: Problem, rows: Floats) -> dict[str, OurAnswers]:
         """Find what changes the outcome of all rows of each row's sufficient rule; of classes only, as the authors."""
         boxes: list[list[Any]] = [[] for _ in rows]
+        nothing = np.full(rows.shape, np.nan)
         if not problem.is_class:
-            return OurAnswers(self._points_inside(rows, boxes))
+            return {REGIONAL: OurAnswers(nothing), REGIONAL_ANY: OurAnswers(nothing)}
         start = time.perf_counter()
         rules = self.authors.explain(self.columns.decode(rows), sets="minimal").rules
         with_rule = [i for i, rule in enumerate(rules) if rule is not None]
-        options = {"max_size": self.plan.pick(3, 2, 2)}
-        changes = self.authors.what_if_rules([rules[i] for i in with_rule], problem.target, **options)
+        changes = self.authors.what_if_rules([rules[i] for i in with_rule], problem.target)
         ms = 1000 * (time.perf_counter() - start) / len(rows)
         found = [change for change in changes if change.unless]
         for i, change in zip(with_rule, changes, strict=True):
             boxes[i] = [(change.unless, change.variables)] if change.unless else []
         proven = float(np.mean([change.optimal for change in found])) if found else float("nan")
-        return OurAnswers(self._points_inside(rows, boxes), proven, ms, sentences=[str(change) for change in found])
+        sentences = [str(change) for change in found]
+        return {
+            variant: OurAnswers(self._points_inside(rows, boxes, is_best=is_best), proven, ms, sentences=sentences)
+            for variant, is_best in ((REGIONAL, True), (REGIONAL_ANY, False))
+        }
 
     def _median_ms(self, explainer: Any, frame: Any, target: Any, **options: Any) -> float:
         """Time rows that are asked for one at a time."""
@@ -156,11 +160,12 @@ class OursOnTable:
             rows, [[(change.conditions, change.variables) for change in answer.changes] for answer in changes]
         )
 
-    def _points_inside(self, rows: Floats, boxes: list[list[Any]]) -> Floats:
-        """Give each row the values of a training row in a box, of which an isolation forest rates the result best.
+    def _points_inside(self, rows: Floats, boxes: list[list[Any]], *, is_best: bool = True) -> Floats:
+        """Give each row the values of a training row in a box: where an isolation forest rates the result best, or any.
 
         Boxes are conditions and the variables that change.
         """
+        rng = np.random.default_rng(OTHER_SEED)
         points = np.full(rows.shape, np.nan)
         frame = self.columns.decode(self.train)
         for i, boxes_of_row in enumerate(boxes):
@@ -173,7 +178,10 @@ class OursOnTable:
                 values = np.unique(self.train[np.ix_(is_inside, moved)], axis=0)
                 candidates.append(np.tile(rows[i], (len(values), 1)))
                 candidates[-1][:, moved] = values
-            if len(together := np.vstack(candidates)):
+            together = np.vstack(candidates)
+            if len(together) and not is_best:
+                points[i] = together[rng.integers(len(together))]
+            elif len(together):
                 scores = self.isolation.decision_function(self.columns.indicators(together))
                 points[i] = together[int(np.argmax(scores))]
         return points

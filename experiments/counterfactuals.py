@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from experiments.counterfactual_ours import DEFAULTS, LEAST, REGIONAL, VARIANTS, OursOnTable
+from experiments.counterfactual_ours import DEFAULTS, LEAST, REGIONAL, REGIONAL_ANY, VARIANTS, OursOnTable
 from experiments.counterfactual_peers import PEERS, propose
 from experiments.counterfactual_tables import Columns, Judge, Problem, fit_model
 from experiments.data.loaders import load_california, load_compas, load_diabetes, load_nhanes
@@ -195,8 +195,8 @@ def _lines(name: str) -> list[Line]:
 def _lines_of_ours(name: str, move: str, variant: str, key: str, row: str) -> list[Line]:
     """Make the lines of one of our variants, with the authors' figures and, for their forest, the goals beside it."""
     accuracy, plausibility, sparsity = AUTHORS[name, move]
-    if variant == REGIONAL:
-        return _lines_of_regional(name, move, key, row)
+    if variant in (REGIONAL, REGIONAL_ANY):
+        return _lines_of_regional(name, move, variant, key, row)
     paper = {"accuracy": f"{accuracy:g}", "plausibility": f"{plausibility:g}", "sparsity": f"{sparsity:g}"}
     goals: dict[str, tuple[str, float | str]] = {
         "accuracy": (">=", accuracy),
@@ -214,15 +214,15 @@ def _lines_of_ours(name: str, move: str, variant: str, key: str, row: str) -> li
     ]
 
 
-def _lines_of_regional(name: str, move: str, key: str, row: str) -> list[Line]:
+def _lines_of_regional(name: str, move: str, variant: str, key: str, row: str) -> list[Line]:
     """Make the lines of regional rules; the authors state their accuracy."""
     if (name, move) not in AUTHORS_REGIONAL:
         return []
     return [
         Line(
-            f"{row}: {REGIONAL}",
+            f"{row}: {variant}",
             label,
-            f"{REGIONAL} {key} {figure}",
+            f"{variant} {key} {figure}",
             f"{AUTHORS_REGIONAL[name, move]:g}" if figure == "accuracy" else "",
             (">=", AUTHORS_REGIONAL[name, move]) if figure == "accuracy" else None,
             digits,
@@ -260,9 +260,10 @@ COMMON = (
     " The *point inside* is what the authors measure: it takes the values of a training row in the box, the one that "
     "an isolation forest rates best (here one of another seed than the one that judges; theirs are the same). The "
     "*most usual point of ten changes* is the best rated one of ten boxes with up to 5 variables, instead of one box "
-    "with the fewest. *Regional rules* hold for all rows of a row's sufficient rule (`what_if_rules`, up to 3 "
-    "variables); their time is that of all rows together. *Median ms*: one row at a time, two cores, without and with "
-    "questions to the model. DiCE and NICE have their own settings; alibi has half of its iterations, a minute, and "
+    "with the fewest. *Regional rules* hold for all rows of a row's sufficient rule (`what_if_rules`, up to 2 "
+    "variables); *any point of the box* takes the values of a training row in it that is drawn at random; their time "
+    "is that of all rows together. *Median ms*: one row at a time, two cores, without and with questions "
+    "to the model. DiCE and NICE have their own settings; alibi has half of its iterations, a minute, and "
     "answers rows of one table only; feature tweaking is written here after Tolomei et al. (2017), and can change "
     "forests only. *Paper* are the authors' figures for local and regional rules; they state stability once for all "
     'tables, 0.98 and 0.96, and, for California, one figure each. Their programs take "positive" rows, the first of '

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from loans import loan_explainer, make_loans
+from sklearn.ensemble import RandomForestClassifier
 
-from suffice import GlobalRulesClassifier
+from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice.regional_changes import read_rules
 
 
@@ -58,6 +60,26 @@ def test_of_several_boxes_the_one_that_changes_most_rows_is_chosen(explainer):
             assert 0.5 < change.reached <= 1
             assert f"reached by {round(100 * change.reached)} % of rows moved there" in str(change)
             assert change.to_dict()["reached"] == change.reached
+
+
+def test_more_variables_are_searched_until_rows_of_the_rule_are_reached():
+    """Good needs both a and b, which go together: rows with a high a are good, but not rows of the rule moved there."""
+    rng = np.random.default_rng(0)
+    a = rng.random(600)
+    b = np.where(rng.random(600) < 0.8, a, rng.random(600))
+    X = pd.DataFrame({"a": a, "b": b, "c": rng.random(600)}).round(3)
+    y = np.where((X["a"] > 0.5) & (X["b"] > 0.5), "good", "bad")
+    forest = RandomForestClassifier(20, max_features=None, min_samples_leaf=3, random_state=0)
+    explainer = SufficientExplainer(forest).fit(X, y)
+    row = X[(X["a"] < 0.3) & (X["b"] < 0.3)][:1]
+    rule = explainer.rule(row, ["a"])[0]
+    assert rule.outcome == "bad"
+    [alone] = explainer.what_if_rules([rule], "good", max_size=1, pi=0.8)
+    assert alone.variables == ("a",)
+    assert alone.probability > 0.8 > alone.reached
+    [change] = explainer.what_if_rules([rule], "good", pi=0.8)
+    assert change.variables == ("a", "b")
+    assert change.reached >= 0.8
 
 
 def test_a_list_of_rules_gets_a_table(explainer):

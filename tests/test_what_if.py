@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,8 @@ from loans import ROW, loan_explainer, make_loans
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
+from suffice._engine.calibration import calibration_of
+from suffice._engine.targets import read_targets
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +51,47 @@ def test_the_least_change_lies_inside_of_its_box(explainer):
     assert down.values["income"] < least.values["income"] < 50
     with pytest.raises(ValueError, match=r"`margin` must be in \[0, 0.5\], got 0.6"):
         explainer.what_if(ROW, "good", margin=0.6)
+
+
+@pytest.mark.parametrize("check", ["everywhere", "mean"])
+def test_the_probability_of_a_box_is_that_of_rows_with_its_values(explainer, check, monkeypatch):
+    """Rows in the leaves of the row mix the box with what is near it: their share is too low where the rest is bad."""
+    monkeypatch.setattr("suffice.what_if.N_AVERAGED", 10_000)
+    change = explainer.what_if(ROW, "good", only=["income", "age"], check=check)[0].best
+    incomes = make_loans()[0].iloc[list(change.rows)][list(change.variables)]
+    moved = pd.DataFrame([ROW] * len(incomes)).assign(**{name: incomes[name].to_numpy() for name in change.variables})
+    votes = explainer.forest_.predict_proba(explainer.encode(moved))[:, 1]
+    votes = np.clip(votes, 1e-3, 1 - 1e-3)
+    curve = calibration_of(explainer.fitted_, *read_targets("good", np.array(["bad"]), explainer.fitted_.classes))
+    logits = curve.slope * np.log(votes / (1 - votes)) + curve.intercept
+    chances = 1 / (1 + np.exp(-logits))
+    assert chances.min() - 1e-9 <= change.box_probability <= chances.max() + 1e-9
+    assert change.box_probability == pytest.approx(chances.mean(), abs=0.05)  # rows differ in weight
+    monkeypatch.setattr("suffice.what_if.N_AVERAGED", 20)
+    few = explainer.what_if(ROW, "good", only=["income", "age"], check=check)[0].best
+    assert few.box_probability == pytest.approx(change.box_probability, abs=0.06)
+    assert few.to_dict()["box_probability"] == few.box_probability
+
+
+def test_the_probability_of_a_box_comes_near_a_known_law():
+    """The outcome is good with probability 0.95 if a > 0.5, else 0.05. Counted rows say 0.02 less: leaves mix both."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((3000, 3)).round(3), columns=["a", "b", "c"])
+    y = np.where(rng.random(3000) < np.where(X["a"] > 0.5, 0.95, 0.05), "good", "bad")
+    explainer = SufficientExplainer(random_state=0).fit(X, y)
+    changes = explainer.what_if(X[X["a"] < 0.4][:20], "good", only=["a"])
+    found = [answer.best.box_probability for answer in changes if answer.best]
+    assert len(found) > 15
+    assert np.abs(np.array(found) - 0.95).mean() < 0.02
+
+
+def test_one_row_is_read_the_quick_way(explainer):
+    """Frames are read column by column, which takes longer than many searches."""
+    row = pd.DataFrame([ROW])
+    with patch("suffice.conditional.read_input", side_effect=AssertionError("column by column")):
+        quick = explainer.what_if(row, "good")
+    assert quick[0] == explainer.what_if(pd.concat([row, row], ignore_index=True), "good")[0]
+    assert isinstance(quick.to_frame(), pd.DataFrame)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

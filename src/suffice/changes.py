@@ -71,9 +71,13 @@ class Change:
     values : dict of str to object
         The least change as values of columns.
     probability : float
-        The forest's probability of the target at the least change.
+        The forest's probability of the target at the least change, cautiously stated.
+    box_probability : float
+        The probability of the target in the box, given what does not change (CRP): the mean of what the forest gives
+        at the values of training rows in the box, without caution.
     mean : float
-        The probability of the target in the box, given what does not change (CRP).
+        The same as a share of training rows, by their weights. It decides with ``check="mean"``; leaves mix rows of
+        the box with others near it, so it errs towards the share of the target elsewhere.
     plausibility : float
         The probability of the box, given what does not change.
     bound : float
@@ -107,6 +111,7 @@ class Change:
     stays: tuple[Condition, ...]
     values: dict[str, Any] = field(hash=False)
     probability: float = 0.0
+    box_probability: float = 0.0
     mean: float = 0.0
     plausibility: float = 0.0
     bound: float = 0.0
@@ -201,6 +206,7 @@ class Change:
             ],
             "values": dict(self.values),
             "probability": self.probability,
+            "box_probability": self.box_probability,
             "mean": self.mean,
             "plausibility": self.plausibility,
             "bound": self.bound,

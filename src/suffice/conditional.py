@@ -20,6 +20,7 @@ from suffice._engine.outcomes import Floats, Outcomes
 from suffice._engine.settings import CHANGEABLE
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.frames import for_model
+from suffice._table.single_row import read_single_row
 from suffice._table.table import Table
 from suffice._table.variables import VariableSet
 
@@ -309,6 +310,16 @@ class ConditionalForest(BaseEstimator):  # type: ignore[misc]
         """Read rows that have the columns of the training table; those that said nothing at fit may be absent."""
         state = self.fitted_
         return read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
+
+    def _encode(self, X: Any) -> tuple[NDArray[Any], str | None]:
+        """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""
+        state = self.fitted_
+        plain = read_single_row(X, state.encoding) if state.encoding.has_names else None
+        if plain is None:
+            table = self._read_rows(X)
+            return state.encode(table), table.library
+        state.check_matrix(plain[0])
+        return plain
 
     def outcomes(self, X: Any, y: Any = None) -> Outcomes:
         """Return the outcomes of rows: what `explain` explains.

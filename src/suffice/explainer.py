@@ -23,7 +23,6 @@ from suffice._engine.search import find_sufficient_sets
 from suffice._engine.settings import DEFAULT_MAX_SETS, Settings, check_changes
 from suffice._table.checks import read_input, read_outcomes
 from suffice._table.row_ids import read_ids
-from suffice._table.single_row import read_single_row
 from suffice._table.table import Table, read_columns
 from suffice.answers import Answers, OutcomeSource
 from suffice.certification import check_each
@@ -508,16 +507,6 @@ class SufficientExplainer(ReasonedForest):
         answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known, source, row_ids)
         answers = answers._replace(rules_searched=rules is not None)
         return Explanations(answers, state, sets, library)
-
-    def _encode(self, X: Any) -> tuple[NDArray[Any], str | None]:
-        """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""
-        state = self.fitted_
-        plain = read_single_row(X, state.encoding) if state.encoding.has_names else None
-        if plain is None:
-            table = read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
-            return state.encode(table), table.library
-        state.check_matrix(plain[0])
-        return plain
 
     def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
         """Return a copy with other settings for one call of a method."""

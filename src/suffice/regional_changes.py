@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._engine.change_boxes import sides_of
+from suffice._engine.change_boxes import evenly_spaced, sides_of
 from suffice._engine.change_limits import Limits
-from suffice._engine.change_search import FoundChange, FoundChanges
+from suffice._engine.change_search import ChangeOptions, FoundChange, find_changes
 from suffice._engine.fitted import Fitted
 from suffice._engine.regions import rows_in_region
 from suffice._engine.targets import Target
@@ -235,10 +235,15 @@ class RegionalBox:
     reached: float | None = None
 
 
-def best_for_region(
-    state: Fitted, regions: dict[str, NDArray[Any]], i: int, found: FoundChanges, target: Target, level: float
-) -> RegionalBox:
-    """Choose the box that changes the forest's prediction for most rows of a region.
+def search_regions(
+    state: Fitted,
+    regions: dict[str, NDArray[Any]],
+    targets: Sequence[Target],
+    levels: NDArray[np.float64],
+    limits: Limits,
+    options: ChangeOptions,
+) -> list[RegionalBox]:
+    """Find the box of each region: the fewest variables with which its rows get the wanted outcome if they are moved.
 
     Parameters
     ----------
@@ -246,26 +251,49 @@ def best_for_region(
         The fitted state.
     regions : dict of str to ndarray
         The regions.
-    i : int
-        Which of them.
-    found : FoundChanges
-        The boxes of that region, and the nearest miss.
-    target : Target
-        The wanted outcomes.
-    level : float
-        Boxes that change the prediction for such a share of the rows are as good as any; the most plausible of them is
-        chosen.
+    targets : sequence of Target
+        The wanted outcomes of each.
+    levels : ndarray of shape (n_regions,)
+        The probability that must be reached, and the share of the moved rows that should be.
+    limits : Limits
+        Which variables may change, and how far.
+    options : ChangeOptions
+        What is searched.
 
     Returns
     -------
-    RegionalBox
-        The box.
+    list of RegionalBox
+        For each region the most plausible box of the fewest variables that is reached by enough moved rows; if there is
+        none, that which is reached by most of them.
     """
-    if not found.changes:
-        return RegionalBox(found.miss, exists=False)
-    own = rows_in_region(state.forest.X, regions, i)
-    boxes = [RegionalBox(one, True, _share_reached(state, own, one, target)) for one in found.changes]
-    return max(boxes, key=lambda box: (min(box.reached or 0.0, level), box.found.plausibility if box.found else 0.0))
+    nothing = np.zeros((len(targets), len(state.encoding.columns)), dtype=np.float32)
+    reach = limits.boxes(nothing)
+    boxes: list[list[RegionalBox]] = [[] for _ in targets]
+    misses: list[FoundChange | None] = [None] * len(targets)
+    for size in range(1, min(options.max_size, len(limits.changeable)) + 1):
+        left = [i for i, found in enumerate(boxes) if not any(_goal(box, levels[i])[0] >= levels[i] for box in found)]
+        answers = find_changes(
+            state,
+            {name: values[left] for name, values in regions.items()},
+            {name: values[left] for name, values in reach.items()},
+            [targets[i] for i in left],
+            levels[left],
+            limits,
+            replace(options, min_size=size, max_size=size),
+        )
+        for i, found in zip(left, answers, strict=True):
+            own = rows_in_region(state.forest.X, regions, i)
+            boxes[i] += [RegionalBox(one, True, _share_reached(state, own, one, targets[i])) for one in found.changes]
+            misses[i] = max(misses[i], found.miss, key=lambda miss: -1.0 if miss is None else miss.probability)
+    return [
+        max(found, key=lambda box: _goal(box, level)) if found else RegionalBox(miss, exists=False)
+        for found, miss, level in zip(boxes, misses, levels, strict=True)
+    ]
+
+
+def _goal(box: RegionalBox, level: float) -> tuple[float, float]:
+    """Order boxes by the share of moved rows that get the wanted outcome, up to the level; then by plausibility."""
+    return min(box.reached or 0.0, level), box.found.plausibility if box.found else 0.0
 
 
 def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, target: Target) -> float | None:
@@ -281,7 +309,7 @@ def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, targe
 
 def _some(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return up to `N_MOVED` rows, evenly spaced."""
-    return rows[np.linspace(0, len(rows) - 1, min(N_MOVED, len(rows))).astype(np.intp)]
+    return rows[evenly_spaced(len(rows), N_MOVED)]
 
 
 def make_regional(

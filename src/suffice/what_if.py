@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.calibration import probabilities_at
-from suffice._engine.change_boxes import Side, sides_of
+from suffice._engine.change_boxes import Side, evenly_spaced, sides_of
 from suffice._engine.change_limits import Limits, read_limits, region_of_rows
 from suffice._engine.change_search import (
     MARGIN,
@@ -30,7 +30,7 @@ from suffice._engine.model_outputs import ask_model
 from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.regions import regions_of
 from suffice._engine.targets import Target, read_targets
-from suffice._table.checks import read_input, read_outcomes
+from suffice._table.checks import read_outcomes
 from suffice._table.moved_rows import move_rows
 from suffice._table.row_ids import read_ids
 from suffice.answers import OutcomeSource
@@ -38,7 +38,7 @@ from suffice.changes import Change, Move, RowChanges, move_text
 from suffice.changes_of_rows import Changes
 from suffice.checks import CheckedForest
 from suffice.conditions import conditions_of
-from suffice.regional_changes import RegionalChanges, best_for_region, make_regional, read_rules
+from suffice.regional_changes import RegionalChanges, make_regional, read_rules, search_regions
 from suffice.words import to_plain
 
 # Training rows whose values a model is asked about, for each change.
@@ -47,6 +47,8 @@ N_ASKED = 20
 N_RANKED = 30
 # The probability of the target that a change must reach. docs/what-if.md has figures for this level and others.
 LEVEL = 0.8
+# Training rows in a box over which the forest's probability is averaged.
+N_AVERAGED = 100
 # Boxes of a rule, of which the one that changes the prediction for most of its rows is returned.
 N_OF_RULE = 10
 
@@ -148,8 +150,7 @@ class ChangeableForest(CheckedForest):
         limits = read_limits(state, fixed, only, direction, bounds)
         costs = _read_costs(state, cost)
         X, row_ids = read_ids(X, ids, state.encoding.names)
-        table = read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
-        matrix = state.encode(table)
+        matrix, library = self._encode(X)
         source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
         outcomes = state.predict(matrix) if source == "forest" else self._outcome_values(X, matrix, y)
         outcomes = read_outcomes(outcomes, len(matrix))
@@ -185,7 +186,7 @@ class ChangeableForest(CheckedForest):
             )
         if confirm and hasattr(self, "model_"):
             answers = self._confirm(X, answers, targets, state)
-        return Changes(answers, state, table.library)
+        return Changes(answers, state, library)
 
     def what_if_rules(
         self,
@@ -240,24 +241,14 @@ class ChangeableForest(CheckedForest):
         state = self._state()
         if pi is not None:
             state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
-        several = check == "mean"
-        options = ChangeOptions(
-            check, N_OF_RULE if several else 1, max_size, min_plausibility, "all" if several else "minimal"
-        )
+        options = ChangeOptions(check, 1 if check == "everywhere" else N_OF_RULE, max_size, min_plausibility)
         limits = read_limits(state, fixed, only, None, bounds)
         lines = read_rules(rules)
-        outcomes = np.array([outcome for _, outcome in lines])
-        targets = read_targets(target, outcomes, state.classes)
+        targets = read_targets(target, np.array([outcome for _, outcome in lines]), state.classes)
         boxes = [[Bounds(**vars(condition)) for condition in conditions] for conditions, _ in lines]
-        known = np.zeros((len(lines), len(state.encoding.columns)), dtype=np.float32)
-        regions, levels = regions_of(state, boxes), _levels(state, targets)
-        found = find_changes(state, regions, limits.boxes(known), targets, levels, limits, options)
-        return RegionalChanges(
-            [
-                make_regional(state, line, wanted, best_for_region(state, regions, i, one, wanted, levels[i]), limits)
-                for i, (line, wanted, one) in enumerate(zip(lines, targets, found, strict=True))
-            ]
-        )
+        found = search_regions(state, regions_of(state, boxes), targets, _levels(state, targets), limits, options)
+        parts = zip(lines, targets, found, strict=True)
+        return RegionalChanges([make_regional(state, line, wanted, box, limits) for line, wanted, box in parts])
 
     def _confirm(self, X: Any, answers: list[RowChanges], targets: list[Target], state: Fitted) -> list[RowChanges]:
         """Ask the model about every change: at the least change, and with the values of rows in its box."""
@@ -392,14 +383,15 @@ class _Maker:
             values[column.name] = after
         is_wanted = self._target.holds(state.training[1][found.rows])
         moved = {side.column for side in sides if side.moves}
-        probability = found.probability if is_miss else float(probabilities_at(state, self._target, point[None, :])[0])
+        probability, box_probability = self._probabilities(found, point, [side.column for side in sides])
         return Change(
             variables=tuple(state.variables.names[v] for v in found.variables),
             conditions=conditions_of(side.bounds for side in sides if side.bounds is not None),
             moves=tuple(moves),
             stays=conditions_of(side.bounds for side in sides if side.bounds is not None and side.column not in moved),
             values=values,
-            probability=probability,
+            probability=found.probability if is_miss else probability,
+            box_probability=box_probability,
             mean=found.mean,
             plausibility=found.plausibility,
             bound=found.bound,
@@ -411,6 +403,17 @@ class _Maker:
             cost=self._cost(found, sides),
             pi=self._level,
         )
+
+    def _probabilities(self, found: FoundChange, point: NDArray[np.float32], columns: list[int]) -> tuple[float, float]:
+        """Return the probability of the target at the least change, and on average over rows in the box."""
+        chosen = evenly_spaced(len(found.rows), N_AVERAGED)
+        points = np.repeat(self._x[None, :], 1 + len(chosen), axis=0)
+        points[0] = point
+        points[1:, columns] = self._state.forest.X[found.rows[chosen]][:, columns]
+        probabilities = probabilities_at(self._state, self._target, points, n_cautious=1)
+        weights = found.weights[chosen]
+        average = float(probabilities[1:] @ weights / weights.sum()) if len(chosen) else float(probabilities[0])
+        return float(probabilities[0]), average
 
     def _cost(self, found: FoundChange, sides: tuple[Side, ...]) -> float:
         state, total = self._state, 0.0

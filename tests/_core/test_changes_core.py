@@ -40,6 +40,7 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
     defaults = {
         "min_plausibility": 0.0,
         "minimal_only": True,
+        "min_size": 1,
         "max_size": 2,
         "n_changes": 1,
         "max_sets": 1000,
@@ -90,11 +91,11 @@ def variables_in(mask):
     return tuple(v for v in range(63) if int(mask) >> v & 1)
 
 
-def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, max_size):
+def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, max_size, min_size=1):
     """The smallest set that has a box, and the best box of all sets of its size."""
     changes = result["changes"]
     n = len(oracle.groups)
-    for size in range(1, max_size + 1):
+    for size in range(min_size, max_size + 1):
         best = {
             S: oracle.best_plausibility(region, S, limits, wanted, pi, everywhere) for S in combinations(range(n), size)
         }
@@ -136,10 +137,10 @@ def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
     oracle = ChangeOracle(trees, X, y, min_node_size)
     if sum(len(t) for t in oracle.thresholds) > 9:
         return
-    result = search(
-        trees, X, y, wanted, [region], [limits], pi=pi, everywhere=everywhere, min_node_size=min_node_size, n_changes=3
-    )
-    check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, 2)
+    min_size = data.draw(st.sampled_from([1, 2]))
+    options = {"everywhere": everywhere, "min_node_size": min_node_size, "n_changes": 3, "min_size": min_size}
+    result = search(trees, X, y, wanted, [region], [limits], pi=pi, **options)
+    check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, 2, min_size)
 
 
 @settings(max_examples=40, deadline=None)
@@ -207,7 +208,7 @@ def test_leaves_can_say_what_their_trees_predict(data):
 
 
 def test_an_unknown_reading_is_refused():
-    limits = {"minimal_only": True, "max_size": 1, "n_changes": 1, "max_sets": 1, "max_nodes": 1}
+    limits = {"minimal_only": True, "min_size": 1, "max_size": 1, "n_changes": 1, "max_sets": 1, "max_nodes": 1}
     with pytest.raises(ValueError, match="`check` is no known reading"):
         _core.ChangeOptions(pi=0.9, min_plausibility=0.0, check="median", **limits)
 

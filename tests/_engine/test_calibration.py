@@ -107,4 +107,7 @@ def test_classes_take_calibrated_votes_and_numbers_count_rows():
     assert curve.slope > 0
     votes = explainer.forest_.predict_proba(matrix)[:, 1]
     assert probabilities_at(state, target, matrix) == pytest.approx(curve.probability(votes))
+    mixed = probabilities_at(state, target, matrix, n_cautious=2)
+    assert mixed[:2] == pytest.approx(curve.probability(votes[:2]))
+    assert mixed[2:] == pytest.approx(expit(curve.slope * logit(np.clip(votes[2:], 1e-3, 1 - 1e-3)) + curve.intercept))
     assert explainer.what_if(X[:50], "good").answers[0].pi == 0.8

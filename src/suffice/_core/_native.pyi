@@ -158,6 +158,7 @@ class ChangeOptions:
         min_plausibility: float,
         check: Literal["mean", "everywhere", "votes"],
         minimal_only: bool,
+        min_size: int,
         max_size: int,
         n_changes: int,
         max_sets: int,

@@ -200,14 +200,16 @@ nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, c
 }
 
 void init_options(ChangeOptions* self, double pi, double min_plausibility, const std::string& check, bool minimal_only,
-                  std::size_t max_size, std::size_t n_changes, std::size_t max_sets, std::size_t max_nodes) {
+                  std::size_t min_size, std::size_t max_size, std::size_t n_changes, std::size_t max_sets,
+                  std::size_t max_nodes) {
     require(check == "mean" || check == "everywhere" || check == "votes", "`check` is no known reading.");
-    require(max_size > 0 && n_changes > 0, "`max_size` and `n_changes` must be at least 1.");
+    require(min_size > 0 && max_size > 0 && n_changes > 0, "Sizes and `n_changes` must be at least 1.");
     new (self) ChangeOptions{.pi = pi,
                              .min_plausibility = min_plausibility,
                              .everywhere = check != "mean",
                              .votes = check == "votes",
                              .minimal_only = minimal_only,
+                             .min_size = min_size,
                              .max_size = max_size,
                              .n_changes = n_changes,
                              .max_sets = max_sets,
@@ -222,7 +224,7 @@ void bind_changes(nb::module_& m) {
              "has_values"_a, "missing"_a);
     nb::class_<ChangeOptions>(m, "ChangeOptions")
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "check"_a, "minimal_only"_a,
-             "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
+             "min_size"_a, "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
     nb::class_<PyChangeSpace>(m, "ChangeSpace")
         .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t,
                       const std::vector<std::pair<std::int32_t, std::vector<float>>>&, std::size_t, std::size_t>(),

@@ -26,10 +26,11 @@ namespace suffice {
 struct ChangeOptions {
     double pi = 0.9;
     double min_plausibility = 0.05;
-    bool everywhere = true;         // every point of a box must have the wanted outcome, not only its rows on average
-    bool votes = false;             // with `everywhere`: a leaf says what its tree predicts, not what its rows have
-    bool minimal_only = true;       // stop at the smallest size that has a change
-    std::size_t max_size = 3;       // of a set
+    bool everywhere = true;    // every point of a box must have the wanted outcome, not only its rows on average
+    bool votes = false;        // with `everywhere`: a leaf says what its tree predicts, not what its rows have
+    bool minimal_only = true;  // stop at the smallest size that has a change
+    std::size_t min_size = 1;  // of a set
+    std::size_t max_size = 3;
     std::size_t n_changes = 3;      // boxes to return
     std::size_t n_candidates = 10;  // without `everywhere`: variables of which sets of two and more are made
     std::size_t min_node_size = 1;
@@ -68,7 +69,7 @@ class ChangeSearch {
         n_sets_ = 0;
         rare_.clear();
         std::vector<std::uint64_t> found_sets;
-        for (std::size_t size = 1; size <= options_.max_size && !stop_; ++size) {
+        for (std::size_t size = options_.min_size; size <= options_.max_size && !stop_; ++size) {
             search_size(size, found_sets, result);
             if (result.changes.size() >= options_.n_changes) break;
             if (!result.changes.empty() && options_.minimal_only) break;

@@ -70,13 +70,15 @@ class Calibration:
         (of_slope, shared), (_, of_intercept) = covariance.tolist()
         return cls(slope, intercept, (of_slope, shared, of_intercept))
 
-    def probability(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probability(self, votes: NDArray[np.float64], *, cautious: bool = True) -> NDArray[np.float64]:
         """Compute the probability of the target where the trees vote for it so often.
 
         Parameters
         ----------
         votes : ndarray of shape (n_points,)
             Mean votes.
+        cautious : bool, default=True
+            Whether to take one standard error off. An average over points that nobody picked needs no caution.
 
         Returns
         -------
@@ -86,6 +88,8 @@ class Calibration:
         if self == Calibration():
             return votes
         logits = _logit(votes)
+        if not cautious:
+            return np.asarray(expit(self.slope * logits + self.intercept))
         of_slope, shared, of_intercept = self.variances
         variance = np.maximum(of_slope * logits**2 + 2 * shared * logits + of_intercept, 0.0)
         return np.asarray(expit(self.slope * logits + self.intercept - CAUTION * np.sqrt(variance)))
@@ -188,7 +192,9 @@ def calibration_of(state: Fitted, target: Target) -> Calibration:
     return known.get(target, Calibration())
 
 
-def probabilities_at(state: Fitted, target: Target, points: NDArray[np.float32]) -> NDArray[np.float64]:
+def probabilities_at(
+    state: Fitted, target: Target, points: NDArray[np.float32], n_cautious: int | None = None
+) -> NDArray[np.float64]:
     """Compute the probability of a target at points.
 
     Parameters
@@ -199,6 +205,8 @@ def probabilities_at(state: Fitted, target: Target, points: NDArray[np.float32])
         The wanted outcomes.
     points : ndarray of shape (n_points, n_columns), float32
         The points.
+    n_cautious : int or None, default=None
+        So many points, the first ones, get a cautious probability; None for all.
 
     Returns
     -------
@@ -209,7 +217,10 @@ def probabilities_at(state: Fitted, target: Target, points: NDArray[np.float32])
     ranks = np.flatnonzero(target.holds(values))
     if uses_votes(state):
         votes = state.forest.predict_leaves(points, 1)[:, ranks].sum(axis=1)
-        return calibration_of(state, target).probability(votes)
+        curve = calibration_of(state, target)
+        first = len(points) if n_cautious is None else n_cautious
+        parts = [curve.probability(votes[:first]), curve.probability(votes[first:], cautious=False)]
+        return np.concatenate(parts)
     runs = np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1)
     ends = np.array(sorted({end for run in runs for end in (run[0], run[-1] + 1)}), dtype=np.uint32)
     below = state.projected.cumulative_shares(points, None, ends, 1)

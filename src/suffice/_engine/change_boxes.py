@@ -97,6 +97,24 @@ def sides_of(
     return tuple(sides)
 
 
+def evenly_spaced(n: int, most: int) -> NDArray[np.intp]:
+    """Choose some of `n` positions, evenly spaced.
+
+    Parameters
+    ----------
+    n : int
+        How many positions there are.
+    most : int
+        How many are chosen at most.
+
+    Returns
+    -------
+    ndarray of shape (min(n, most),)
+        The positions.
+    """
+    return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
+
+
 def _as_in_a_row(state: Fitted, found: FoundChange, sides: list[Side]) -> list[Side]:
     if not any(side.moves for side in sides) or not len(found.rows):
         return sides

@@ -45,6 +45,8 @@ class ChangeOptions:
         How many boxes the search for one of them may look at.
     margin : float
         How far inside its box the least change lies, as a share of the training rows.
+    min_size : int
+        How many variables may change at least. Sets with a change among their parts are searched if these are smaller.
     """
 
     check: Literal["everywhere", "mean"] = "everywhere"
@@ -54,6 +56,7 @@ class ChangeOptions:
     sets: Literal["minimal", "all"] = "minimal"
     max_nodes: int = MAX_NODES
     margin: float = MARGIN
+    min_size: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -193,6 +196,7 @@ def find_changes(
                 min_plausibility=options.min_plausibility,
                 check="votes" if votes else options.check,
                 minimal_only=options.sets == "minimal",
+                min_size=options.min_size,
                 max_size=min(options.max_size, len(sets)),
                 n_changes=options.n,
                 max_sets=state.settings.max_sets or 2**62,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from dash import dcc
+
 from suffice.app.pages.one_row.changes import next_view
 from suffice.app.pages.one_row.what_would import answer, what_would_panel
 from suffice.app.state.view import View
@@ -40,6 +42,9 @@ def test_a_change_can_be_applied(mixed):
     before, after = mixed.explain(view)[0].outcome, mixed.explain(applied)[0].outcome
     assert before != after
     assert next_view(mixed, view, button.id, {"apply_change": [None]}) is view
+    parts = answer(mixed, applied, "", "class", [])
+    assert texts_of(parts)[0].endswith("is reached already.")  # it then said how to go back
+    assert len([part for part in parts if isinstance(part, dcc.Graph)]) == len(edits)  # what was edited has a curve
 
 
 def test_numbers_ask_for_a_number(bike):

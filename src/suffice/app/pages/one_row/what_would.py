@@ -141,8 +141,8 @@ def answer(workspace: Workspace, view: View, wanted: Any, kind: str, fixed: list
     """
     if workspace.is_regression and wanted in (None, ""):
         return [html.Div("Say which numbers are wanted.", className="note")]
-    target = {kind: float(wanted)} if workspace.is_regression else wanted or None
     try:
+        target = {kind: float(wanted)} if workspace.is_regression else wanted or _other_classes(workspace, view)
         changes = workspace.explainer_for(view).what_if(
             workspace.row_of(view), target, fixed=fixed, confirm=False, progress=False
         )
@@ -157,11 +157,21 @@ def answer(workspace: Workspace, view: View, wanted: Any, kind: str, fixed: list
     return parts
 
 
+def _other_classes(workspace: Workspace, view: View) -> Any:
+    """Return the classes that the row does not have as it is in the table: an edit may have changed its class."""
+    explainer = workspace.explainer_for(view)
+    own = explainer.outcomes(workspace.row_of(view.with_(edits={}))).values[0]
+    others = [label for label in explainer.classes_.tolist() if label != own]
+    return others[0] if len(others) == 1 else {"not": own}
+
+
 def _curves(workspace: Workspace, view: View, found: RowChanges, target: Any, scheme: str) -> list[Any]:
-    """Draw the probability of the target along every variable that moves in a change."""
-    listed = found.changes or ((found.nearest,) if found.nearest is not None else ())
-    columns = list(dict.fromkeys(move.column for change in listed for move in change.moves))[:MAX_CURVES]
+    """Draw the probability of the target along every variable that moves in a change, or was edited."""
     fitted = workspace.explainer_for(view).fitted_
+    listed = found.changes or ((found.nearest,) if found.nearest is not None else ())
+    moved = [move.column for change in listed for move in change.moves]
+    edited = [column.name for column in fitted.encoding.columns if column.name in view.edits]
+    columns = list(dict.fromkeys([*edited, *moved]))[:MAX_CURVES]
     outcome = np.array([found.outcome])
     wanted = read_targets(target, outcome, fitted.classes)[0]
     names = [column.name for column in fitted.encoding.columns]
