@@ -43,6 +43,7 @@ def test_a_link_gives_the_view_back(view):
         f"?row=1{'0' * 5000}",
         "&&=",
         None,
+        "?row=" + "[" * 50_000,
     ],
 )
 def test_a_broken_link_is_the_default_view(search):

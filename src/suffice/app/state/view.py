@@ -203,7 +203,7 @@ class View:
 def _read_json(text: str) -> Any:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     is_wild = isinstance(value, int | float) and not abs(value) < 1e18  # NaN, too
     return None if is_wild else value
