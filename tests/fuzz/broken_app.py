@@ -35,11 +35,11 @@ def forget_a_rule() -> None:
 
 
 def leak_memory() -> None:
-    """Every answer about a row keeps half a megabyte."""
+    """Every answer about a row keeps four megabytes."""
     explain = Workspace.explain
 
     def leaking(self: Workspace, view: Any) -> Any:
-        _kept.append(os.urandom(2**19))
+        _kept.append(os.urandom(2**22))
         return explain(self, view)
 
     Workspace.explain = leaking  # type: ignore[method-assign]
