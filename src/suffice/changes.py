@@ -159,7 +159,7 @@ class Change:
             A sentence.
         """
         of_rows = f"{counted(self.support, 'training row')} like this one {'is' if self.support == 1 else 'are'} there"
-        point = join([f"{name} {format_value(value)}" for name, value in self.values.items()])
+        point = join([f"{name} {_value_text(value)}" for name, value in self.values.items()])
         return (
             f"{of_rows} ({format_percent(self.plausibility)} % of such rows by weight), {self.n_wanted} of them with "
             f"{target}; {f'with {point}, ' if point else ''}the forest gives it probability "
@@ -434,6 +434,10 @@ def move_text(column: Column, before: Any, after: Any, low: float, high: float, 
     if before is None:
         return f"from missing to {end}"
     return f"from {format_value(before)} {'up' if after > before else 'down'} to {end}"
+
+
+def _value_text(value: Any) -> str:
+    return _quoted(value) if isinstance(value, str) else format_value(value)
 
 
 def _quoted(label: Any) -> str:

@@ -56,18 +56,21 @@ def change(
     known = [c.name for c in answer.columns]
     if not names or not set(names) <= set(known):
         raise ValueError(f"`column` must be one of {[c.name for c in drawn.conditions]}, got {column!r}.")
+    title = f"{answer.label}: {drawn.box_text or drawn.sentence}"
     if len(names) == 1:
-        axes = make_axes(ax, 6.5, 3.2)
+        axes = make_axes(ax, 8.5, 3.2)
         _draw(axes, changes, answer, drawn, names[0])
+        set_title(axes, title)
         return axes
     if ax is not None:
         raise ValueError(f"The change has {len(names)} columns: name one of them in `column` to draw it on `ax`.")
-    first = make_axes(None, 6.5, 2.6 * len(names))
+    first = make_axes(None, 8.5, 2.6 * len(names))
     figure: Any = first.figure
     first.remove()
     several = np.array([figure.add_subplot(len(names), 1, i + 1) for i in range(len(names))])
     for axes, name in zip(several, names, strict=True):
         _draw(axes, changes, answer, drawn, name)
+    set_title(several[0], title)
     return several
 
 
@@ -81,7 +84,7 @@ def _draw(ax: Axes, changes: Changes, answer: RowChanges, drawn: Change, name: s
     if column.kind == "category":
         _draw_categories(ax, column, values, like, condition)
     else:
-        _draw_numbers(ax, values, like, condition)
+        _draw_numbers(ax, values, like, condition, is_whole=column.kind == "whole")
     own, point = answer.values[name], drawn.values.get(name, answer.values[name])
     for value, color, text in ((own, "black", "the row"), (point, VERMILION, "the least change")):
         at = _place(column, value)
@@ -91,8 +94,7 @@ def _draw(ax: Axes, changes: Changes, answer: RowChanges, drawn: Change, name: s
             )
     ax.set_xlabel(shorten(name))
     ax.set_ylabel("share of rows")
-    set_title(ax, f"{answer.label}: {drawn.box_text or drawn.sentence}")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1.0))  # beside the bars, not on them
 
 
 def _place(column: Column, value: Any) -> float:
@@ -104,9 +106,14 @@ def _place(column: Column, value: Any) -> float:
     return float(codes.index(value)) if value in codes else math.nan
 
 
-def _draw_numbers(ax: Axes, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None) -> None:
+def _draw_numbers(
+    ax: Axes, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None, *, is_whole: bool
+) -> None:
     known = ~np.isnan(values)
     ends = np.histogram_bin_edges(values[known], N_BINS)
+    if is_whole and ends[-1] - ends[0] < N_BINS:  # one bar for each number
+        ends = np.arange(math.floor(ends[0]), math.ceil(ends[-1]) + 2) - 0.5
+        ax.locator_params(axis="x", integer=True)
     for rows, color, text in (
         (known, GREY, "all training rows"),
         (known & like, BLUE, "rows like this one in the box"),
