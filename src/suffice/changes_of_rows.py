@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
-from suffice._engine.fitted import Fitted
 from suffice._table.checks import check_word
 from suffice._table.frames import make_frame
 from suffice.changes import ASSOCIATION, RowChanges
+from suffice.row_answers import RowAnswers
 from suffice.words import counted, format_level
 
 
-class Changes(Sequence[RowChanges]):
+class Changes(RowAnswers[RowChanges]):
     """What would change the outcomes of some rows, in their order. Made by ``SufficientExplainer.what_if``.
 
     Parameters
@@ -27,29 +25,6 @@ class Changes(Sequence[RowChanges]):
     library : str or None
         The kind of the table, and of the frames that are made.
     """
-
-    def __init__(self, answers: Sequence[RowChanges], fitted: Fitted, library: str | None) -> None:
-        self.answers = tuple(answers)
-        self.fitted = fitted
-        self.library = library
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.answers)
-
-    @overload
-    def __getitem__(self, index: int) -> RowChanges: ...
-    @overload
-    def __getitem__(self, index: slice) -> Changes: ...
-    def __getitem__(self, index: int | slice) -> RowChanges | Changes:
-        """Return the answer for a row, or the answers for several."""
-        if isinstance(index, slice):
-            return Changes(self.answers[index], self.fitted, self.library)
-        return self.answers[index]
-
-    def __iter__(self) -> Iterator[RowChanges]:
-        """Yield the answers in the order of the rows."""
-        return iter(self.answers)
 
     @property
     def has_change(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -110,21 +85,6 @@ class Changes(Sequence[RowChanges]):
             "note": None if self.fitted.model_name else ASSOCIATION,
             "rows": [answer.to_dict() for answer in self],
         }
-
-    def to_json(self, **options: Any) -> str:
-        """Return all answers as JSON.
-
-        Parameters
-        ----------
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        str
-            The JSON text of `to_dict`.
-        """
-        return json.dumps(self.to_dict(), default=str, **options)
 
     def plot(self, row: int = 0, number: int = 0, **options: Any) -> Any:
         """Draw a change: the box on the distributions of rows like the row, with the row and the least change.

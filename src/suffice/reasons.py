@@ -5,15 +5,15 @@ How reasons are found is left to ``reasoning``, and the wording of variables to 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias
 
 from suffice._engine.fitted import Fitted
 from suffice._table.checks import check_word
 from suffice._table.frames import make_frame
 from suffice.code_book import CodeBook
+from suffice.row_answers import RowAnswers
 from suffice.rules import Rule
 from suffice.sufficient_sets import SufficientSet
 from suffice.words import counted, format_label, format_number, format_probability, to_plain
@@ -307,7 +307,7 @@ class ReasonSettings:
         }
 
 
-class Reasons(Sequence[RowReasons]):
+class Reasons(RowAnswers[RowReasons]):
     """The reasons of some rows, in their order. Made by ``SufficientExplainer.reasons``.
 
     Parameters
@@ -332,29 +332,9 @@ class Reasons(Sequence[RowReasons]):
         fitted: Fitted,
         library: str | None,
     ) -> None:
-        self.answers = tuple(answers)
+        super().__init__(answers, fitted, library)
         self.settings = settings
         self.codes = codes
-        self.fitted = fitted
-        self.library = library
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.answers)
-
-    @overload
-    def __getitem__(self, index: int) -> RowReasons: ...
-    @overload
-    def __getitem__(self, index: slice) -> Reasons: ...
-    def __getitem__(self, index: int | slice) -> RowReasons | Reasons:
-        """Return the reasons of a row, or those of several."""
-        if isinstance(index, slice):
-            return Reasons(self.answers[index], self.settings, self.codes, self.fitted, self.library)
-        return self.answers[index]
-
-    def __iter__(self) -> Iterator[RowReasons]:
-        """Yield the reasons in the order of the rows."""
-        return iter(self.answers)
 
     @property
     def refusals(self) -> dict[RefusalKind, int]:
@@ -416,21 +396,6 @@ class Reasons(Sequence[RowReasons]):
             "refusals": dict(self.refusals),
             "rows": [answer.to_dict() for answer in self],
         }
-
-    def to_json(self, **options: Any) -> str:
-        """Return all reasons as JSON.
-
-        Parameters
-        ----------
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        str
-            The JSON text of `to_dict`.
-        """
-        return json.dumps(self.to_dict(), default=str, **options)
 
     def __str__(self) -> str:
         """Return how many rows have reasons, how many were refused and why, and the most frequent codes."""
