@@ -21,17 +21,15 @@ def answer_about_another_table() -> None:
     Desk.get = lambda self, name: self.first  # type: ignore[method-assign]
 
 
-def forget_a_rule() -> None:
-    """Lists of rules lack their last rule."""
-    simplified = RuleLists.simplified
+def list_rules_in_another_order() -> None:
+    """The last rule of a list comes first."""
+    make = RuleLists.__init__
 
-    def shorter(self: Any, step: int, max_rules: int | None = None) -> Any:
-        rules = simplified(self, step, max_rules)
-        if len(rules.rules_) > 1:
-            rules.rules_ = rules.rules_[:-1]
-        return rules
+    def reversing(self: Any, rules: Any) -> None:
+        rules.rules_ = rules.rules_[::-1]
+        make(self, rules)
 
-    RuleLists.simplified = shorter  # type: ignore[method-assign]
+    RuleLists.__init__ = reversing  # type: ignore[method-assign]
 
 
 def leak_memory() -> None:
@@ -83,7 +81,7 @@ def die_of_a_file() -> None:
 
 FAULTS = {
     "another": answer_about_another_table,
-    "rules": forget_a_rule,
+    "rules": list_rules_in_another_order,
     "leak": leak_memory,
     "files": leave_files_open,
     "cancel": go_on_after_cancel,

@@ -43,6 +43,8 @@ MAX_NEW_FILES = 20
 """Connections that the app has not closed yet."""
 MAX_CANCEL = 60
 """Seconds after which cancelled work must be over."""
+MAX_WORK = 300
+"""Seconds after which a fit or a list of rules must be over."""
 WARM_UP = 0.3
 """The share of the time after which all caches are full: eight workspaces with 64 answers each, twelve jobs."""
 BETWEEN_KILLS = 10.0
@@ -179,7 +181,8 @@ class Client:
         if not job:
             return
         is_over, workspace, text = False, "", ""
-        while not is_over:
+        end = time.monotonic() + MAX_WORK
+        while not is_over and time.monotonic() < end:
             time.sleep(0.3)
             is_over, workspace, text = self._tally.timed("progress", self._caller.look_at_fit, job)
         if workspace:
@@ -217,8 +220,8 @@ class Client:
     def collect_rules(self) -> None:
         """Collect the rules of the first workspace, and compare them with those of the library."""
         job = self._tally.timed("start of rules", self._caller.start_rules, N_RULED)
-        is_over, text = False, ""
-        while not is_over:
+        is_over, text, end = False, "", time.monotonic() + MAX_WORK
+        while not is_over and time.monotonic() < end:
             time.sleep(0.3)
             is_over, text = self._tally.timed("progress", self._caller.look_at_rules, job)
         if KILLED in text or FULL in text:

@@ -33,6 +33,7 @@ class Answers:
 def blamed(monkeypatch, action, **answers):
     """What a client says about an app with these answers."""
     monkeypatch.setattr(soaking, "MAX_CANCEL", 0.01)
+    monkeypatch.setattr(soaking, "MAX_WORK", 0.01)
     monkeypatch.setattr(soaking.time, "sleep", lambda seconds: None)
     client, tally = Client(0, 1, [TABLE], Tally()), Tally()
     client._caller, client._tally, client._draw = Answers(**answers), tally, random.Random(0)
@@ -58,12 +59,14 @@ RULES = {"start_rules": "job", "look_at_rules": (True, "")}
         ("fit", {**FIT, "look_at_fit": (True, "ws", ""), "sets": []}, "instead of"),
         ("fit", {**FIT, "look_at_fit": (True, "", "has ended (signal 9)")}, None),
         ("fit", {**FIT, "look_at_fit": (True, "", "has ended (signal 6)")}, "signal 6"),
+        ("fit", {**FIT, "look_at_fit": (False, "", "Fitting")}, "a fit ended with: Fitting"),
         ("fit", {"upload": (None, "Something is wrong")}, "an upload was refused"),
         ("fit_and_cancel", {**FIT, "look_at_fit": (True, "", "Cancelled.")}, None),
         ("fit_and_cancel", {**FIT, "look_at_fit": (False, "", "Fitting")}, "went on"),
         ("collect_rules", {**RULES, "rules": ["IF hour > 8"]}, None),
         ("collect_rules", {**RULES, "rules": []}, "instead of"),
         ("collect_rules", {**RULES, "look_at_rules": (True, "a KeyError"), "rules": ["IF hour > 8"]}, "a KeyError"),
+        ("collect_rules", {**RULES, "look_at_rules": (False, "Finding"), "rules": []}, "rules ended with: Finding"),
         ("cancel_stability", {"start_stability": "job", "cancel_stability": (True, "Cancelled.")}, None),
         ("cancel_stability", {"start_stability": "job", "cancel_stability": (False, "")}, "went on"),
         ("send_bad_file", BAD, None),
