@@ -23,6 +23,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -305,8 +306,11 @@ class App:
         return int(re.search(rf"{name}:\s+(\d+)", text)[1])  # type: ignore[index]
 
     def children(self) -> list[int]:
-        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
-        return [int(pid) for task in tasks for pid in task.read_text().split()]
+        children: list[int] = []
+        for task in Path(f"/proc/{self._process.pid}/task").glob("*/children"):
+            with suppress(OSError):  # the thread has just ended
+                children += map(int, task.read_text().split())
+        return children
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)
@@ -373,9 +377,10 @@ def _run(app: App, tables: list[KnownTable], tally: Tally, minutes: float, n_cli
     for thread in threads:
         if thread.is_alive():
             tally.blame("a client got no answer for ten minutes")
-    time.sleep(5)
-    after = Client(n_clients, app.port, tables, tally)
-    after.run(time.monotonic() + 1)
+    Client(n_clients, app.port, tables, tally).run(time.monotonic() + 1)
+    end = time.monotonic() + MAX_CANCEL
+    while app.children() and time.monotonic() < end:  # such as the reader of an upload whose client has vanished
+        time.sleep(0.5)
     figures = {"warm": warm, "largest": largest, "end": app.memory(), "peak": app.peak(), "threads": app.n_threads()}
     figures |= {"new files": app.n_files() - first_files, "processes": len(app.children())}
     judge(figures, tally)
