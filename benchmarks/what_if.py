@@ -1,7 +1,7 @@
 """What would change it: the readings compared on real tables, and the stories of docs/what-if.md.
 
 Run ``python -m benchmarks.what_if`` for all of it, or name the parts: ``readings``, ``defaults``, ``reported``,
-``laws``, ``reported_laws``, ``speed``, ``stories``.
+``laws``, ``reported_laws``, ``speed``, ``stories``. ``defaults-nhanes`` compares the defaults on one table only.
 SUFFICE_DATA is the folder of the tables.
 """
 
@@ -173,7 +173,11 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FidelityWarning)
         for name in sys.argv[1:] or parts:
-            parts[name]()
+            part, _, table = name.partition("-")
+            if table:
+                print_defaults([table])
+            else:
+                parts[part]()
 
 
 if __name__ == "__main__":
