@@ -105,3 +105,12 @@ def test_names_cannot_command_the_terminal(capsys):
     assert out.count(shown) == 7
     assert err == f"{shown}\n"
     assert "\x1b" not in out
+
+
+def test_candidates_of_a_wide_table_are_cut():
+    """A table of 40,000 columns printed all of their names."""
+    names = [f"c{i}" for i in range(41)]
+    all_names = describe_fit(about(variables=names[:40], candidates=names[:40]))["Candidates"]
+    assert all_names == f"all variables: {', '.join(names[:40])}"
+    cut = describe_fit(about(variables=names, candidates=names))["Candidates"]
+    assert cut == f"all variables: {', '.join(names[:10])} and 31 more"

@@ -18,6 +18,14 @@ def test_a_missing_column_is_named_with_a_near_one_that_would_be_ignored():
         match_columns(["id", "hours"], ["hour"], ["id", "hours"])
 
 
+def test_long_lists_of_columns_are_cut():
+    names = [f"c{i}" for i in range(60)]
+    with pytest.raises(ValueError, match=re.escape(f"missing {names[:50]} and 10 more, unexpected ['x'].")):
+        match_columns(["x"], names, "error")
+    with pytest.raises(ValueError, match=re.escape(f"missing [], unexpected {names[:50]} and 10 more.")):
+        match_columns(["x", *names], ["x"], "error")
+
+
 @pytest.mark.parametrize("extra", ["ignore", [f"extra {i}" for i in range(500)]])
 def test_columns_are_matched_without_comparing_all_pairs(extra):
     """A set of the names was made for each name: 40,000 columns took minutes."""

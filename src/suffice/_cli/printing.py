@@ -21,6 +21,7 @@ from rich.text import Text
 from suffice.words import ARGUMENT_WORDS, ODDS_OPTION, printable
 
 N_LISTED = 10
+MAX_CANDIDATES = 40  # all are listed up to this number
 # The library has parameters, the command has options.
 _OPTIONS = (
     (r"\bextra_columns='ignore'", "--ignore-extra"),
@@ -190,11 +191,12 @@ def describe_fit(about: Mapping[str, Any]) -> dict[str, str]:
     n_searched = about.get("n_searched", len(candidates))
     searched = "all" if n_searched == len(variables) else f"{n_searched} of {len(variables)}"
     of_each_row = " for each row, chosen from" if n_searched < len(candidates) else ":"
+    names = listed(candidates) if len(candidates) > MAX_CANDIDATES else ", ".join(candidates)
     return {
         "Target": f"{about['target']}, {outcomes}",
         "Task": in_options(about["task_reason"]),
         "Fidelity": format_fidelity(about),
-        "Candidates": f"{searched} variables{of_each_row} {', '.join(candidates)}",
+        "Candidates": f"{searched} variables{of_each_row} {names}",
     }
 
 

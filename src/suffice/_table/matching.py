@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 
 from suffice.errors import did_you_mean
 
+MAX_LISTED = 50  # names that an error lists
+
 
 def match_columns(names: Sequence[str], fitted: Sequence[str], extra: str | Collection[str]) -> list[int]:
     """Find the columns of the training table in another table.
@@ -33,7 +35,12 @@ def match_columns(names: Sequence[str], fitted: Sequence[str], extra: str | Coll
     if missing or refused:
         near = did_you_mean(missing[0], unexpected) if missing else " With extra_columns='ignore' they are left out."
         raise ValueError(
-            f"`X` has {len(names)} columns, there were {len(fitted)} at fit: missing {missing}, unexpected "
-            f"{unexpected if missing else refused}.{near}"
+            f"`X` has {len(names)} columns, there were {len(fitted)} at fit: missing {_listed(missing)}, unexpected "
+            f"{_listed(unexpected if missing else refused)}.{near}"
         )
     return [position_of[name] for name in fitted]
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return f"{names[:MAX_LISTED]}{more}"
