@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loans import loan_explainer, make_loans
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice.regional_changes import read_rules
@@ -93,6 +93,32 @@ def test_a_list_of_rules_gets_a_table(explainer):
     assert regional[:1][0] == regional[0]
 
 
-def test_other_things_are_no_rules():
+def test_a_query_over_columns_is_a_region(explainer):
+    """Of a region like that of a rule, the same change is found."""
+    [change] = explainer.what_if_rules({"income": (None, 25), "account": ["some", "much"]}, pi=0.8)
+    assert (change.outcome, change.wanted) == ("bad", "good")
+    assert change.rule_text == "income <= 25 AND account in {much, some}"
+    assert change.variables == ("income",)
+    assert change.reached >= 0.8
+    ends = explainer.what_if_rules([{"income": (12, 25)}, {"account": ["empty"]}], pi=0.8)
+    assert [one.rule_text for one in ends] == ["12 <= income <= 25", "account = empty"]
+    with pytest.raises(ValueError, match=r"`rules` of 'income' contradict each other: no number lies in \(30, 20\)"):
+        explainer.what_if_rules({"income": (30, 20)})
+    with pytest.raises(ValueError, match="In `rules`: unknown variable 'incom'"):
+        explainer.what_if_rules({"incom": (30, None)})
+    with pytest.raises(ValueError, match="No training row fulfils"):
+        explainer.what_if_rules({"income": (300, None)})
+
+
+def test_a_query_over_numbers_has_their_mean():
+    x = np.random.default_rng(0).integers(0, 10, (300, 1))
+    explainer = SufficientExplainer(RandomForestRegressor(5, min_samples_leaf=5, random_state=0)).fit(x, 10.0 * x[:, 0])
+    [change] = explainer.what_if_rules({"x0": (0, 1)}, {"more": 30})
+    assert 0 < change.outcome < 10
+    assert change.variables == ("x0",)
+    assert change.unless_text.startswith("x0 >= 4")
+
+
+def test_other_things_are_no_rules(explainer):
     with pytest.raises(TypeError, match="must hold rules"):
-        read_rules([3])
+        read_rules([3], explainer.fitted_)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._engine.change_boxes import evenly_spaced, sides_of
-from suffice._engine.change_limits import Limits
+from suffice._engine.change_limits import Limits, read_ranges
 from suffice._engine.change_search import ChangeOptions, FoundChange, find_changes
+from suffice._engine.ends import Bounds
 from suffice._engine.fitted import Fitted
-from suffice._engine.regions import rows_in_region
+from suffice._engine.regions import regions_of, rows_in_region
 from suffice._engine.targets import Target
 from suffice._table.frames import make_frame
 from suffice.conditions import Condition, conditions_of
@@ -189,13 +191,15 @@ class RegionalChanges(Sequence[RegionalChange]):
         return "\n".join(map(str, self))
 
 
-def read_rules(rules: Any) -> list[tuple[tuple[Condition, ...], Any]]:
+def read_rules(rules: Any, state: Fitted) -> list[tuple[tuple[Condition, ...], Any]]:
     """Read rules of any kind.
 
     Parameters
     ----------
-    rules : Rule, list of rules, or fitted GlobalRules
-        The rules, or the lines of a list of rules.
+    rules : Rule, mapping, list of these, or fitted GlobalRules
+        The rules, queries over columns, or the lines of a list of rules.
+    state : Fitted
+        The fitted state.
 
     Returns
     -------
@@ -203,17 +207,40 @@ def read_rules(rules: Any) -> list[tuple[tuple[Condition, ...], Any]]:
         The conditions and the outcome of each.
     """
     lines = getattr(rules, "rules_", rules)
-    if isinstance(lines, Rule):
+    if isinstance(lines, Rule | Mapping):
         lines = [lines]
     read = []
     for line in lines:
         if line is None:
             continue
+        if isinstance(line, Mapping):
+            read.append(_read_query(state, line))
+            continue
         rule = getattr(line, "rule", line)
         if not isinstance(rule, Rule):
-            raise TypeError(f"`rules` must hold rules, got {type(line).__name__}.")
+            raise TypeError(f"`rules` must hold rules or dicts of columns, got {type(line).__name__}.")
         read.append((rule.conditions, getattr(line, "output", rule.outcome)))
     return read
+
+
+def _read_query(state: Fitted, query: Mapping[str, Any]) -> tuple[tuple[Condition, ...], Any]:
+    """Read a query over columns. Its outcome is the most frequent one of the rows there, or the mean of numbers."""
+    low, high, labels = read_ranges(state, query, "rules")
+    box = []
+    for c in sorted({*low, *high, *labels}):
+        column = state.encoding.columns[c]
+        names = tuple(label for code in labels[c] for label in column.labels[code]) if c in labels else None
+        ends = low.get(c, -math.inf), high.get(c, math.inf)
+        name = state.encoding.names[column.source]
+        box.append(Bounds(name, *ends, low_closed=c in low, labels=names, part=column.part))
+    rows = rows_in_region(state.forest.X, regions_of(state, [box]), 0)
+    if not len(rows):
+        raise ValueError(f"No training row fulfils {dict(query)!r}.")
+    outcomes = state.training[1][rows]
+    if state.classes is None:
+        return conditions_of(box), float(np.mean(outcomes))
+    values, counts = np.unique(outcomes, return_counts=True)
+    return conditions_of(box), values[np.argmax(counts)]
 
 
 @dataclass(frozen=True, eq=False)

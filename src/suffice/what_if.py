@@ -205,8 +205,9 @@ class ChangeableForest(CheckedForest):
 
         Parameters
         ----------
-        rules : Rule, list of rules, or fitted GlobalRulesClassifier or GlobalRulesRegressor
-            The rules, such as ``[explanation.rule]``.
+        rules : Rule, dict, list of these, or fitted GlobalRulesClassifier or GlobalRulesRegressor
+            The rules, such as ``[explanation.rule]``. A dict is a query over columns, such as
+            ``{"age": (None, 30), "job": ["student"]}``; its outcome is the most frequent one there, or the mean.
         target : object, default=None
             The wanted outcomes, as for `what_if`; None takes any class but that of the rule.
         fixed, only, bounds : object
@@ -243,7 +244,7 @@ class ChangeableForest(CheckedForest):
             state = state.with_settings(replace(state.settings, pi=pi, levels="same"))
         options = ChangeOptions(check, 1 if check == "everywhere" else N_OF_RULE, max_size, min_plausibility)
         limits = read_limits(state, fixed, only, None, bounds)
-        lines = read_rules(rules)
+        lines = read_rules(rules, state)
         targets = read_targets(target, np.array([outcome for _, outcome in lines]), state.classes)
         boxes = [[Bounds(**vars(condition)) for condition in conditions] for conditions, _ in lines]
         found = search_regions(state, regions_of(state, boxes), targets, _levels(state, targets), limits, options)
