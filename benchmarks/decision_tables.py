@@ -8,7 +8,7 @@ categories, correlations and missing values as the tables of the same names do. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +180,10 @@ TABLES: dict[str, Callable[[str | None], DecisionTable]] = {
     "compas": lambda data: _published("compas", *load_compas(data), 1),
     "telco-like": lambda data: telco_like(N_DRAWN, 0),
     "credit-like": lambda data: credit_like(N_DRAWN, 0),
+    # Other draws of the same laws, for what was chosen on the first ones.
+    "adult-like, other draw": lambda data: replace(adult_like(N_DRAWN, 1), name="adult-like, other draw"),
+    "credit-like, other draw": lambda data: replace(credit_like(N_DRAWN, 1), name="credit-like, other draw"),
+    "telco-like, other draw": lambda data: replace(telco_like(N_DRAWN, 1), name="telco-like, other draw"),
     "bank": _bank,
     "nhanes": lambda data: _published("nhanes", *load_nhanes(data), True),
 }

@@ -180,12 +180,41 @@ class Oracle:
         size, sdp = min(near)
         return size, -sdp
 
-    def reason_set(self, x, outcome, sets):
-        """The smallest set whose variables add most alone: it holds the reasons. `sets` has the surest first."""
+    def reason_set(self, x, outcome, sets, names, mean_gains):
+        """The smallest set whose variables keep the outcome most often alone: it holds the reasons.
+
+        `sets` has the surest first; `mean_gains` has what `mean_gain` returns for each variable.
+        """
         smallest = [S for S in sets if len(S) == min(map(len, sets))]
-        nothing = self.sdp(x, (), outcome)
-        gains = [sorted((self.sdp(x, (v,), outcome) - nothing for v in S), reverse=True) for S in smallest]
-        return smallest[gains.index(max(gains))]
+        alone = {v: self._alone(x, v, outcome) for S in smallest for v in S}
+        order = []
+        while len(order) < len(alone):
+            left = [v for v in alone if v not in order]
+            equal = self._equal_to_the_best({v: alone[v] for v in left})
+            equal = self._equal_to_the_best({v: mean_gains[v] for v in equal})
+            order.append(min(equal, key=lambda v: names[v]))
+        places = [sorted(order.index(v) for v in S) for S in smallest]
+        return smallest[places.index(min(places))]
+
+    def _alone(self, x, v, outcome):
+        """The SDP of one variable, and the variance of a share of as many rows, with one row more of each kind."""
+        sdp, n = self.sdp(x, (v,), outcome), 1 / self.squared_weights(x, (v,))
+        share = (n * sdp + 1) / (n + 2)
+        return sdp, share * (1 - share) / n
+
+    def mean_gain(self, v, predictions, n_averaged=256):
+        """What a variable adds to the empty set on average over rows of the table, and the variance of the mean."""
+        n = min(n_averaged, len(self.X))
+        rows = [i * len(self.X) // n for i in range(n)]
+        gains = [self.sdp(self.X[i], (v,), predictions[i]) - self.sdp(self.X[i], (), predictions[i]) for i in rows]
+        mean = sum(gains) / n
+        return mean, sum((gain - mean) ** 2 for gain in gains) / n**2
+
+    @staticmethod
+    def _equal_to_the_best(estimates):
+        """Those within one standard error of the difference."""
+        best, its_variance = max(estimates.values())
+        return [v for v, (mean, variance) in estimates.items() if (best - mean) ** 2 <= its_variance + variance]
 
     def reason_order(self, x, outcome, best, sets, names):
         """The variables of a set with what is lost without them, in the order in which they are reasons."""

@@ -26,6 +26,8 @@ PLACEHOLDERS = ("value", "bound")
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 # Categories that a bound lists before it only counts them.
 N_LISTED = 5
+# Unknown variables that a message names.
+MAX_NAMED = 20
 ANY_VALUE = "any value"
 
 
@@ -277,7 +279,9 @@ class CodeBook:
         unknown = [name for name in self.variables if name not in columns_of]
         if unknown:
             near = did_you_mean(unknown[0], columns_of)
-            raise ValueError(f"The code book names variables that the explainer does not have: {unknown[:20]}.{near}")
+            more = f" and {len(unknown) - MAX_NAMED:,} more" if len(unknown) > MAX_NAMED else ""
+            names = unknown[:MAX_NAMED]
+            raise ValueError(f"The code book names variables that the explainer does not have: {names}{more}.{near}")
         for line in self.lines:
             columns = columns_of[line.variable]
             is_plain = len(columns) == 1 and columns[0].part is None

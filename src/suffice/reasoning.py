@@ -63,11 +63,11 @@ class ReasonedForest(ChangeableForest):
     ) -> Reasons:
         """Find the reasons of each row's outcome, or refuse them where they would not be true.
 
-        The reasons are the variables of one of the row's smallest sufficient sets, the one whose variables add most
-        alone; the variable without which most is lost comes first: docs/method.md, section 8. A row is refused if the
-        forest does not give its outcome, if it has no sufficient set or needs no variable at all, if the outcome rests
-        on a protected variable, if the model does not use a variable of the set, or if the code book has no line for a
-        value.
+        The reasons are the variables of one of the row's smallest sufficient sets, the one whose variables keep the
+        outcome most often alone; the variable without which most is lost comes first: docs/method.md, section 8. A row
+        is refused if the forest does not give its outcome, if it has no sufficient set or needs no variable at all, if
+        the outcome rests on a protected variable, if the model does not use a variable of the set, or if the code book
+        has no line for a value.
 
         Parameters
         ----------

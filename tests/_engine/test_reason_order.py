@@ -8,7 +8,7 @@ import pytest
 from oracle import Oracle, trees_of
 from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
 
-from suffice._engine.reason_order import choose_sets, losses_of_sets, rank_by_loss
+from suffice._engine.reason_order import Estimate, choose_sets, losses_of_sets, rank_alone, rank_by_loss
 from suffice._engine.search import find_sufficient_sets
 
 NAMES = ["delta", "alpha", "gamma", "beta", "epsilon"]
@@ -35,7 +35,12 @@ def test_the_set_its_losses_and_their_order_equal_the_oracle(explainer):
     losses = losses_of_sets(state, matrix, outcomes, sets, chosen)
     y = CLASSES if state.classes is not None else NUMBERS
     oracle = Oracle(trees_of(explainer.forest_), X, y, explainer.min_node_size_)
-    n_several = n_not_best = 0
+    of_training = state.outcomes(state.forest.X, state.predict(state.forest.X))
+    predicted = of_training.values.tolist()
+    if of_training.intervals is not None:
+        predicted = [tuple(interval) for interval in of_training.intervals.tolist()]
+    mean_gains = [oracle.mean_gain(v, predicted) for v in range(X.shape[1])]
+    n_several = n_not_best = n_not_largest = 0
     for i in range(40):
         n_sets = sets.n_by_row()[i]
         if not n_sets:
@@ -44,7 +49,7 @@ def test_the_set_its_losses_and_their_order_equal_the_oracle(explainer):
         of_row = [S for row, S in sets.by_row() if row == i]
         interval = outcomes.intervals
         outcome = outcomes.values[i] if interval is None else tuple(interval[i].tolist())
-        best = oracle.reason_set(matrix[i], outcome, of_row)
+        best = oracle.reason_set(matrix[i], outcome, of_row, state.variables.names, mean_gains)
         assert sets.members(sets.masks[chosen[i]]) == best
         expected = oracle.reason_order(matrix[i], outcome, best, of_row, NAMES)
         named = {NAMES[v]: loss for v, loss in losses[i].items()}
@@ -54,8 +59,12 @@ def test_the_set_its_losses_and_their_order_equal_the_oracle(explainer):
             assert named[name] == pytest.approx(float(loss), abs=1e-12)
         n_several += len(expected) > 1
         n_not_best += best != of_row[0]
+        alone = [-oracle.sdp(matrix[i], (v,), outcome) for v in range(X.shape[1])]
+        smallest = [S for S in of_row if len(S) == len(best)]
+        n_not_largest += best != min(smallest, key=lambda S: sorted(alone[v] for v in S))
     assert n_several > 5
     assert n_not_best > 0
+    assert n_not_largest > 0  # a tie within the error, which the average has decided
 
 
 def test_the_same_bits_for_any_number_of_threads(explainer):
@@ -65,6 +74,29 @@ def test_the_same_bits_for_any_number_of_threads(explainer):
         chosen = choose_sets(*found)
         answers.append((chosen, losses_of_sets(*found, chosen)))
     assert answers[0] == answers[1]
+
+
+def near(value, error=0.01):
+    return Estimate(value, error**2)
+
+
+def test_within_one_standard_error_the_average_decides_and_then_the_name():
+    names, averages = ["d", "c", "b", "a"], [near(0.3), near(0.2), near(0.1), near(0.09)]
+
+    def rank(*values):
+        return rank_alone(dict(enumerate(map(near, values))), averages.__getitem__, names)
+
+    assert rank(0.5, 0.6, 0.7, 0.8) == [3, 2, 1, 0]  # the values are apart
+    assert rank(0.8, 0.8, 0.5, 0.5) == [0, 1, 3, 2]  # equal ones: by the average, then by the name
+    assert rank(0.79, 0.8, 0.51, 0.5) == [0, 1, 3, 2]  # as good as equal
+    assert rank(0.78, 0.8, 0.52, 0.5) == [1, 0, 2, 3]  # more than 0.014 apart
+    # What is equal to the best comes first, even if it is not equal to what comes next.
+    assert rank(0.79, 0.80, 0.785, 0.7) == [0, 1, 2, 3]
+
+
+def test_the_average_is_not_asked_for_where_values_are_apart():
+    assert rank_alone({0: near(0.5), 1: near(0.8)}, None, ["a", "b"]) == [1, 0]
+    assert rank_alone({0: near(0.5)}, None, ["a"]) == [0]
 
 
 def test_ties_are_decided_by_the_lxi_and_then_by_the_name():

@@ -159,6 +159,11 @@ class Fitted:
         return tuple(self.variables.names[v] for v in self.candidates)
 
     @cached_property
+    def mean_gains(self) -> dict[int, Any]:
+        """What variables add alone on average over training rows, for those that ``reason_order`` has asked for."""
+        return {}
+
+    @cached_property
     def _column_names(self) -> list[str]:
         return [column.name for column in self.encoding.columns]
 

@@ -81,6 +81,23 @@ FormulasOption = Annotated[
 LimitOption = Annotated[
     int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")
 ]
+CodesOption = Annotated[
+    str | None,
+    typer.Option("--codes", metavar="FILE", help="The code book: CSV or JSON. By default the variables are the codes."),
+]
+AdverseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--adverse",
+        metavar="OUTCOMES",
+        help="The outcomes that need reasons: a class, classes as A,B, 'not A', or numbers as '<=500', '>=200' or "
+        "'200..250'. By default all.",
+    ),
+]
+ProtectedOption = Annotated[
+    str | None,
+    typer.Option("--protected", metavar="NAMES", help="Variables on which no decision must rest, as A,B,C."),
+]
 
 
 def read_candidates(text: str | None) -> dict[str, Any]:

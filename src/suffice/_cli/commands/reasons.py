@@ -10,7 +10,9 @@ import typer
 from suffice._cli.commands.change import read_names, read_target
 from suffice._cli.commands.explain import BATCH, N_SHOWN
 from suffice._cli.commands.options import (
+    AdverseOption,
     CandidatesOption,
+    CodesOption,
     ConfidenceOption,
     ExplainerArgument,
     IdOption,
@@ -19,6 +21,7 @@ from suffice._cli.commands.options import (
     LevelsOption,
     LimitOption,
     PiOption,
+    ProtectedOption,
     RowsArgument,
     UnseenOption,
     changed_settings,
@@ -42,10 +45,6 @@ EXAMPLES = (
 )
 REFUSED = 4  # the exit code
 
-CodesOption = Annotated[
-    str | None,
-    typer.Option("--codes", metavar="FILE", help="The code book: CSV or JSON. By default the variables are the codes."),
-]
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -70,20 +69,9 @@ def reasons(
     explainer: ExplainerArgument,
     rows: RowsArgument,
     codes: CodesOption = None,
-    adverse: Annotated[
-        str | None,
-        typer.Option(
-            "--adverse",
-            metavar="OUTCOMES",
-            help="The outcomes that need reasons: a class, classes as A,B, 'not A', or numbers as '<=500', '>=200' or "
-            "'200..250'. By default all.",
-        ),
-    ] = None,
+    adverse: AdverseOption = None,
     n: Annotated[int, typer.Option("--reasons", min=1, metavar="N", help="How many reasons a row gets at most.")] = 4,
-    protected: Annotated[
-        str | None,
-        typer.Option("--protected", metavar="NAMES", help="Variables on which no decision must rest, as A,B,C."),
-    ] = None,
+    protected: ProtectedOption = None,
     target: Annotated[
         str | None,
         typer.Option(

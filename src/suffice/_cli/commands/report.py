@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice._cli.commands.change import read_names, read_target
 from suffice._cli.commands.options import (
+    AdverseOption,
     CandidatesOption,
     CheckOption,
+    CodesOption,
     ConfidenceOption,
     ExplainerArgument,
     IdOption,
@@ -19,6 +22,7 @@ from suffice._cli.commands.options import (
     LimitOption,
     ObservedOption,
     PiOption,
+    ProtectedOption,
     RowsArgument,
     RulesOption,
     SetsOption,
@@ -29,11 +33,16 @@ from suffice._cli.printing import note
 from suffice.words import counted
 
 if TYPE_CHECKING:
+    from suffice._cli.questions import Question
     from suffice.explanations import Explanations
+    from suffice.reasons import Reasons
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice report bikes.suffice today.csv -o today.html[/]\n\n"
-    '[cyan]suffice report loans.suffice new.parquet -o loans.html --title "Loans of May"[/]'
+    '[cyan]suffice report loans.suffice new.parquet -o loans.html --title "Loans of May"[/]\n\n'
+    "[cyan]suffice report loans.suffice new.csv --adverse bad --codes codes.csv -o loans.html[/]\n\n"
+    "With [bold]--adverse[/], [bold]--codes[/] or [bold]--protected[/] the page has the reasons of each row, as "
+    "[bold]suffice reasons[/] gives them."
 )
 
 
@@ -47,6 +56,9 @@ def report(
     n_rows: LimitOption = None,
     target: ObservedOption = None,
     ids: IdOption = None,
+    adverse: AdverseOption = None,
+    codes: CodesOption = None,
+    protected: ProtectedOption = None,
     sets: SetsOption = "all",
     rules: RulesOption = "minimal",
     check: CheckOption = "rows",
@@ -77,13 +89,38 @@ def report(
         rules=None if rules == "none" else rules,
         check=check,
     )
+    # What is wrong with the code book is said before anything runs.
+    reasons_options = _reasons_options(question, adverse, codes, protected)
     explanations = explain_whole(question).explanations
-    write_report(explanations, output, title)
+    reasons = None
+    if reasons_options is not None:
+        part = question.part(question.read(0, question.end))
+        reasons = question.explainer.reasons(part.X, part.y, ids=part.ids, progress=False, **reasons_options)
+    write_report(explanations, output, title, reasons)
     place = "standard output" if output == STDIO else output
     note(f"{counted(len(explanations), 'row')} explained, written to {place}.")
 
 
-def write_report(explanations: Explanations, output: str, title: str | None) -> None:
+def _reasons_options(
+    question: Question, adverse: str | None, codes: str | None, protected: str | None
+) -> dict[str, Any] | None:
+    """Read the options of reasons; None if the page needs none."""
+    if adverse is None and codes is None and protected is None:
+        return None
+    from suffice.code_book import CodeBook
+
+    explainer = question.explainer
+    is_class = explainer.task_ == "classification"
+    options: dict[str, Any] = {
+        "adverse": None if adverse is None else read_target(adverse, is_class, explainer, "--adverse"),
+        "codes": None if codes is None else CodeBook.read(codes),
+        "protected": read_names(protected),
+    }
+    explainer.reasons(question.empty(), progress=False, **options)
+    return options
+
+
+def write_report(explanations: Explanations, output: str, title: str | None, reasons: Reasons | None = None) -> None:
     """Write the page.
 
     Parameters
@@ -94,6 +131,8 @@ def write_report(explanations: Explanations, output: str, title: str | None) -> 
         The path, or "-" for standard output.
     title : str or None
         The title of the page; None for the usual one.
+    reasons : Reasons, default=None
+        The reasons of the same rows, if the page is to state them.
     """
     import tempfile
 
@@ -101,9 +140,9 @@ def write_report(explanations: Explanations, output: str, title: str | None) -> 
     from suffice._io.sources import STDIO
 
     if output != STDIO:
-        explanations.report(output, title=title)
+        explanations.report(output, title=title, reasons=reasons)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        explanations.report(path, title=title)
+        explanations.report(path, title=title, reasons=reasons)
         write_bytes(path.read_bytes(), output)
