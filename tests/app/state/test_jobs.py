@@ -3,6 +3,7 @@ import time
 
 import polars as pl
 import pytest
+from processes import wait_for
 
 from suffice.app.state.jobs import N_JOBS, N_RUNNING, Cancelled, Job, Jobs
 
@@ -73,4 +74,17 @@ def test_only_finished_jobs_are_dropped():
     assert jobs.get(names[-1]).result == "result"
     assert jobs.get(last) is not None
     assert jobs.get(None) is None
+    gate.set()
+
+
+def test_refused_jobs_leave_the_results_of_others():
+    """In a soak with 592 fits, 47 were forgotten before their pages could show them."""
+    jobs, gate = Jobs(), threading.Event()
+    done = jobs.start(Job(""), lambda job: "result")
+    wait_for(lambda: jobs.get(done).state == "done")
+    for _ in range(N_RUNNING):
+        jobs.start(Job(""), lambda job: gate.wait(120))
+    refused = [jobs.start(Job(""), lambda job: None) for _ in range(3 * N_JOBS)]
+    assert jobs.get(done).result == "result"
+    assert [jobs.get(name) is not None for name in refused] == [False] * (2 * N_JOBS) + [True] * N_JOBS
     gate.set()

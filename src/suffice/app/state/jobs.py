@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from suffice.app.words import in_words
 
-N_JOBS = 12  # finished jobs whose results are kept
+N_JOBS = 12  # finished jobs whose results are kept, and refused ones
 N_RUNNING = 8  # jobs that run at the same time
 
 
@@ -37,6 +37,7 @@ class Job:
         self.done = 0
         self.state: Literal["running", "done", "cancelled", "failed"] = "running"
         self.message = ""
+        self.is_refused = False
         self.result: Any = None
         self._begin = time.monotonic()
         self._cancel = threading.Event()
@@ -116,9 +117,12 @@ class Jobs:
         with self._lock:
             is_full = sum(one.state == "running" for one in self._jobs.values()) >= N_RUNNING
             if is_full:
+                job.is_refused = True
                 job.message, job.state = f"{N_RUNNING} jobs are running already: wait until one of them ends.", "failed"
             self._jobs[name] = job
-            for old in list(self._jobs)[:-N_JOBS]:
+            # Each kind by itself: many refused jobs must not push out a result that nobody has looked at yet.
+            of_kind = [one for one in self._jobs if self._jobs[one].is_refused == is_full]
+            for old in of_kind[:-N_JOBS]:
                 if self._jobs[old].state != "running":
                     del self._jobs[old]
         if not is_full:
