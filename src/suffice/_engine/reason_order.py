@@ -23,8 +23,8 @@ from suffice._table.variables import VariableSet
 N_DIGITS = 12
 # Training rows over which it is averaged what a variable adds alone.
 N_AVERAGED = 256
-# Two numbers whose distance is at most this many standard errors count as equal. None of 1, 2 and 3 keeps reasons best on
-# all tables: python -m benchmarks.reason_stability orders
+# Two numbers whose distance is at most this many standard errors count as equal. None of 1, 2 and 3 keeps reasons best
+# on all tables: python -m benchmarks.reason_stability orders
 N_ERRORS = 1.0
 
 
