@@ -94,7 +94,7 @@ def test_a_list_of_rules_gets_a_table(explainer):
 
 
 def test_a_query_over_columns_is_a_region(explainer):
-    """Of a region like that of a rule, the same change is found."""
+    """Its text is that of a rule with these conditions, and mistakes in it are named."""
     [change] = explainer.what_if_rules({"income": (None, 25), "account": ["some", "much"]}, pi=0.8)
     assert (change.outcome, change.wanted) == ("bad", "good")
     assert change.rule_text == "income <= 25 AND account in {much, some}"
