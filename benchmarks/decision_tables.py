@@ -187,3 +187,12 @@ TABLES: dict[str, Callable[[str | None], DecisionTable]] = {
     "bank": _bank,
     "nhanes": lambda data: _published("nhanes", *load_nhanes(data), True),
 }
+LAWS = {"adult-like": adult_like, "telco-like": telco_like, "credit-like": credit_like}
+
+
+def _third_draw(law: str) -> Callable[[str | None], DecisionTable]:
+    return lambda data: replace(LAWS[law](N_DRAWN, 2), name=f"{law}, third draw")
+
+
+# For what was looked at on the other draws as well.
+TABLES |= {f"{law}, third draw": _third_draw(law) for law in LAWS}

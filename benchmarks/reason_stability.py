@@ -16,7 +16,7 @@ all reasons the same; and the share without reasons after the change (refused).
 
 ``orders`` compares ways to choose and to order reasons (``benchmarks.reason_orders``). ``tables`` and ``forests`` print
 the reasons of the package beside SHAP's top four. ``causes`` counts what has happened where the first reason is another
-one. The order was chosen on the last five tables; the others, which come first, were looked at afterwards.
+one. The order was chosen on the last five tables, with a look at the other draws; the third draws were used afterwards.
 
 SHAP has two readings. *paths* uses the trees alone (shap.TreeExplainer(model)), so that it cannot change while the
 model does not. *table* compares with 100 rows of the training table, which a bootstrap sample changes.
@@ -47,7 +47,8 @@ from suffice._table.noisy_rows import noise_of_columns, noisy_copies
 
 CHOSEN_ON = ("adult-like", "telco-like", "credit-like", "german credit", "compas")
 OTHER_DRAWS = tuple(f"{law}, other draw" for law in ("adult-like", "telco-like", "credit-like"))
-OTHERS = (*OTHER_DRAWS, "nhanes", "attrition", "bank")
+THIRD_DRAWS = tuple(f"{law}, third draw" for law in ("adult-like", "telco-like", "credit-like"))
+OTHERS = (*THIRD_DRAWS, *OTHER_DRAWS, "nhanes", "attrition", "bank")
 KINDS = ("seed", "bootstrap", "model", "refit", "noise")
 KINDS_OF_FORESTS = ("seed", "bootstrap", "noise")
 N_TRAIN, SCALE = 1500, 0.05
