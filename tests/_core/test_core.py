@@ -345,7 +345,8 @@ def test_the_stub_has_the_arguments_of_the_core_and_all_are_keywords():
     signatures = signatures_of_the_core()
     assert declared == {name: re.findall(r"(?:^|, )(\w+): ", line) for name, line in signatures.items()}
     assert all(line == "" or line.startswith("*, ") for line in signatures.values())
-    assert max(len(names) for names in declared.values()) <= 8
+    # More belong into a class of options, which may have as many as there are.
+    assert max(len(names) for name, names in declared.items() if not name.endswith("Options.__init__")) <= 8
 
 
 def test_rows_keep_their_arrays_alive():
