@@ -46,10 +46,10 @@ def read_json(text: str, name: str, kind: str, limit: str = TABLE_VARIABLE) -> p
             frame = pl.read_json(data, infer_schema_length=None)
         else:
             frame = pl.read_ndjson(data, infer_schema_length=None)
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, RuntimeError) as error:  # RuntimeError: polars 1.4
         if kind == "jsonl":
             _raise_for_bad_line(text, name)
-        raise
+        raise pl.exceptions.ComputeError(str(error)) from error
     return _parse_dates(frame)
 
 
