@@ -109,11 +109,13 @@ experiments: .venv-experiments/installed .venv-alibi/installed
 experiments-quick: .venv-experiments/installed
 	.venv-experiments/bin/python -m experiments --quick
 
-# Old releases warn about newer releases of what they use themselves, so deprecations are no errors here. The slow tests,
-# the experiments and the benchmarks are left out: they test nothing more about the versions.
+# Old releases warn about newer releases of what they use themselves, so deprecations are no errors here, nor are the
+# connections that an old PySpark leaves open. The slow tests, the experiments and the benchmarks are left out: they test
+# nothing more about the versions.
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest --numprocesses auto --dist worksteal -m "not slow" -W default::DeprecationWarning \
-	  -W default::FutureWarning --ignore tests/experiments --ignore tests/benchmarks tests
+	  -W default::FutureWarning -W default::ResourceWarning -W default::pytest.PytestUnraisableExceptionWarning \
+	  --ignore tests/experiments --ignore tests/benchmarks tests
 
 # For Linux. The platform tag follows from the newest symbols of glibc and libstdc++ that this machine's compiler uses;
 # the wheels of a release are built in the manylinux images (.github/workflows/wheels.yml), which have older ones.
