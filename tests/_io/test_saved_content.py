@@ -25,21 +25,57 @@ def draw_often(header, arrays, n=2**27):
     arrays["n_drawn"][0, 0] = n
 
 
+def name_categories(header):
+    [column] = [one for one in header["columns"] if one["name"] == "weather"]
+    column["labels"] = [[letter * 10**6] for letter in "abc"]
+    return header
+
+
+def repeat_rows(header, arrays, n=10):
+    for name in ("X", "y_rank", "out_of_bag"):
+        arrays[name] = np.concatenate([arrays[name]] * n)
+    arrays["n_drawn"] = np.tile(arrays["n_drawn"], n)
+    arrays["n_rows"] *= n
+
+
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
         (draw_often, "rows of its trees"),
         (lambda header, arrays: draw_often(header, arrays, 2**32 - 1), "rows of its trees"),
-        (lambda header, arrays: header.update(classes_type="<U200000000"), "its classes"),
+        (lambda header, arrays: header.update(classes=["a" * 10**7, "b"], classes_type="<U10000000"), "its classes"),
+        (lambda header, arrays: repeat_rows(name_categories(header), arrays), "the categories of 'weather'"),
     ],
-    ids=["2^27 rows", "2^32 rows", "long labels"],
+    ids=["2^27 rows", "2^32 rows", "long classes", "long categories"],
 )
 def test_small_files_do_not_make_gigabytes(change, kind):
-    """A file of 8,858 bytes whose tree drew a row 2^27 times took 2.2 GB; a type of long strings more than there is."""
+    """A file of 8,858 bytes whose tree drew a row 2^27 times took 2.2 GB.
+
+    A class or a category with a long name is repeated in every row that is explained or shown.
+    """
     content = forge(change)
-    assert len(content) < 20_000
+    assert len(content) < 11 * 10**6
     with pytest.raises(ValueError, match=rf"not a valid suffice file: it would take .* for the {kind}|for {kind}"):
         from_bytes(content)
+
+
+@pytest.mark.parametrize("width", [20_000_000, 200_000_000])
+def test_a_type_of_long_strings_takes_no_more_than_its_labels(width):
+    """The type `<U200000000` took more memory than there is; each row that was explained had a label of this type."""
+    explainer = from_bytes(forge(lambda header, arrays: header.update(classes_type=f"<U{width}")))
+    assert explainer.classes_.tolist() == ["early", "late"]
+    assert explainer.classes_.itemsize == 20
+
+
+def test_labels_of_rows_that_are_set_aside_count():
+    """So that a file with few labels and many such rows is refused before it takes gigabytes."""
+    number, header, arrays = take_apart(honest())
+    arrays["set_aside_X"] = np.concatenate([arrays["X"]] * 100)
+    arrays["set_aside_y"] = np.zeros(len(arrays["set_aside_X"]))
+    assert from_bytes(put_together(number, header, arrays)).fitted_.set_aside.outcomes[0] == "early"
+    header.update(classes=["a" * 10**5, "b"], classes_type="<U100000")
+    with pytest.raises(ValueError, match="for the classes of its set-aside rows"):
+        from_bytes(put_together(number, header, arrays))
 
 
 def test_the_limit_is_an_argument_and_an_environment_variable(tmp_path, monkeypatch):

@@ -41,6 +41,7 @@ from suffice._io.saved_content import (
 from suffice._io.saved_parts import (
     NODE_TYPES,
     check_matrix,
+    count_text,
     read_classes,
     read_counts,
     read_drawn,
@@ -311,11 +312,12 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     encoding = read_encoding(header)
     X = reader.read("X", "<f4", None, len(encoding.columns))
     y_values, y_rank = read_outcomes(reader, header, len(X))
-    classes = read_classes(header, len(y_values), reader.memory)
+    classes = read_classes(header, len(y_values), len(X), reader.memory)
     n_classes = None if classes is None else len(classes)
     check_task_settings(settings, header["task"])
     trees = read_forest(header, reader, len(X), n_classes)
     check_matrix(X, encoding, trees.takes_missing)
+    count_text(X, encoding, reader.memory)
     variables, candidates = read_variables(header, encoding)
     if settings.min_size > len(candidates):
         raise ValueError(f"`min_size` is {settings.min_size}, but it has only {len(candidates)} candidates")

@@ -23,6 +23,23 @@ LIMIT_VARIABLE = "SUFFICE_MAX_BYTES"
 # A saved explainer takes about 5 to 20 times the size of its file. Small files may take this much in any case.
 LEAST_LIMIT = 256 * 2**20
 TIMES_SIZE = 64
+HOW_TO_RAISE = f"set {LIMIT_VARIABLE}, or load it with `max_bytes`"
+
+
+def saved_limit(n_file: int) -> int:
+    """Return how much memory a saved explainer may take, if nothing else is said.
+
+    Parameters
+    ----------
+    n_file : int
+        The size of the file in bytes.
+
+    Returns
+    -------
+    int
+        The environment variable SUFFICE_MAX_BYTES or, without it, 64 times the size, and 256 MiB at least.
+    """
+    return memory_limit(LIMIT_VARIABLE, max(LEAST_LIMIT, TIMES_SIZE * n_file))
 
 
 class Memory:
@@ -33,13 +50,11 @@ class Memory:
     n_file : int
         The size of the file in bytes.
     max_bytes : int or None, default=None
-        The limit; None takes the environment variable SUFFICE_MAX_BYTES or, without it, 64 times the size of the file,
-        and 256 MiB at least.
+        The limit; None takes that of `saved_limit`.
     """
 
     def __init__(self, n_file: int, max_bytes: int | None = None) -> None:
-        default = max(LEAST_LIMIT, TIMES_SIZE * n_file)
-        self._limit = memory_limit(LIMIT_VARIABLE, default) if max_bytes is None else max_bytes
+        self._limit = saved_limit(n_file) if max_bytes is None else max_bytes
         self._used = 0
 
     def take(self, n_bytes: int, what: str) -> None:
@@ -56,8 +71,7 @@ class Memory:
         if self._used > self._limit:
             raise ValueError(
                 f"it would take {self._used:,} bytes of memory, of which {n_bytes:,} for {what}, and the limit is "
-                f"{self._limit:,}. If you trust the file, raise the limit: set {LIMIT_VARIABLE}, or load it with "
-                "`max_bytes`"
+                f"{self._limit:,}. If you trust the file, raise the limit: {HOW_TO_RAISE}"
             )
 
 

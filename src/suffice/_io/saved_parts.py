@@ -146,7 +146,27 @@ def check_matrix(X: NDArray[np.float32], encoding: Encoding, takes_missing: bool
             raise ValueError(f"its table leaves the range of {column.name!r}")
 
 
-def read_classes(header: dict[str, Any], n_classes: int, memory: Memory) -> NDArray[Any] | None:
+def count_text(X: NDArray[np.float32], encoding: Encoding, memory: Memory) -> None:
+    """Count the memory of a table whose rows have the names of their categories, as the app shows it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns), float32
+        The table, as `check_matrix` wants it.
+    encoding : Encoding
+        Its columns.
+    memory : Memory
+        How much memory it may take.
+    """
+    for c, column in enumerate(encoding.columns):
+        if column.kind == "category":
+            codes = X[:, c]
+            counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(column.labels))
+            lengths = [max(len(str(label)) for label in labels) for labels in column.labels]
+            memory.take(int(counts @ np.array(lengths, dtype=np.int64)), f"the categories of {column.name[:100]!r}")
+
+
+def read_classes(header: dict[str, Any], n_classes: int, n_rows: int, memory: Memory) -> NDArray[Any] | None:
     """Read the labels of a classification.
 
     Parameters
@@ -155,8 +175,10 @@ def read_classes(header: dict[str, Any], n_classes: int, memory: Memory) -> NDAr
         The header of the file.
     n_classes : int
         How many labels there must be.
+    n_rows : int
+        How many training rows there are.
     memory : Memory
-        How much memory they may take.
+        How much memory they may take, as labels of all rows too.
 
     Returns
     -------
@@ -173,9 +195,13 @@ def read_classes(header: dict[str, Any], n_classes: int, memory: Memory) -> NDAr
         raise ValueError("its classes cannot be read")
     if not all(isinstance(v, types) and (kind.kind == "b") == isinstance(v, bool) for v in labels):
         raise ValueError("its classes cannot be read: one of them has another type")
-    if kind.kind == "U" and max(map(len, labels)) * 4 > kind.itemsize:
-        raise ValueError("its classes cannot be read: one of them is too long")
-    memory.take(n_classes * kind.itemsize, "its classes")
+    if kind.kind == "U":
+        longest = max(map(len, labels))
+        if 4 * longest > kind.itemsize:
+            raise ValueError("its classes cannot be read: one of them is too long")
+        # Wider than its labels the type would only take memory, for the label of each row that is explained.
+        kind = np.dtype(f"<U{max(longest, 1)}")
+    memory.take((n_classes + n_rows) * kind.itemsize, "its classes")
     classes = np.array(labels, dtype=kind)
     if not np.all(classes[:-1] < classes[1:]):
         raise ValueError("its classes are not in order")
@@ -358,6 +384,7 @@ def read_set_aside(reader: Reader, encoding: Encoding, classes: NDArray[Any] | N
         return SetAside(X, numbers)
     if not np.all(np.isin(numbers, np.arange(len(classes)))):
         raise ValueError("the outcomes of its set-aside rows are none of its classes")
+    reader.memory.take(len(X) * classes.itemsize, "the classes of its set-aside rows")
     return SetAside(X, classes[numbers.astype(np.intp)])
 
 

@@ -10,6 +10,7 @@ import pytest
 from app_client import BAD_FILES, as_upload
 
 from suffice._io.limits import UPLOAD_VARIABLE
+from suffice._io.saved_content import LIMIT_VARIABLE
 from suffice.app.state import uploads
 from suffice.app.state.uploads import read_upload
 
@@ -52,3 +53,16 @@ def test_good_uploads_are_read(mixed, tmp_path):
     assert loaded.candidates_ == mixed.explainer.candidates_
     with pytest.raises(ValueError, match="did not arrive whole"):
         read_upload("data:text/csv;base64,%%%", "x.csv")
+
+
+def test_the_memory_of_an_uploaded_explainer_is_limited_like_that_of_a_table(mixed, tmp_path, monkeypatch):
+    """It stays in the memory of the app, and a file of 200 MiB might take 64 times as much."""
+    mixed.explainer.save(tmp_path / "e.suffice")
+    content = as_upload((tmp_path / "e.suffice").read_bytes())
+    monkeypatch.setenv(UPLOAD_VARIABLE, "50K")
+    with pytest.raises(ValueError, match=r"the limit is 51,200\. .* set SUFFICE_MAX_UPLOAD, or start the app with"):
+        read_upload(content, "e.suffice")
+    monkeypatch.setenv(UPLOAD_VARIABLE, "1G")
+    monkeypatch.setenv(LIMIT_VARIABLE, "50K")
+    with pytest.raises(ValueError, match=r"the limit is 51,200\. .* set SUFFICE_MAX_BYTES, or load it with"):
+        read_upload(content, "e.suffice")

@@ -11,7 +11,7 @@ from typing import Any
 
 from suffice._io.apart import run_apart
 from suffice._io.limits import UPLOAD_VARIABLE, memory_limit
-from suffice._io.saved_content import MARK
+from suffice._io.saved_content import HOW_TO_RAISE, MARK, saved_limit
 from suffice._io.sources import is_packed, unpack
 from suffice.code_book import CodeBook
 from suffice.explainer import SufficientExplainer
@@ -95,7 +95,7 @@ def read_code_book_upload(content: str, name: str) -> CodeBook:
 
 def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, list[str]]:
     if data.startswith(MARK):
-        return SufficientExplainer.load(path), []
+        return _load(path, len(data)), []
     arguments = (str(path), tuple(text_columns), UPLOAD_VARIABLE)
     max_bytes = _N_TIMES * memory_limit(UPLOAD_VARIABLE) + _FOR_THREADS
     frame, notes = run_apart("suffice._io.files:read_with_notes", *arguments, max_bytes=max_bytes)
@@ -105,3 +105,15 @@ def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, 
             "command `suffice fit`."
         )
     return frame, notes
+
+
+def _load(path: Path, n_bytes: int) -> SufficientExplainer:
+    """Load a saved explainer, which stays in the memory of the app: like that of a table, it is limited."""
+    limit = memory_limit(UPLOAD_VARIABLE)
+    if saved_limit(n_bytes) <= limit:
+        return SufficientExplainer.load(path)
+    try:
+        return SufficientExplainer.load(path, max_bytes=limit)
+    except ValueError as error:
+        how = f"set {UPLOAD_VARIABLE}, or start the app with the path of the file"
+        raise ValueError(str(error).replace(HOW_TO_RAISE, how)) from None
