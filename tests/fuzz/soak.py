@@ -51,6 +51,18 @@ WARM_UP = 0.3
 BETWEEN_KILLS = 10.0
 MAX_PAUSE = 2.0
 """Seconds between two actions of a client, at most."""
+LONG = 5.0
+"""Minutes after which everything in `EXPECTED` must have happened."""
+EXPECTED = (
+    "answers compared",
+    "bad files refused",
+    "clients killed in a request",
+    "fits",
+    "fits cancelled",
+    "lists of rules compared",
+    "processes killed",
+    "stabilities cancelled",
+)
 KILLED, FULL = "has ended (signal 9)", "jobs are running already"
 BAD_FILES = {
     "empty.csv": (b"", "is empty"),
@@ -220,13 +232,14 @@ class Client:
 
     def collect_rules(self) -> None:
         """Collect the rules of the first workspace, and compare them with those of the library."""
-        job = self._tally.timed("start of rules", self._caller.start_rules, N_RULED)
-        is_over, text, end = False, "", time.monotonic() + MAX_WORK
-        while not is_over and time.monotonic() < end:
-            time.sleep(0.3)
-            is_over, text = self._tally.timed("progress", self._caller.look_at_rules, job)
+        end = time.monotonic() + MAX_WORK
+        job, text = self._wait_for_rules(end)
+        while FULL in text and time.monotonic() < end:  # a client that gives up at once would hardly ever see a list
+            self._tally.count("lists of rules refused, eight jobs are running")
+            time.sleep(self._draw.uniform(0, MAX_PAUSE))
+            job, text = self._wait_for_rules(end)
         if KILLED in text or FULL in text:
-            self._tally.count(f"lists of rules {'killed' if KILLED in text else 'refused, eight jobs are running'}")
+            self._tally.count(f"lists of rules {'killed' if KILLED in text else 'never begun'}")
             return
         if text:
             self._tally.blame(f"rules ended with: {text}")
@@ -237,6 +250,15 @@ class Client:
         self._tally.count("lists of rules compared")
         if rules != self._tables[0].rules:
             self._tally.blame(f"rules: {rules} instead of {self._tables[0].rules}")
+
+    def _wait_for_rules(self, end: float) -> tuple[str, str]:
+        """Start to collect rules, and look until that is over. Returns the job, and what the page says."""
+        job = self._tally.timed("start of rules", self._caller.start_rules, N_RULED)
+        is_over, text = False, ""
+        while not is_over and time.monotonic() < end:
+            time.sleep(0.3)
+            is_over, text = self._tally.timed("progress", self._caller.look_at_rules, job)
+        return job, text
 
     def cancel_stability(self) -> None:
         row = self._draw.randrange(N_ROWS)
@@ -346,6 +368,8 @@ def soak(minutes: float, n_clients: int, fault: str | None = None) -> tuple[Tall
             figures = _run(app, tables, tally, minutes, n_clients)
         finally:
             app.stop()
+    if minutes >= LONG:
+        blame_what_is_missing(tally)
     return tally, figures
 
 
@@ -396,6 +420,13 @@ def judge(figures: dict[str, float], tally: Tally) -> None:
     growth = figures["largest"] - figures["warm"]
     if growth > MAX_GROWTH:
         tally.blame(f"memory grew by {growth / 2**20:.0f} MiB after the warm-up")
+
+
+def blame_what_is_missing(tally: Tally) -> None:
+    """A long soak in which something never happened says nothing about it."""
+    for what in EXPECTED:
+        if not tally.counts[what]:
+            tally.blame(f"0 {what}")
 
 
 def describe(tally: Tally, figures: dict[str, float]) -> str:

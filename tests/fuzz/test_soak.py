@@ -8,7 +8,18 @@ import sys
 import pytest
 
 from fuzz import soak as soaking
-from fuzz.soak import MAX_GROWTH, MAX_NEW_FILES, Client, KnownTable, Tally, describe, judge, soak
+from fuzz.soak import (
+    EXPECTED,
+    MAX_GROWTH,
+    MAX_NEW_FILES,
+    Client,
+    KnownTable,
+    Tally,
+    blame_what_is_missing,
+    describe,
+    judge,
+    soak,
+)
 
 SETS = [[(["hour"], 0.9)]] * soaking.N_LOOKED_AT
 TABLE = KnownTable(b"", SETS, ["It is busy."] * soaking.N_LOOKED_AT, ["IF hour > 8"])
@@ -67,6 +78,8 @@ RULES = {"start_rules": "job", "look_at_rules": (True, "")}
         ("collect_rules", {**RULES, "rules": []}, "instead of"),
         ("collect_rules", {**RULES, "look_at_rules": (True, "a KeyError"), "rules": ["IF hour > 8"]}, "a KeyError"),
         ("collect_rules", {**RULES, "look_at_rules": (False, "Finding"), "rules": []}, "rules ended with: Finding"),
+        ("collect_rules", {**RULES, "look_at_rules": (True, "has ended (signal 9)")}, None),
+        ("collect_rules", {**RULES, "look_at_rules": (True, "8 jobs are running already")}, None),
         ("cancel_stability", {"start_stability": "job", "cancel_stability": (True, "Cancelled.")}, None),
         ("cancel_stability", {"start_stability": "job", "cancel_stability": (False, "")}, "went on"),
         ("send_bad_file", BAD, None),
@@ -95,6 +108,26 @@ def test_what_the_app_keeps_is_seen(change, blame):
     tally = Tally()
     judge({**figures, "new files": 3, **change}, tally)
     assert tally.wrong == [] if blame is None else blame in tally.wrong[0]
+
+
+def test_a_refused_list_of_rules_is_asked_for_again(monkeypatch):
+    """Else fifty clients hardly ever see a list, and nothing is compared."""
+    monkeypatch.setattr(soaking.time, "sleep", lambda seconds: None)
+    looks = iter([(True, "8 jobs are running already"), (True, "")])
+    client, tally = Client(0, 1, [TABLE], Tally()), Tally()
+    client._caller, client._tally = Answers(start_rules="job", rules=["IF hour > 8"]), tally
+    client._caller.look_at_rules = lambda job: next(looks)
+    client.collect_rules()
+    assert tally.counts["lists of rules compared"] == 1
+    assert tally.wrong == []
+
+
+@pytest.mark.parametrize("missing", [None, *EXPECTED])
+def test_a_long_soak_without_some_kind_of_work_fails(missing):
+    tally = Tally()
+    tally.counts.update({what: 1 for what in EXPECTED if what != missing})
+    blame_what_is_missing(tally)
+    assert tally.wrong == ([] if missing is None else [f"0 {missing}"])
 
 
 def test_an_error_of_a_client_is_seen():
