@@ -90,6 +90,12 @@ def extents(box):
     return box.get_x(), box.get_x() + box.get_width(), box.get_y(), box.get_y() + box.get_height()
 
 
+def span_of(patch):
+    """The ends of a shaded span, which is a polygon before Matplotlib 3.9 and a rectangle later."""
+    box = patch.get_path().transformed(patch.get_patch_transform()).get_extents()
+    return box.x0, box.x1
+
+
 def points(ax):
     return {collection.get_label(): np.asarray(collection.get_offsets()) for collection in ax.collections}
 

@@ -166,14 +166,15 @@ def test_threads_pickles_and_single_rows_leave_the_rules_as_they_are(numbers):
 
 def test_groups_and_missing_values_in_rules():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, size=(300, 3)).astype(float)
+    # Two large values: before version 1.8, scikit-learn does not split missing values from a single known one.
+    X = rng.integers(0, 4, size=(300, 3)).astype(float)
     X[rng.random(300) < 0.3, 0] = np.nan
     y = np.where(np.isnan(X[:, 0]), 1, (X[:, 0] > 1) * 2)
     forest = RandomForestClassifier(10, random_state=0).fit(X.astype(np.float32), y)
     explainer = SufficientExplainer(forest, groups={"pair": ["x1", "x2"]}, **PAPER).fit(X, y)
     missing, large = X[np.isnan(X[:, 0])][0], X[X[:, 0] == 2][0]
     assert [str(c) for c in explainer.rule([missing], ["x0"])[0].conditions] == ["x0 is missing"]
-    assert [str(c) for c in explainer.rule([large], ["x0"])[0].conditions] == ["x0 = 2"]
+    assert [str(c) for c in explainer.rule([large], ["x0"])[0].conditions] == ["x0 >= 2"]
     rule = explainer.rule([large], ["x0", "pair"])[0]
     assert {c.column for c in rule.conditions} <= {"x0", "x1", "x2"}
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import sklearn
 from page_blocks import BLOCK, run_page, shorten
 
 import suffice
@@ -26,6 +27,21 @@ WITH_CODE = [path for path in PAGES if BLOCK.search(path.read_text())]
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 PUBLIC_MODULES = ["plots", "spark", "dask"]
 
+NUMBER = re.compile(r"\d+\.\d+")
+# The forests of the pages are grown by newer releases; those of older ones differ in a few splits.
+HAS_SAME_FORESTS = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 8)
+
+
+def assert_same_output(printed, shown):
+    """Compare what a block prints with what its page shows, digit by digit if both have the same forests."""
+    if HAS_SAME_FORESTS:
+        assert printed == shown
+    else:
+        assert NUMBER.sub("#", printed) == NUMBER.sub("#", shown)
+        assert [float(n) for n in NUMBER.findall(printed)] == pytest.approx(
+            [float(n) for n in NUMBER.findall(shown)], rel=0.03
+        )
+
 
 def name_of(path):
     return path.relative_to(ROOT).as_posix()
@@ -41,7 +57,7 @@ def test_the_code_of_a_page_prints_what_the_page_shows(path, tmp_path, monkeypat
     for block, printed in run_page(text):
         if block["output"] is not None:
             assert printed.strip(), block["code"]
-            assert shorten(printed, block["output"]) == block["output"]
+            assert_same_output(shorten(printed, block["output"]), block["output"])
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

@@ -28,6 +28,7 @@ from drawn_plots import (
     ticks,
 )
 from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 from rare_classes import first, rare_explanations
 
 from suffice import (
@@ -308,7 +309,7 @@ def test_the_sets_of_a_row_are_columns_of_dots_under_bars():
     assert ticks(ax) == ["SDP 1.0", "0.5", "0", "a = 1", "b = 2.5", "c = rain", "d = missing"]
     held = [line for line in ax.lines if line.get_linestyle() == "-"]
     assert [(line.get_xdata()[0], list(line.get_ydata())) for line in held] == [(0, [0]), (1, [1, 2]), (2, [1, 3])]
-    bars = [patch for patch in ax.patches if patch.get_width() == pytest.approx(0.6)]
+    bars = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_width() == pytest.approx(0.6)]
     assert [-bar.get_height() / 3 for bar in bars] == pytest.approx([0.97, 0.95, 0.9])
     assert {"0.97", "0.95", "0.90", "pi = 0.9"} <= set(texts(ax))
     assert ax.get_title(loc="left") == "Outcome: busy (observed)\n3 sufficient sets"

@@ -25,6 +25,7 @@ from drawn_plots import (
     one_rule,
     points,
     ring,
+    span_of,
     texts,
     ticks,
 )
@@ -306,7 +307,7 @@ def test_the_cdf_of_a_set_is_drawn_beside_that_of_all(regression, table):
         assert line.get_drawstyle() == "steps-post"
     assert lines["outcome 100"].get_xdata() == [100.0, 100.0]
     [span] = [patch for patch in ax.patches if patch.get_label().startswith("interval")]
-    assert (span.get_x(), span.get_x() + span.get_width()) == pytest.approx((low, high))
+    assert span_of(span) == pytest.approx((low, high))
     assert ax.get_xlabel() == "count"
     assert f"SDP {regression.sdp(X[:1], ['hour', 'temp'])[0]:.2f}"[:7] in ax.get_title(loc="left")
 

@@ -202,7 +202,9 @@ class Explanation(RowSentences):
         """
         outcomes = np.asarray(outcomes)
         if self.interval is None:
-            return np.asarray(outcomes == self.outcome, dtype=bool)
+            # Before version 1.25, NumPy answers a comparison of numbers with text by a single False.
+            is_other_kind = outcomes.dtype.kind != np.asarray(self.outcome).dtype.kind
+            return np.asarray((outcomes.astype(object) if is_other_kind else outcomes) == self.outcome, dtype=bool)
         low, high = self.interval
         return np.asarray((low <= outcomes) & (outcomes <= high), dtype=bool)
 

@@ -35,14 +35,15 @@ def expected_leaf(forest, outcomes):
     return [np.mean(outcomes)]
 
 
-def leaf_of(tree, x):
-    """Go down a tree as scikit-learn predicts."""
-    i = 0
-    while tree.children_left[i] >= 0:
+def path_of(tree, x):
+    """Go down a tree as scikit-learn predicts; its own `decision_path` sends missing values elsewhere."""
+    path = [0]
+    while tree.children_left[path[-1]] >= 0:
+        i = path[-1]
         value = x[tree.feature[i]]
         goes_left = tree.missing_go_to_left[i] if np.isnan(value) else value <= tree.threshold[i]
-        i = tree.children_left[i] if goes_left else tree.children_right[i]
-    return i
+        path.append(tree.children_left[i] if goes_left else tree.children_right[i])
+    return path
 
 
 @pytest.mark.parametrize("kind", FORESTS)
@@ -56,7 +57,7 @@ def test_leaves_hold_and_predict_the_rows_that_the_finished_tree_sends_there(hol
         tree.tree_.value[is_leaf] = 1 - tree.tree_.value[is_leaf]
     mend_forest(forest, X, y)
     for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        leaves = np.array([leaf_of(tree.tree_, x) for x in X[drawn]])
+        leaves = np.array([path_of(tree.tree_, x)[-1] for x in X[drawn]])
         for leaf in np.flatnonzero(tree.tree_.children_left < 0):
             of_leaf = y[drawn][leaves == leaf]
             assert tree.tree_.weighted_n_node_samples[leaf] == len(of_leaf) > 0
@@ -70,14 +71,22 @@ def test_a_split_without_a_threshold_gets_one_and_sends_all_rows_where_it_did(ho
     tree = forest.estimators_[0].tree_
     split = np.flatnonzero(tree.feature == 0)[0]
     tree.threshold[split], tree.missing_go_to_left[split] = np.nan, missing_left
-    leaves, value = tree.apply(X), tree.value.copy()
+    leaves = tree.apply(X)
     mend_forest(forest, X, numbers)
     assert not np.isnan(tree.threshold).any()
     np.testing.assert_array_equal(tree.apply(X), leaves)
     empty = np.setdiff1d(np.flatnonzero(tree.children_left < 0), leaves)
     assert len(empty)
     assert (tree.weighted_n_node_samples[empty] == 0).all()
-    np.testing.assert_array_equal(tree.value[empty], value[empty])
+    drawn = forest.estimators_samples_[0]
+    passes = np.zeros((len(drawn), tree.node_count), dtype=bool)
+    for passes_row, x in zip(passes, X[drawn], strict=True):
+        passes_row[path_of(tree, x)] = True
+    for leaf in empty:  # the nearest ancestor with rows
+        node = leaf
+        while not passes[:, node].any():
+            [node] = np.flatnonzero((tree.children_left == node) | (tree.children_right == node))
+        np.testing.assert_allclose(tree.value[leaf, 0], np.mean(numbers[drawn][passes[:, node]]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", FORESTS)

@@ -137,7 +137,7 @@ def test_the_depth_of_a_tree_is_bounded(depth):
     """A chain of 40,000 splits overflowed the stack and ended the process."""
     with pytest.raises(ValueError, match="a tree of it is more than 20,000 splits deep"):
         from_bytes(forge(chain(depth)))
-    with pytest.raises(ValueError, match="do not fall into its leaves"):
+    with pytest.raises(ValueError, match=r"rows .*do not fall into"):
         from_bytes(forge(chain(5_000)))
 
 

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_plots import LONG, all_explanations, explainer_of_numbers, legend, mixed_table, one_rule, ticks
-from matplotlib.patches import StepPatch
+from drawn_plots import LONG, all_explanations, explainer_of_numbers, legend, mixed_table, one_rule, span_of, ticks
+from matplotlib.patches import Rectangle, StepPatch
 
 from suffice import Condition, SufficientExplainer, plots
 from suffice._show.curve_figure import find_column
@@ -54,7 +54,7 @@ def test_numbers_are_steps_with_the_row_the_level_and_the_bounds(explanations):
     assert of_set.values[own] == pytest.approx(explanation.best_set.sdp)
     assert drawn["given all variables"].values[own] == pytest.approx(explanation.sdp_of_all)
     [shade] = shades(ax)
-    assert (shade.get_x(), shade.get_x() + shade.get_width()) == (5.5, 18.5)
+    assert span_of(shade) == (5.5, 18.5)
     assert "pi = 0.9" in legend(ax)
     assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == "pi = 0.9"] == [0.9]
 
@@ -76,7 +76,7 @@ def test_without_a_sufficient_set_the_nearest_is_known():
 
 def test_categories_are_bars_and_missing_values_have_a_place(explanations):
     ax = plots.curve(explanations, 0, "weather")
-    bars = [patch for patch in ax.patches if patch.get_width() == 0.6]
+    bars = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_width() == 0.6]
     assert len(bars) == 3
     assert sorted(ticks(ax, "x")) == ["clear", "mist", "rain"]
     missing = mixed_table()[0].index[mixed_table()[0]["temp"].isna()][0]

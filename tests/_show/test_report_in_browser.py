@@ -243,7 +243,7 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
             assert percents(drawn["fills"]) == pytest.approx(percents(card["fills"]), abs=1.0)  # whole per cents
             n_drawn += len(card["bands"])
     card_page.close()
-    assert n_drawn > 5
+    assert n_drawn > 2
 
 
 def test_the_page_shows_that_a_search_ended_early(cut_short, show):

@@ -243,13 +243,15 @@ def test_categories_of_few_rows_keep_their_order_if_they_have_one():
     ],
 )
 def test_numbers_may_be_whole(values, kind):
+    with np.errstate(invalid="ignore"):  # pandas 2.2 casts infinity to an integer to see whether it is one
+        nullable = pd.DataFrame({"a": values}).convert_dtypes()
     for X in (
         {"a": np.array(values)},
         np.array(values)[:, None],
         np.array(values, dtype=np.float32)[:, None] if np.nanmax(np.abs([*values, 0])) < 1e30 else {"a": values},
         {"a": np.array(values, dtype=object)},
         pd.DataFrame({"a": values}),
-        pd.DataFrame({"a": values}).convert_dtypes(),
+        nullable,
         pl.DataFrame({"a": values}, strict=False),
     ):
         [column] = learn(X).columns

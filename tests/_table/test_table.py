@@ -52,9 +52,14 @@ def as_array(columns):
     return array
 
 
+def as_nullable(columns):
+    with np.errstate(invalid="ignore"):  # pandas 2.2 casts large numbers to integers to see whether they are whole
+        return pd.DataFrame(columns).convert_dtypes()
+
+
 READERS = {
     "pandas": lambda columns: read_columns(pd.DataFrame(columns)),
-    "pandas nullable": lambda columns: read_columns(pd.DataFrame(columns).convert_dtypes()),
+    "pandas nullable": lambda columns: read_columns(as_nullable(columns)),
     "pandas pyarrow": lambda columns: read_columns(pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)),
     "polars": lambda columns: read_columns(pl.DataFrame(columns, strict=False)),
     "pyarrow": lambda columns: read_columns(pa.table(columns)),

@@ -59,8 +59,9 @@ def grow(forest: Any, X: NDArray[np.float32], y: NDArray[Any]) -> Any:
 def mend_forest(forest: Any, X: NDArray[np.float32], y: NDArray[Any]) -> None:
     """Fill the leaves of a forest again, with the rows that the finished trees send there.
 
-    The splits stay, and so does what a leaf predicts that no row reaches. Every leaf with rows then holds and predicts
-    what the same tree would have if scikit-learn had not misplaced any.
+    The splits stay. Every leaf with rows then holds and predicts what the same tree would have if scikit-learn had not
+    misplaced any. A leaf that no row reaches predicts what the rows of its nearest ancestor with rows have, which is
+    what the cells of the projected forest give there.
 
     Parameters
     ----------
@@ -103,6 +104,27 @@ def mend_tree(nodes: Any, X: NDArray[np.float32], outcomes: NDArray[Any], n_clas
             nodes.value[leaf, 0] = np.bincount(of_leaf.astype(np.intp), minlength=n_classes) / len(of_leaf)
         else:
             nodes.value[leaf, 0] = np.mean(of_leaf)  # these releases refuse medians of tables with gaps
+    if len(filled) < np.count_nonzero(nodes.children_left < 0):
+        _fill_empty_leaves(nodes)
+
+
+def _fill_empty_leaves(nodes: Any) -> None:
+    """Let leaves without rows predict what the rows of their nearest ancestor with rows have."""
+    is_leaf = nodes.children_left < 0
+    n_rows = np.where(is_leaf, nodes.weighted_n_node_samples, 0.0)
+    sums = n_rows[:, None] * nodes.value[:, 0]
+    splits = np.flatnonzero(~is_leaf)
+    for i in splits[::-1]:  # children come after their parents
+        children = [nodes.children_left[i], nodes.children_right[i]]
+        n_rows[i], sums[i] = n_rows[children].sum(), sums[children].sum(axis=0)
+    nearest = np.arange(len(n_rows))
+    for i in splits:
+        for child in (nodes.children_left[i], nodes.children_right[i]):
+            if n_rows[child] == 0:
+                nearest[child] = nearest[i]
+    is_empty = is_leaf & (n_rows == 0)
+    of_ancestors = nearest[is_empty]
+    nodes.value[is_empty, 0] = sums[of_ancestors] / n_rows[of_ancestors, None]
 
 
 def _give_thresholds(nodes: Any) -> None:
