@@ -49,7 +49,7 @@ def demo_data() -> Iterator[DemoData]:
     """
     tumours = load_breast_cancer()
     kinds = tumours.target_names[tumours.target]
-    yield _split("Breast cancer", tumours.data, tumours.feature_names, "diagnosis", kinds, (0, 16))
+    yield _split("Breast cancer", tumours.data, tumours.feature_names, "diagnosis", kinds, (17, 16))
     patients = load_diabetes(scaled=False)
     yield _split("Diabetes progression", patients.data, PATIENT + SERUM, "progression", patients.target, (13, 5))
 

@@ -15,6 +15,6 @@ def test_the_demo(tmp_path):
     assert done.returncode == 0, done.stderr.decode()
     assert "Breast cancer\n=" in text
     assert "Diabetes progression\n=" in text
-    assert "Held-out row 0, observed: malignant" in text
+    assert "Held-out row 17, observed: malignant" in text
     assert "Report, for a browser: first.html" in text
     assert sorted(os.listdir(tmp_path)) == ["first-2.html", "first.html"]
