@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from suffice._io.files import read_table
 from suffice._io.limits import TABLE_VARIABLE, UPLOAD_VARIABLE, check_memory, format_bytes, memory_limit
 
 
@@ -46,3 +47,17 @@ def test_sizes_have_three_digits():
         "1.53 MiB",
         "250 MiB",
     ]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_each_column_of_a_text_file_counts(kind, tmp_path, monkeypatch):
+    """A line of commas became three million columns: a file of 6 MB took more than 7 GB."""
+    names = [f"c{i}" for i in range(1000)]
+    text = f"{','.join(names)}\n{','.join('1' * 1000)}\n" if kind == "csv" else str(dict.fromkeys(names, 1))
+    path = tmp_path / f"wide.{kind}"
+    path.write_text(text.replace("'", '"'))
+    monkeypatch.setenv(TABLE_VARIABLE, "5M")
+    assert read_table(str(path)).width == 1000
+    monkeypatch.setenv(TABLE_VARIABLE, "1M")
+    with pytest.raises(ValueError, match=r"would take [34]\.\d+ MiB in memory, and the limit is 1 MiB"):
+        read_table(str(path))

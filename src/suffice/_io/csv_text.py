@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
-from suffice._io.declared_sizes import TEXT
+from suffice._io.declared_sizes import COLUMN, TEXT
 from suffice._io.limits import TABLE_VARIABLE, check_memory
 from suffice._io.sources import TableFileWarning
 from suffice._table.text_columns import MISSING_TEXTS
@@ -50,11 +50,13 @@ def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = T
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     separator = _find_separator(text)
-    check_memory(len(text) + TEXT * (text.count(separator) + text.count("\n")), name, limit)
+    size = len(text) + TEXT * (text.count(separator) + text.count("\n"))
+    check_memory(size, name, limit)
     records = _records(text, separator, name)
     _, header = next(records, (0, []))
     if not header:  # only a mark of the encoding, or lines of blanks
         raise ValueError(f"{name} is empty.")
+    check_memory(size + COLUMN * len(header), name, limit)
     names = _name_columns(header, name)
     sample, is_plain = _check_records(records, names, name)
     mark = re.escape(separator)

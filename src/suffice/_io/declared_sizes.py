@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NUMBER, TEXT = 8, 16  # bytes of a value in memory; those of a text without its characters
+COLUMN = 4096  # bytes of a column of a text file while it is read, without its values
 _BLOCK = struct.Struct("<qiiq")
 _FILE_MARK, _CONTINUATION = b"ARROW1", b"\xff\xff\xff\xff"
 _MAX_DEPTH = 32  # of a header; those of the formats have 8

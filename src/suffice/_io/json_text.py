@@ -8,7 +8,7 @@ import re
 
 import polars as pl
 
-from suffice._io.declared_sizes import TEXT
+from suffice._io.declared_sizes import COLUMN, TEXT
 from suffice._io.limits import TABLE_VARIABLE, check_memory
 
 MAX_DEPTH = 64  # objects and lists within each other
@@ -39,7 +39,8 @@ def read_json(text: str, name: str, kind: str, limit: str = TABLE_VARIABLE) -> p
     polars.DataFrame
         The table. Columns in which all values are ISO dates hold dates.
     """
-    check_memory(len(text) + TEXT * _count_cells(text, name), name, limit)
+    n_cells, n_names = _count(text, name)
+    check_memory(len(text) + TEXT * n_cells + COLUMN * n_names, name, limit)
     data = io.BytesIO(text.encode())
     try:
         if kind == "json":
@@ -53,12 +54,14 @@ def read_json(text: str, name: str, kind: str, limit: str = TABLE_VARIABLE) -> p
     return _parse_dates(frame)
 
 
-def _count_cells(text: str, name: str) -> int:
-    """Return a bound on the number of cells: each object has a cell for each name in any of them."""
+def _count(text: str, name: str) -> tuple[int, int]:
+    """Return bounds on the numbers of cells and of names: each object has a cell for each name in any of them."""
     n_objects = text.count("{")
     if _NESTED.search(text) is None:
-        return n_objects * len({match[1] for match in _KEY.finditer(text)})
-    return n_objects * _count_paths(text, name) + text.count(",")
+        n_names = len({match[1] for match in _KEY.finditer(text)})
+        return n_objects * n_names, n_names
+    n_names = _count_paths(text, name)
+    return n_objects * n_names + text.count(","), n_names
 
 
 def _count_paths(text: str, name: str) -> int:
