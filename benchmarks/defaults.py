@@ -1,9 +1,9 @@
 """Why the defaults are what they are: ``python -m benchmarks.defaults --data FOLDER [PART ...]``.
 
 ``encodings`` compares ways to turn unordered categories into numbers for a forest, ``forest`` forests for the
-explainer, ``candidates`` which variables are searched, ``choosing`` over how many trees, ``sizes`` how large
-sets may be, ``support`` rules by the number of rows that they cover. All fit on one part of the rows and measure on the
-other.
+explainer, ``candidates`` which variables are searched, ``choosing`` over how many trees, ``sizes`` how large sets may
+be, ``nearest`` what is named where no set is sufficient, ``support`` rules by the number of rows that they cover. All
+fit on one part of the rows and measure on the other.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from benchmarks.candidates import candidates, choosing, support
+from benchmarks.nearest_sets import nearest
 from benchmarks.run import head
 from benchmarks.set_sizes import sizes
 from suffice import FidelityWarning, SufficientExplainer
@@ -346,6 +347,7 @@ PARTS = {
     "candidates": candidates,
     "choosing": choosing,
     "sizes": sizes,
+    "nearest": nearest,
     "support": support,
 }
 

@@ -151,34 +151,39 @@ class Oracle:
                     sdps[S] = sdp
         return sdps
 
-    def best_sdp(self, x, outcome, candidates, min_size=1, max_size=None):
-        max_size = len(candidates) if max_size is None else max_size
-        return max(
-            self.sdp(x, S, outcome) for size in range(min_size, max_size + 1) for S in combinations(candidates, size)
-        )
-
-    def row_candidates(self, x, outcome, candidates, n, n_first=0):
-        """The n candidates that are chosen at x: each is the one with which those before have the highest SDP.
+    def chain(self, x, outcome, candidates, n, n_first=0):
+        """The sets of 0 to n candidates that are added one by one: the next gives the highest SDP with those before.
 
         If there are more than `n_first` trees, and it is not 0, only the three with the highest SDP over the first
         `n_first` are compared over all of them.
         """
         first = Oracle(self.trees[:n_first], self.X, self.y, self.min_node_size)
-        chosen = []
-        while len(chosen) < min(n, len(candidates)):
-            left = [v for v in candidates if v not in chosen]
-            sets = {v: tuple(sorted([*chosen, v])) for v in left}
+        chain = [()]
+        while len(chain) <= min(n, len(candidates)):
+            left = [v for v in candidates if v not in chain[-1]]
+            sets = {v: tuple(sorted([*chain[-1], v])) for v in left}
             if 0 < n_first < len(self.trees):
                 left = sorted(sorted(left, key=lambda v: -round(first.sdp(x, sets[v], outcome), 9))[:3])
-            chosen.append(max(left, key=lambda v: self.sdp(x, sets[v], outcome)))
-        return sorted(chosen)
+            chain.append(sets[max(left, key=lambda v: self.sdp(x, sets[v], outcome))])
+        return chain
 
-    def nearly_sdp(self, x, outcome, sets):
-        """The size and the SDP of the smallest set that keeps 95 % of the highest SDP: the surest of its size."""
-        sdps = {S: self.sdp(x, S, outcome) for S in sets}
-        near = [(len(S), -sdp) for S, sdp in sdps.items() if sdp >= max(sdps.values()) * Fraction(95, 100)]
-        size, sdp = min(near)
-        return size, -sdp
+    def best_of_chain(self, x, outcome, chain):
+        """The first set of the chain with the highest SDP."""
+        return max(chain, key=lambda S: self.sdp(x, S, outcome))
+
+    def nearest(self, x, outcome, best, min_size):
+        """What is left if variables are taken out of the best set, as long as 95 % of its SDP is kept.
+
+        Each time it is the variable without which the SDP is highest, the first among equals.
+        """
+        left, least = best, self.sdp(x, best, outcome) * Fraction(95, 100)
+        while len(left) > min_size:
+            parts = [tuple(w for w in left if w != v) for v in left]
+            part = max(parts, key=lambda S: self.sdp(x, S, outcome))
+            if self.sdp(x, part, outcome) < least:
+                break
+            left = part
+        return left
 
     def reason_set(self, x, outcome, sets, names, mean_gains):
         """The smallest set whose variables keep the outcome most often alone: it holds the reasons.

@@ -74,8 +74,8 @@ class Explanation(RowSentences):
     id : str or None, default=None
         The identifier of the row, if rows have any.
     nearest_set : SufficientSet or None, default=None
-        If no set is sufficient, or the best one has more than four variables: the smallest set with at least 95 % of
-        the SDP of the best set.
+        If no set is sufficient, or the best one has more than four variables: what is left of the best set if
+        variables are taken out as long as at least 95 % of its SDP is kept.
     target : str, default="y"
         What the outcome is called.
     source : {"forest", "model", "given"}, default="given"

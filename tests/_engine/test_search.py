@@ -110,10 +110,9 @@ def test_all_and_minimal_sets_equal_brute_force(drawn, pi, min_node_size, min_si
         if expected:
             assert (best[i], best_sdp[i]) == sufficient[i][0]
         else:
-            top = oracle.best_sdp(x, outcome, range(n), min_size)
-            assert abs(best_sdp[i] - top) < 1e-14
-            nearest = tuple(v for v in range(n) if int(best[i]) >> v & 1)
-            assert oracle.sdp(x, nearest, outcome) == top
+            top = oracle.best_of_chain(x, outcome, oracle.chain(x, outcome, range(n), n)[min_size:])
+            assert best[i] == mask(top)
+            assert abs(best_sdp[i] - oracle.sdp(x, top, outcome)) < 1e-14
 
 
 def switch_forest(n_trees=3, n_columns=6, seed=0):
@@ -278,28 +277,29 @@ def test_a_search_with_a_limit_finds_what_is_among_the_first_sets(n):
             seen = [1 << v for v in range(n)] + pairs
             assert some[i] == [(S, sdp) for S, sdp in row if S in seen[:max_sets]]
             assert is_complete[i] == (len(seen) <= max_sets)
-            if not some[i]:
-                first = np.array(seen[:max_sets], dtype=object)
-                sdps = [Oracle(trees, X, y, 5).sdp(X[i], [v for v in range(n) if S >> v & 1], y[i]) for S in first]
-                assert best_sdp[i] == pytest.approx(float(max(sdps)), abs=1e-12)
-                assert best[i] in first
+            if not some[i]:  # sets of two are in the chain if all of them were searched
+                oracle = Oracle(trees, X, y, 5)
+                chain = oracle.chain(X[i], y[i], range(n), 2 if is_complete[i] else 1)
+                top = oracle.best_of_chain(X[i], y[i], chain[1:])
+                assert best[i] == mask(top)
+                assert best_sdp[i] == pytest.approx(float(oracle.sdp(X[i], top, y[i])), abs=1e-12)
 
 
-def test_the_nearest_set_is_looked_for_among_the_sets_of_the_limit():
-    """This holds too if so many sets were dropped that they are searched a second time."""
+def test_the_best_set_is_no_larger_than_those_that_were_all_searched():
+    """Else it might be sufficient, and not be among the sufficient sets."""
     n = 70
     trees, X, y = switch_forest(n_columns=n, n_trees=2)
     projection = project(core_forest(trees, X, y), n)
     lo = hi = [int(np.searchsorted(np.unique(y), y[0]))]
-    answers = []
-    for max_sets in (70_000, 54_740 + 70 + 2415):  # the second: all up to size 3
-        sufficient, best, best_sdp, is_complete = search(
-            projection, X[:1], lo, hi, pi=1.0, min_node_size=40, max_size=4, max_sets=max_sets
+    sizes = []
+    for max_sets in (1, 70, 70 + 2414, 70 + 2415, 70 + 2415 + 54_740):
+        sufficient, best, _, is_complete = search(
+            projection, X[:1], lo, hi, pi=1.0, min_node_size=10, max_size=4, max_sets=max_sets
         )
         assert sufficient == [[]]
         assert not is_complete[0]
-        answers.append((best_sdp[0], -best[0].bit_count()))
-    assert answers[0] >= answers[1]
+        sizes.append(best[0].bit_count())
+    assert sizes == [1, 1, 1, 2, 3]
 
 
 # --- the sets that were found, as arrays -----------------------------------------------------------------------------
@@ -406,7 +406,9 @@ def test_sets_with_confidence_equal_brute_force(drawn, pi, confidence, min_node_
         expected = oracle.sufficient_sets(x, values[lo[i]], range(n), pi, min_size, least_sdp=least)
         assert {S for S, _ in sufficient[i]} == {mask(S) for S in expected}
         if not expected:
-            assert abs(best_sdp[i] - oracle.best_sdp(x, values[lo[i]], range(n), min_size)) < 1e-14
+            top = oracle.best_of_chain(x, values[lo[i]], oracle.chain(x, values[lo[i]], range(n), n)[min_size:])
+            assert best[i] == mask(top)
+            assert abs(best_sdp[i] - oracle.sdp(x, top, values[lo[i]])) < 1e-14
         else:
             assert (best[i], best_sdp[i]) == sufficient[i][0]
 

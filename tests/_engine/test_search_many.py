@@ -61,9 +61,14 @@ def test_the_sets_of_a_forest_of_many_trees_are_those_of_all_sdps(kernels, depth
         begin, end = found["offset"][i : i + 2]
         stated = dict(zip(found["masks"][begin:end, 0].tolist(), found["sdps"][begin:end].tolist(), strict=True))
         assert stated == {mask(S): sdp[S] for S in expected}  # to the bit
-        # The surest of the smallest sufficient sets; if there is none, the smallest of the surest sets.
-        nearest = [S for S in sets if sdp[S] >= max(sdp.values()) - 1e-10]
-        best = min(expected or nearest, key=lambda S: (len(S), -sdp[S] if expected else 0, mask(S)))
+        # The surest of the smallest sufficient sets; if there is none, the first of the surest sets of the chain.
+        chain = [()]
+        while not expected and len(chain) <= n:
+            sets_with_one_more = [S for S in sets if len(S) == len(chain) and set(chain[-1]) < set(S)]
+            highest = max(sdp[S] for S in sets_with_one_more)
+            chain.append(min((S for S in sets_with_one_more if sdp[S] >= highest - 1e-10), key=mask))
+        surest = [S for S in chain if sdp[S] >= max(sdp[T] for T in chain) - 1e-10]
+        best = min(expected or surest, key=lambda S: (len(S), -sdp[S], mask(S)))
         assert found["best_masks"][i, 0] == mask(best)
         assert found["best_sdps"][i] == sdp[best]
 

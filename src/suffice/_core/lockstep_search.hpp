@@ -50,9 +50,10 @@ struct LockstepPlan {
         const std::size_t n = options.n_by_row == 0 ? n_variables : std::min(options.n_by_row, n_variables);
         const std::size_t largest = std::min(options.max_size, n_variables);
         if (options.min_size > largest || projection.trees.empty()) return;
-        double n_sets = 0.0, n_of_size = 1.0;
+        double n_sets = 0.0, n_of_size = 1.0, most_of_size = 0.0;
         for (std::size_t size = 0; size <= std::min(largest, n); ++size) {
             n_sets += n_of_size;
+            most_of_size = std::max(most_of_size, n_of_size);
             n_of_size *= static_cast<double>(n - size) / static_cast<double>(size + 1);
         }
         if (n_sets > static_cast<double>(kMaxSets)) return;
@@ -65,7 +66,7 @@ struct LockstepPlan {
         if (n_splits < kManySplits * projection.trees.size()) return;
         // Ranks of many outcomes are sorted in every cell: numbers took three times as long in step as each row alone.
         if (projection.forest->y_values.size() > kFewOutcomes) return;
-        const std::size_t n_of_row = static_cast<std::size_t>(n_sets) + n_variables;
+        const std::size_t n_of_row = static_cast<std::size_t>(most_of_size) + n_variables;
         n_together = std::clamp<std::size_t>(kSetsTogether / n_of_row, 2, kMostRows);
         least_rows = has_bits ? kLeastRows : kLeastRowsOfLargeTrees;
         double share_of_rows = 1.0;  // that have a set of the usual size, if rows choose their variables at random
@@ -107,8 +108,8 @@ class LockstepSearch {
         sets_.clear();
         sums_.clear();
         find_sufficient();
-        find_best();
-        find_near();
+        if (!is_stopped()) find_best();
+        if (!is_stopped()) find_nearest();
         for (std::size_t i = 0; i < of_row_.size() && !is_stopped(); ++i) find_squares(i);
     }
 
@@ -122,12 +123,13 @@ class LockstepSearch {
 
     // What is known about one row.
     struct OfRow {
-        std::vector<std::uint8_t> variables;  // that sets are made of
-        std::uint64_t n_seen = 0;             // how many sets have been searched
-        bool is_chosen = false;               // whether `variables` are those chosen at the row
-        bool is_done = false;                 // whether its sufficient sets are known
-        Set chosen = 0;                       // variables chosen so far
-        std::uint8_t likely = 0;              // the one that is likely to be chosen next
+        std::vector<std::uint8_t> variables;     // that sets are made of
+        std::uint64_t n_seen = 0;                // how many sets have been searched
+        bool is_chosen = false;                  // whether `variables` are those chosen at the row
+        bool is_done = false;                    // whether its sufficient sets are known
+        std::size_t n_searched = 0;              // the largest size of which all sets have been searched
+        std::vector<ScoredSet> chain{{0, 0.0}};  // by size; the SDP of the empty set is known only where it is searched
+        std::uint8_t likely = 0;                 // the one that is likely to be chosen next
     };
 
     // A variable that may be chosen next at a row, and the place of its set with those chosen before.
@@ -155,7 +157,8 @@ class LockstepSearch {
         const double needed = sum_to_reach(options_.pi, n_trees_);
         for (std::size_t size = options_.min_size; !is_stopped(); ++size) {
             if (size > 1) choose_variables(size);
-            const std::size_t first = sets_.size();
+            sets_.clear();
+            sums_.clear();
             bool is_over = true;
             for (std::size_t i = 0; i < of_row_.size(); ++i) {
                 if (of_row_[i].is_done) continue;
@@ -164,8 +167,7 @@ class LockstepSearch {
                 append_sets(i, size);
             }
             if (is_over) return;
-            places_.resize(sets_.size() - first);
-            std::iota(places_.begin(), places_.end(), static_cast<std::uint32_t>(first));
+            take_all_places();
             go_through_trees(n_trees_);
             take_sufficient(needed);
             for (OfRow& row : of_row_) end_size(row, size);
@@ -185,6 +187,7 @@ class LockstepSearch {
                 if (!has_subset(out.sufficient, out.sufficient.size(), sets.set())) append(sets.set(), i);
             }
         }
+        if (out.is_complete) row.n_searched = size;
         // Without a new set of this size, every larger set has a sufficient subset as well.
         row.is_done = sets_.size() == n_before || !out.is_complete;
     }
@@ -252,23 +255,36 @@ class LockstepSearch {
         }
     }
 
-    // Chooses the variables of the rows that need larger sets: one after the other, the next is the one with which
-    // those before have the highest SDP. Among equals, the first in the projection is chosen.
+    // Chooses the variables of the rows that need larger sets: those of their chains.
     void choose_variables(std::size_t size) {
-        choosing_.clear();
+        std::vector<std::uint32_t> rows;
         for (std::size_t i = 0; i < of_row_.size(); ++i) {
             OfRow& row = of_row_[i];
             if (row.is_done || row.is_chosen) continue;
             row.is_chosen = true;
             if (options_.n_by_row == 0 || options_.n_by_row >= row.variables.size()) continue;
-            choosing_.push_back(static_cast<std::uint32_t>(i));
+            rows.push_back(static_cast<std::uint32_t>(i));
         }
-        guess_first();
-        for (std::size_t n = 0; n < options_.n_by_row && !choosing_.empty() && !is_stopped(); ++n) choose_next();
-        for (const std::uint32_t i : choosing_)
-            std::erase_if(of_row_[i].variables, [&](std::uint8_t v) { return !(of_row_[i].chosen >> v & 1); });
+        extend_chains(rows, [&](std::uint32_t) { return options_.n_by_row; });
+        for (const std::uint32_t i : rows)
+            std::erase_if(of_row_[i].variables, [&](std::uint8_t v) { return !(last_of_chain(i) >> v & 1); });
         for (OfRow& row : of_row_) row.is_done = row.is_done || size > last_size(row);
     }
+
+    // Adds variables to the chains of some rows, until the largest set of row i has n_of(i) of them: the next is the
+    // one with which those before have the highest SDP. Among equals, the first in the projection is taken.
+    template <class Size>
+    void extend_chains(const std::vector<std::uint32_t>& rows, const Size& n_of) {
+        choosing_ = rows;
+        guess_first();
+        while (!is_stopped()) {
+            std::erase_if(choosing_, [&](std::uint32_t i) { return of_row_[i].chain.size() > n_of(i); });
+            if (choosing_.empty()) return;
+            choose_next();
+        }
+    }
+
+    Set last_of_chain(std::size_t i) const { return static_cast<Set>(of_row_[i].chain.back().variables); }
 
     // Guesses the first variable of each row: the one with the highest bound when each was searched alone.
     void guess_first() {
@@ -295,9 +311,9 @@ class LockstepSearch {
             rivals_[j].clear();
             needed_[i] = -std::numeric_limits<double>::infinity();
             for (const std::uint8_t v : of_row_[i].variables) {
-                if (of_row_[i].chosen >> v & 1) continue;
+                if (last_of_chain(i) >> v & 1) continue;
                 rivals_[j].push_back({v, static_cast<std::uint32_t>(sets_.size())});
-                append(of_row_[i].chosen | Set{1} << v, i);
+                append(last_of_chain(i) | Set{1} << v, i);
             }
         }
         if (n_first_ > 0) {
@@ -359,121 +375,82 @@ class LockstepSearch {
                 second = rival.variable;
             }
         }
-        row.chosen |= Set{1} << best;
+        const Set chosen = static_cast<Set>(row.chain.back().variables) | Set{1} << best;
+        row.chain.push_back({chosen, best_sum / static_cast<double>(n_trees_)});
         if (second == best)
             for (const std::uint8_t v : row.variables)
-                if (!(row.chosen >> v & 1)) second = v;
+                if (!(chosen >> v & 1)) second = v;
         row.likely = second;
     }
 
-    // Whether a set comes first among sets with the same SDP: the smaller one, then the first.
-    static bool comes_before(Set a, Set b) {
-        const std::size_t n_a = count_members(a), n_b = count_members(b);
-        return n_a != n_b ? n_a < n_b : a < b;
-    }
-
-    // The best set of every row: the first sufficient one; if there is none, the set of highest SDP.
+    // The best set of every row: the first sufficient one; if there is none, the best of the row's chain.
     void find_best() {
-        by_row_.assign(of_row_.size() + 1, 0);  // the sets of row i begin at by_row_[i] in ordered_
-        for (const Partial& set : sets_) ++by_row_[set.row + 1];
-        std::partial_sum(by_row_.begin(), by_row_.end(), by_row_.begin());
-        ordered_.resize(sets_.size());
-        std::vector<std::size_t> next(by_row_.begin(), by_row_.end() - 1);
-        for (std::size_t place = 0; place < sets_.size(); ++place)
-            ordered_[next[sets_[place].row]++] = static_cast<std::uint32_t>(place);
-        std::vector<std::uint32_t> without;
+        std::vector<std::uint32_t> rows;
         for (std::size_t i = 0; i < of_row_.size(); ++i) {
             SearchResult& out = result(i);
             if (!out.sufficient.empty())
-                out.best = out.nearly = out.sufficient.front();
-            else if (options_.needs_nearest && by_row_[i] < by_row_[i + 1])
-                without.push_back(static_cast<std::uint32_t>(i));
+                out.best = out.sufficient.front();
+            else if (options_.needs_nearest)
+                rows.push_back(static_cast<std::uint32_t>(i));
         }
-        // The sets with the highest bounds are good guesses: they are completed first, so that others are dropped.
-        places_.clear();
-        for (const std::uint32_t i : without) {
+        const auto longest = [&](std::uint32_t i) {
+            return options_.longest_chain(of_row_[i].n_searched, of_row_[i].variables.size());
+        };
+        extend_chains(rows, longest);
+        if (options_.min_size == 0) sum_empty_sets(rows);
+        for (const std::uint32_t i : rows) {
+            const std::span<const ScoredSet> chain = of_row_[i].chain;
+            result(i).best = best_of_chain(chain.first(std::min(chain.size(), longest(i) + 1)), options_.min_size);
+        }
+    }
+
+    void sum_empty_sets(const std::vector<std::uint32_t>& rows) {
+        sets_.clear();
+        sums_.clear();
+        for (const std::uint32_t i : rows) {
             needed_[i] = -std::numeric_limits<double>::infinity();
-            const std::span<std::uint32_t> own = places_of(i);
-            const std::size_t n_first = std::min(kFirstGuesses, own.size());
-            std::partial_sort(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(n_first), own.end(),
-                              [&](std::uint32_t a, std::uint32_t b) {
-                                  const double bound_a = bound(a), bound_b = bound(b);
-                                  return bound_a != bound_b ? bound_a > bound_b : a < b;
-                              });
-            places_.insert(places_.end(), own.begin(), own.begin() + static_cast<std::ptrdiff_t>(n_first));
+            append(0, i);
         }
+        take_all_places();
         go_through_trees(n_trees_);
-        places_.clear();
-        for (const std::uint32_t i : without) {
-            needed_[i] = highest_sum(i) - tie_;
-            const std::span<std::uint32_t> own = places_of(i);
-            places_.insert(places_.end(), own.begin(), own.end());
-        }
-        go_through_trees(n_trees_);
-        if (is_stopped()) return;
-        for (const std::uint32_t i : without) {
-            const double enough = highest_sum(i) - tie_;
-            result(i).best = first_with(i, enough, [](Set) { return true; });
-        }
+        for (std::size_t j = 0; j < rows.size(); ++j) of_row_[rows[j]].chain.front().sdp = sdp_at(j);
     }
 
-    std::span<std::uint32_t> places_of(std::size_t i) {
-        return std::span(ordered_).subspan(by_row_[i], by_row_[i + 1] - by_row_[i]);
-    }
-
-    // The highest sum among the sets of a row that have all trees.
-    double highest_sum(std::size_t i) {
-        double highest = -1.0;
-        for (const std::uint32_t place : places_of(i))
-            if (has_all_trees(place)) highest = std::max(highest, sums_[place]);
-        return highest;
-    }
-
-    // The first of the sets of a row with all trees and at least this sum, among those for which `test` holds.
-    template <class Test>
-    ScoredSet first_with(std::size_t i, double sum, const Test& test) {
-        ScoredSet first{0, -1.0};
-        for (const std::uint32_t place : places_of(i)) {
-            const Set set = sets_[place].variables;
-            if (!has_all_trees(place) || sums_[place] < sum || !test(set)) continue;
-            if (first.sdp < 0.0 || comes_before(set, static_cast<Set>(first.variables))) first = {set, sdp_at(place)};
-        }
-        return first;
-    }
-
-    // The smallest set of every row that comes near its best one; among sets of one size, that of the highest SDP.
-    void find_near() {
+    // What is left of the best set of a row if variables are taken out as long as it keeps nearly all of its SDP.
+    void find_nearest() {
         std::vector<std::uint32_t> rows;
-        std::size_t largest = 0;
         for (std::size_t i = 0; i < of_row_.size(); ++i) {
             SearchResult& out = result(i);
             out.nearly = out.best;
-            const std::size_t size = count_members(static_cast<Set>(out.best.variables));
-            if (out.sufficient.empty() ? !options_.needs_nearest : size <= kMany) continue;
+            if (!needs_nearer(out) || (out.sufficient.empty() && !options_.needs_nearest)) continue;
             needed_[i] = sum_to_reach(kNearly * out.best.sdp, n_trees_);
             rows.push_back(static_cast<std::uint32_t>(i));
-            largest = std::max(largest, size);
         }
-        for (std::size_t size = options_.min_size; size < largest && !rows.empty() && !is_stopped(); ++size) {
-            std::erase_if(rows, [&](std::uint32_t i) {
-                return count_members(static_cast<Set>(result(i).best.variables)) <= size;
-            });
-            const auto has_size = [&](Set set) { return count_members(set) == size; };
-            places_.clear();
-            for (const std::uint32_t i : rows)
-                for (const std::uint32_t place : places_of(i))
-                    if (has_size(sets_[place].variables)) places_.push_back(place);
+        while (!rows.empty() && !is_stopped()) {
+            sets_.clear();
+            sums_.clear();
+            for (const std::uint32_t i : rows) {
+                const Set whole = static_cast<Set>(result(i).nearly.variables);
+                const Members<Set> members(whole);
+                if (members.size() <= options_.min_size) continue;
+                for (std::size_t j = 0; j < members.size(); ++j) append(whole & ~(Set{1} << members[j]), i);
+            }
+            take_all_places();
             go_through_trees(n_trees_);
             if (is_stopped()) return;
-            std::erase_if(rows, [&](std::uint32_t i) {
-                double highest = -1.0;
-                for (const std::uint32_t place : places_of(i))
-                    if (has_all_trees(place) && has_size(sets_[place].variables))
-                        highest = std::max(highest, sums_[place]);
-                if (highest < needed_[i]) return false;
-                result(i).nearly = first_with(i, std::max(needed_[i], highest - tie_), has_size);
-                return true;
-            });
+            std::sort(places_.begin(), places_.end());
+            rows.clear();
+            double highest = -1.0;
+            for (const std::uint32_t place : places_) {
+                const std::uint32_t i = sets_[place].row;
+                if (rows.empty() || rows.back() != i) {
+                    rows.push_back(i);
+                    highest = -1.0;
+                }
+                if (sums_[place] <= highest + tie_) continue;
+                highest = sums_[place];
+                result(i).nearly = {sets_[place].variables, sdp_at(place)};
+            }
         }
     }
 
@@ -484,6 +461,11 @@ class LockstepSearch {
         out.nearly_squares = out.nearly.variables == out.best.variables
                                  ? out.best_squares
                                  : squares(i, static_cast<Set>(out.nearly.variables));
+    }
+
+    void take_all_places() {
+        places_.resize(sets_.size());
+        std::iota(places_.begin(), places_.end(), 0u);
     }
 
     double squares(std::size_t i, Set set) { return squared_weights_.find(all_rows_->row(chosen_rows_[i]), set); }
@@ -502,13 +484,11 @@ class LockstepSearch {
     WalkingRows walking_;
     std::vector<OfRow> of_row_;
     std::vector<double> needed_;              // by row: what a set must be able to reach to go on
-    std::vector<Partial> sets_;               // of all rows, by size and row
+    std::vector<Partial> sets_;               // of one size, by row
     std::vector<double> sums_;                // by set
     std::vector<std::uint32_t> places_;       // the sets that go through the trees
     std::vector<std::uint32_t> choosing_;     // rows whose variables are chosen
     std::vector<std::vector<Rival>> rivals_;  // of each of them
-    std::vector<std::size_t> by_row_;
-    std::vector<std::uint32_t> ordered_;  // the places of sets_, by row
     std::vector<SharedWalk> list_;
     std::vector<WalksOfSet<Set>> groups_;
 };

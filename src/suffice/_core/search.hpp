@@ -52,7 +52,8 @@ class Search {
         row_.set_row(x, outcome);
         x_ = x;
         outcome_ = outcome;
-        dropped_.clear();
+        bound_alone_.assign(every_.size(), -1.0);
+        chain_.clear();
         sums_.clear();
         variables_ = every_;
         if (names_ != every_) {
@@ -64,13 +65,13 @@ class Search {
         find_sufficient(result);
         if (result.sufficient.empty() && !options_.needs_nearest) return result;
         if (result.sufficient.empty()) {
-            result.best = nearest();
-            result.nearly = smallest_near(result.best);
+            const std::size_t n = options_.longest_chain(n_searched_, variables_.size());
+            if (chain_.empty()) make_chain(n);
+            result.best = best_of_chain(std::span(chain_).first(std::min(chain_.size(), n + 1)), options_.min_size);
         } else {
-            result.nearly = result.best = result.sufficient.front();
-            if (count_members(static_cast<Set>(result.best.variables)) > kMany)
-                result.nearly = smallest_near(result.best);
+            result.best = result.sufficient.front();
         }
+        result.nearly = needs_nearer(result) ? nearest(result.best) : result.best;
         result.best_squares = squares(result.best);
         result.nearly_squares =
             result.nearly.variables == result.best.variables ? result.best_squares : squares(result.nearly);
@@ -101,12 +102,9 @@ class Search {
     static constexpr std::size_t kWorthAnOrder = 8;
     static constexpr std::size_t kMaxOrdered = 12;
     static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-    // How many dropped sets are kept, in case that none is sufficient (24 bytes each).
-    static constexpr std::size_t kMaxDropped = 1 << 16;
-
     void find_sufficient(SearchResult& result) {
         std::vector<ScoredSet>& sufficient = result.sufficient;
-        n_seen_ = 0;
+        n_seen_ = n_searched_ = 0;
         bool is_chosen = false;
         for (std::size_t size = options_.min_size; size <= last_size() && !is_stopped(); ++size) {
             if (size > 1 && !is_chosen) {  // where one variable is sufficient, the choice may not be needed
@@ -118,6 +116,7 @@ class Search {
             }
             const std::size_t n_smaller = sufficient.size();
             const bool has_new_sets = search_size(size, result);
+            if (result.is_complete) n_searched_ = size;
             std::stable_sort(sufficient.begin() + static_cast<std::ptrdiff_t>(n_smaller), sufficient.end(),
                              [](const ScoredSet& a, const ScoredSet& b) { return a.sdp > b.sdp; });
             // Without a new set of this size, every larger set has a sufficient subset as well.
@@ -149,11 +148,21 @@ class Search {
         if (row_.count_sets(n) <= kFewSets * row_.n_trees()) row_.sum_shares(n, sums_);
     }
 
-    // Keeps the variables that matter most at the row, chosen one after the other: the next is the one with which those
-    // before have the highest SDP. Among equals, the first in the projection is chosen.
+    // Keeps the variables that matter most at the row: those of its chain.
     void choose_variables(std::vector<ScoredSet>& sufficient) {
         if (options_.n_by_row == 0 || options_.n_by_row >= variables_.size()) return;
-        std::vector<std::uint8_t> left = variables_, chosen_variables;
+        make_chain(options_.n_by_row);
+        if (is_stopped()) return;
+        std::vector<std::uint8_t> chosen;
+        for (const std::uint8_t v : variables_)
+            if (static_cast<Set>(chain_.back().variables) >> v & 1) chosen.push_back(v);
+        number_first(chosen, sufficient);
+    }
+
+    // Makes the chain of the row, up to a set of n variables: they are added one after the other, and the next is the
+    // one with which those before have the highest SDP. Among equals, the first in the projection is taken.
+    void make_chain(std::size_t n) {
+        std::vector<std::uint8_t> left = variables_;
         Set chosen = 0;
         const std::size_t n_first = options_.n_first_of(row_.n_trees());
         later_trees_.clear();
@@ -161,18 +170,24 @@ class Search {
                      [&](std::uint32_t t) { return t >= n_first; });
         share_of_chosen_.resize(row_.n_trees());
         for (std::size_t t = 0; t < row_.n_trees() && !is_stopped(); ++t) share_of_chosen_[t] = row_.share(t, chosen);
-        std::uint8_t likely = surest_alone(left);  // from the second round on: the second of the round before
-        while (chosen_variables.size() < options_.n_by_row && !is_stopped()) {
+        append_to_chain(chosen);
+        std::uint8_t likely = 0;  // from the second round on: the second of the round before
+        if (n > 0) likely = surest_alone(left);
+        while (chain_.size() <= n && !is_stopped()) {
             const auto [best, second] = choose_next(chosen, left, likely);
             likely = second;
             chosen |= Set{1} << best;
             for (std::size_t t = 0; t < row_.n_trees(); ++t)
                 if (row_.variables(t) >> best & 1) share_of_chosen_[t] = row_.share(t, chosen);
-            chosen_variables.push_back(best);
+            append_to_chain(chosen);
             std::erase(left, best);
         }
-        std::sort(chosen_variables.begin(), chosen_variables.end());
-        number_first(chosen_variables, sufficient);
+    }
+
+    // Sums are added in the order of the trees: the last bit depends on it.
+    void append_to_chain(Set chosen) {
+        const double sum = std::accumulate(share_of_chosen_.begin(), share_of_chosen_.end(), 0.0);
+        chain_.push_back({chosen, sum / static_cast<double>(row_.n_trees())});
     }
 
     // Numbers the variables anew, these first: sets of the first ones are the fastest. The sets so far follow.
@@ -188,7 +203,7 @@ class Search {
             for (std::size_t j = 0; j < members.size(); ++j) out |= Set{1} << number[members[j]];
             return out;
         };
-        for (Partial& set : dropped_) set.variables = renumbered(set.variables);
+        for (ScoredSet& set : chain_) set.variables = renumbered(static_cast<Set>(set.variables));
         for (ScoredSet& set : sufficient) set.variables = renumbered(static_cast<Set>(set.variables));
         variables_.resize(variables.size());
         std::iota(variables_.begin(), variables_.end(), std::uint8_t{0});
@@ -203,17 +218,10 @@ class Search {
         return out;
     }
 
-    // The variable that stayed surest when each was searched alone; any one if they were not.
+    // The variable that stayed surest when each was searched alone; the first if they were not.
     std::uint8_t surest_alone(const std::vector<std::uint8_t>& variables) const {
-        double highest = -1.0;
-        std::uint8_t surest = variables.front();
-        for (const Partial& set : dropped_)
-            for (const std::uint8_t v : variables)
-                if (set.variables == Set{1} << v && bound(set) > highest) {
-                    highest = bound(set);
-                    surest = v;
-                }
-        return surest;
+        return *std::max_element(variables.begin(), variables.end(),
+                                 [&](std::uint8_t a, std::uint8_t b) { return bound_alone_[a] < bound_alone_[b]; });
     }
 
     // The variable that has the highest SDP together with those chosen before, and the next best of those known. A tree
@@ -396,7 +404,7 @@ class Search {
     }
 
     void drop(const Partial& set) {
-        if (dropped_.size() <= kMaxDropped) dropped_.push_back(set);
+        if (is_single(set.variables)) bound_alone_[Members<Set>(set.variables)[0]] = bound(set);
     }
 
     // Removes the sets whose lower bound does not reach pi from `living_`, whose SDPs are complete.
@@ -412,92 +420,29 @@ class Search {
         living_.resize(n_living);
     }
 
-    // The set of highest SDP. Among equals, the smallest set wins, then the first.
-    ScoredSet nearest() {
-        if (dropped_.empty()) return {0, 0.0};
-        const auto is_surer = [&](const Partial& a, const Partial& b) { return bound(a) > bound(b); };
-        if (dropped_.size() > kMaxDropped) {
-            Partial best = *std::min_element(dropped_.begin(), dropped_.end(), is_surer);
-            while (best.n_trees < row_.n_trees() && !is_stopped()) advance(best);
-            for_each_dropped([&](Partial& set) { challenge(best, set); });
-            return scored(best);
-        }
-        // The sets with the highest bounds are good guesses: the first that are completed, so that others are dropped.
-        const std::size_t n_first = std::min(kFirstGuesses, dropped_.size());
-        const auto first = dropped_.begin(), others = first + static_cast<std::ptrdiff_t>(n_first);
-        std::partial_sort(first, others, dropped_.end(), is_surer);
-        living_.assign(first, others);
-        Partial best = *first;
-        while (best.n_trees < row_.n_trees() && !is_stopped()) advance(best);
-        challenge_together(best);
-        living_.assign(others, dropped_.end());
-        challenge_together(best);
-        return scored(best);
-    }
-
-    // Replaces `best` by the best of `living_` if that is better. They go through the trees together.
-    void challenge_together(Partial& best) {
-        const double enough = best.sum - kRounding * static_cast<double>(row_.n_trees());
-        for (std::size_t l = 0; l < row_.n_trees() && !is_stopped(); ++l) {
-            std::erase_if(living_, [&](const Partial& set) { return bound(set) < enough; });
-            advance_all(living_, l);
-        }
-        for (Partial& set : living_) challenge(best, set);
-    }
-
-    // The smallest set that keeps nearly all of the highest SDP; among sets of one size, that of the highest SDP.
-    ScoredSet smallest_near(const ScoredSet& highest) {
-        const double needed = sum_to_reach(kNearly * highest.sdp, row_.n_trees());
-        Partial best{static_cast<Set>(highest.variables), highest.sdp * static_cast<double>(row_.n_trees()),
-                     row_.n_trees()};
-        for_each_dropped([&](Partial& set) {
-            const std::size_t size = count_members(set.variables), n_best = count_members(best.variables);
-            if (size >= count_members(static_cast<Set>(highest.variables)) || size > n_best) return;
-            if (size == n_best) return challenge(best, set);
-            while (bound(set) >= needed && set.n_trees < row_.n_trees() && !is_stopped()) advance(set);
-            if (set.n_trees == row_.n_trees() && set.sum >= needed) best = set;
-        });
-        return scored(best);
-    }
-
-    // Calls `visit` with each set that was searched and dropped.
-    template <class Visit>
-    void for_each_dropped(const Visit& visit) {
-        if (dropped_.size() <= kMaxDropped) {
-            for (Partial& set : dropped_) visit(set);
-            return;
-        }
-        std::uint64_t n_left = n_seen_;
-        for (std::size_t size = options_.min_size; size <= last_size(); ++size)
-            // Every variable was searched alone. None was enough, or this would not be called: all are there still.
-            for (SetsOfSize<Set> sets(size == 1 ? every_ : variables_, size);
-                 !sets.is_done() && n_left && !is_stopped(); sets.advance()) {
-                Partial set{sets.set(), 0.0, 0};
-                visit(set);
-                --n_left;
+    // What is left of a set if variables are taken out as long as it keeps nearly all of its SDP.
+    ScoredSet nearest(const ScoredSet& best) {
+        const double needed = sum_to_reach(kNearly * best.sdp, row_.n_trees());
+        const double tie = kRounding * static_cast<double>(row_.n_trees());
+        ScoredSet left = best;
+        for (std::size_t size = count_members(best.variables); size > options_.min_size && !is_stopped(); --size) {
+            const Set whole = static_cast<Set>(left.variables);
+            double highest = -1.0;
+            const Members<Set> members(whole);
+            for (std::size_t j = 0; j < members.size(); ++j) {
+                const Set part = whole & ~(Set{1} << members[j]);
+                const double sum = sum_in_order(part, std::max(needed, highest));
+                if (sum < needed || sum <= highest + tie) continue;
+                highest = sum;
+                left = {part, sum / static_cast<double>(row_.n_trees())};
             }
+            if (highest < 0.0) break;
+        }
+        return left;
     }
 
     double squares(const ScoredSet& set) {
         return is_stopped() ? 1.0 : row_.squared_weights(static_cast<Set>(set.variables));
-    }
-
-    // Replaces `best` by `set` if that is better; stops as soon as it cannot be.
-    void challenge(Partial& best, Partial& set) {
-        const double tie = kRounding * static_cast<double>(row_.n_trees());
-        while (bound(set) >= best.sum - tie) {
-            if (set.n_trees == row_.n_trees()) {
-                if (set.sum > best.sum + tie || comes_before(set, best)) best = set;
-                return;
-            }
-            if (is_stopped()) return;
-            advance(set);
-        }
-    }
-
-    bool comes_before(const Partial& a, const Partial& b) const {
-        const std::size_t n_a = count_members(a.variables), n_b = count_members(b.variables);
-        return n_a != n_b ? n_a < n_b : named(a.variables) < named(b.variables);
     }
 
     static bool is_single(Set set) { return set != 0 && (set & (set - 1)) == 0; }
@@ -509,14 +454,13 @@ class Search {
     }
     double bound(const Partial& set) const { return set.sum + static_cast<double>(row_.n_trees() - set.n_trees); }
     double sdp_of(const Partial& set) const { return set.sum / static_cast<double>(row_.n_trees()); }
-    // The sum over all trees, in their own order: the last bit of a sum depends on its order.
-    double sum_in_order(Set set) {
+    // The sum over all trees, in their own order: the last bit of a sum depends on its order. It ends as soon as the
+    // sum cannot reach `enough`, with a sum below that.
+    double sum_in_order(Set set, double enough = -1.0) {
+        const std::size_t k = row_.n_trees();
         double sum = 0.0;
-        for (std::size_t t = 0; t < row_.n_trees(); ++t) sum += row_.share(t, set);
+        for (std::size_t t = 0; t < k && sum + static_cast<double>(k - t) >= enough; ++t) sum += row_.share(t, set);
         return sum;
-    }
-    ScoredSet scored(const Partial& set) {
-        return {set.variables, is_stopped() ? 0.0 : sum_in_order(set.variables) / static_cast<double>(row_.n_trees())};
     }
     bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
     std::size_t last_size() const { return std::min(options_.max_size, variables_.size()); }
@@ -532,6 +476,7 @@ class Search {
     std::vector<std::uint8_t> names_;         // by bit of a set: its variable in the projection
     std::vector<std::uint8_t> variables_;     // the bits that sets are made of
     std::uint64_t n_seen_ = 0;                // how many sets have been searched
+    std::size_t n_searched_ = 0;              // the largest size of which all sets have been searched
     std::vector<std::uint32_t> order_;        // the trees, in the order in which sets of two and more take them
     std::vector<double> share_of_all_;        // by tree, if all variables are known
     std::vector<std::uint32_t> later_trees_;  // all but the first ones of the choice at a row, in the same order
@@ -539,7 +484,9 @@ class Search {
     std::vector<double> gain_;                // by variable: what the sum of the shares gains with it
     std::vector<double> sums_;                // by set: the sum over all trees; empty if they are not known
     std::vector<std::uint32_t> position_;     // by set, among those that go through a tree together
-    std::vector<Partial> living_, dropped_, unknown_;
+    std::vector<double> bound_alone_;         // by variable: what its SDP can reach at most, times the trees
+    std::vector<ScoredSet> chain_;            // by size, from the empty set on; empty if it is not known
+    std::vector<Partial> living_, unknown_;
 };
 
 }  // namespace suffice

@@ -1,6 +1,7 @@
 // What is searched, what was found, and the sets that are gone through.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "projection.hpp"
+#include "rounding.hpp"
 
 namespace suffice {
 
@@ -15,11 +17,9 @@ namespace suffice {
 inline constexpr double kSlightlyMore = 1.0 + 1e-9;
 // More than two sums of the same shares in different orders differ, by tree.
 inline constexpr double kOrderRounding = 1e-12;
-// How many sets are completed first when the one of highest SDP is looked for.
-inline constexpr std::size_t kFirstGuesses = 16;
 // The share of the highest SDP that a set must keep to come near it.
 inline constexpr double kNearly = 0.95;
-// A sufficient set of more variables than a person holds in mind: a smaller one that comes near it is looked for.
+// A sufficient set of more variables than a person holds in mind gets a smaller one that comes near it.
 inline constexpr std::size_t kMany = 4;
 
 // How many variables are compared over all trees, if all of them were compared over the first trees.
@@ -40,9 +40,16 @@ struct SearchOptions {
     // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
     // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
     std::vector<double> least_sdp;
-    bool needs_nearest = true;  // whether rows without a sufficient set get the set of highest SDP
+    bool needs_nearest = true;  // whether rows without a sufficient set get the best set of their chain
 
     std::size_t n_first_of(std::size_t n_trees) const { return n_first_trees < n_trees ? n_first_trees : 0; }
+
+    // How many variables the largest set of a row's chain has: it is no larger than the largest sets that were all
+    // searched, so that no set of the chain is sufficient without being found.
+    std::size_t longest_chain(std::size_t n_searched, std::size_t n_variables) const {
+        const std::size_t most = n_by_row == 0 ? n_variables : std::min(n_by_row, n_variables);
+        return std::min({std::max(n_searched, min_size), max_size, most});
+    }
 
     // The SDP that a set with this sum of squared weights must reach; not for an empty `least_sdp`.
     double least_sdp_of(double squares) const {
@@ -59,9 +66,10 @@ struct ScoredSet {
 
 struct SearchResult {
     std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
-    ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the set of highest SDP
+    ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the best of the chain
     double best_squares = 1.0;          // the sum of the squared weights behind its SDP
-    // The smallest set that keeps nearly all of the SDP of `best`; `best` itself if that is sufficient and small.
+    // If `best` is not sufficient, or large: what is left of it if variables are taken out, one after the other, as
+    // long as nearly all of its SDP is kept, each time the one without which the SDP is highest. Else `best` itself.
     ScoredSet nearly{0, 0.0};
     double nearly_squares = 1.0;
     bool is_complete = true;  // whether all sets were searched; false if there are more than `max_sets`
@@ -115,6 +123,20 @@ std::size_t count_members(Set set) {
     int n = std::popcount(static_cast<std::uint64_t>(set));
     if constexpr (sizeof(Set) > 8) n += std::popcount(static_cast<std::uint64_t>(set >> 64));
     return static_cast<std::size_t>(n);
+}
+
+// The set of highest SDP in a chain, whose set of n variables is chain[n]. Among equals, the smallest wins.
+inline ScoredSet best_of_chain(std::span<const ScoredSet> chain, std::size_t min_size) {
+    if (min_size >= chain.size()) return {0, 0.0};
+    ScoredSet best = chain[min_size];
+    for (const ScoredSet& set : chain.subspan(min_size))
+        if (set.sdp > best.sdp + kRounding) best = set;
+    return best;
+}
+
+// Whether a smaller set is looked for that comes near the best one.
+inline bool needs_nearer(const SearchResult& result) {
+    return result.sufficient.empty() || count_members(result.best.variables) > kMany;
 }
 
 }  // namespace suffice

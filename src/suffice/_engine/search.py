@@ -48,12 +48,12 @@ class FoundSets:
     sdps : ndarray
         Their SDP.
     best_masks, best_sdps : ndarray of n_rows
-        The first of a row's sets; if it has none, the set with the highest SDP among those searched.
+        The first of a row's sets; if it has none, the set with the highest SDP in its chain (docs/method.md, 1.5).
     best_squares : ndarray of shape (n_rows,)
         The sum of the squared weights of the training rows behind its SDP.
     nearly_masks, nearly_sdps, nearly_squares : ndarray of n_rows
-        The same for the smallest set that keeps at least 95 % of the SDP of the best set, if that is not sufficient or
-        has more than four variables; else for the best set itself.
+        The same for the part of the best set that keeps at least 95 % of its SDP, if that is not sufficient or has more
+        than four variables; else for the best set itself.
     is_complete : ndarray of shape (n_rows,)
         Whether all sets were searched, and not only the first of them.
     """
@@ -221,8 +221,8 @@ def find_sufficient_sets(
     warns : bool, default=True
         Whether to raise a `SearchSizeWarning` if `max_sets` was too few.
     needs_nearest : bool, default=True
-        Whether a row without a sufficient set gets the set of highest SDP, which takes most of its time. If not, its
-        best set is empty, with an SDP of 0.
+        Whether a row without a sufficient set gets the best set of its chain. If not, its best set is empty, with an
+        SDP of 0.
 
     Returns
     -------
