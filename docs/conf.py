@@ -81,7 +81,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"start": [], "reproduce": [], "speed": [], "method": [], "contributing": []}
+html_sidebars = {"start": [], "reproduce": [], "speed": [], "method": [], "security": [], "contributing": []}
 copybutton_exclude = ".linenos, .gp, .go"
 
 
