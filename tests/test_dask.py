@@ -1,4 +1,4 @@
-"""A Dask table against one machine: threads, and a cluster of processes of which one is killed."""
+"""A Dask table against one machine: threads, and a cluster of processes of which two are killed."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture(scope="module")
 def client():
+    # Any free port for the dashboard: the default one is taken if another process of the tests has a cluster.
     with (
         dask.config.set({"distributed.worker.daemon": True}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
