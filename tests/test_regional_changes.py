@@ -110,6 +110,18 @@ def test_a_query_over_columns_is_a_region(explainer):
         explainer.what_if_rules({"income": (300, None)})
 
 
+def test_a_rule_with_the_wanted_outcome_has_it_already(explainer):
+    lines = [{"income": (None, 25)}, {"income": (40, None), "account": ["some", "much"]}]
+    regional = explainer.what_if_rules(lines, "good", pi=0.8)
+    assert [change.is_reached for change in regional] == [False, True]
+    assert regional[0].unless
+    assert str(regional[1]) == (
+        "IF income >= 40 AND account in {much, some} THEN good  (the target is reached already)"
+    )
+    assert "The target is reached already." in regional._repr_html_()
+    assert regional.to_frame()["is_reached"].tolist() == [False, True]
+
+
 def test_a_query_over_numbers_has_their_mean():
     x = np.random.default_rng(0).integers(0, 10, (300, 1))
     explainer = SufficientExplainer(RandomForestRegressor(5, min_samples_leaf=5, random_state=0)).fit(x, 10.0 * x[:, 0])
@@ -117,6 +129,89 @@ def test_a_query_over_numbers_has_their_mean():
     assert 0 < change.outcome < 10
     assert change.variables == ("x0",)
     assert change.unless_text.startswith("x0 >= 4")
+
+
+class GoodAbove:
+    """A model that knows one threshold of the income, and refuses tables with other types than its own."""
+
+    def __init__(self, least, dtypes):
+        self.least, self.dtypes = least, dict(dtypes)
+
+    def predict(self, X):
+        assert {name: X[name].dtype for name in X.columns} == self.dtypes
+        return np.where((X["income"] >= self.least) & (X["account"] != "empty"), "good", "bad")
+
+
+@pytest.fixture(scope="module")
+def of_model():
+    X, _ = make_loans()
+    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+    return SufficientExplainer.for_model(GoodAbove(31, X.dtypes), X, forest=forest)
+
+
+POOR = {"income": (None, 25), "account": ["some", "much"]}
+
+
+def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
+    """Each of up to 20 rows of the rule has the values of each of up to 20 rows in the box; the rest stays."""
+    X, _ = make_loans()
+    asked = []
+    model = of_model.model_
+    spy = of_model.with_settings()
+    spy.model_ = lambda table: (asked.append(table), model.predict(table))[1]
+    [change] = spy.what_if_rules(POOR, pi=0.8)
+    assert change.variables == ("income",)
+    assert (change.confirmed, change.confirmed_share, change.n_asked) == (True, 1.0, 400)
+    [table] = asked
+    poor = X[(X["income"] <= 25) & (X["account"] != "empty")]
+    others = ["account", "age", "debt"]
+    assert table[others].drop_duplicates().merge(poor[others]).shape[0] == 20
+    assert change.unless[0].covers(table["income"].to_numpy()).all()
+    assert str(change).endswith("GoodAbove agrees; it gives the outcome good for 400 of 400 rows moved there.")
+    [alone] = of_model.what_if_rules(POOR, pi=0.8, confirm=False)
+    assert (alone.confirmed, alone.confirmed_share, alone.n_asked) == (None, None, 0)
+    assert "agrees" not in str(alone)
+
+
+def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
+    """Another model than the one that the forest has learnt: it wants a higher income."""
+    X, _ = make_loans()
+    other = of_model.with_settings()
+    other.model_ = GoodAbove(50, X.dtypes)
+    regional = other.what_if_rules([POOR, {"account": ["empty"]}], pi=0.8)
+    assert [change.confirmed for change in regional] == [False, False]
+    assert 0 < regional[0].confirmed_share < 0.5
+    n_agreed = round(400 * regional[0].confirmed_share)
+    said = f"GoodAbove does NOT agree: not confirmed; it gives the outcome good for {n_agreed} of 400 rows moved there."
+    assert said in str(regional[0])
+    assert said in regional._repr_html_()
+    assert regional.to_frame()["confirmed"].tolist() == [False, False]
+    [line, _] = json.loads(regional.to_json())
+    assert (line["confirmed"], line["confirmed_share"], line["n_asked"]) == (False, regional[0].confirmed_share, 400)
+
+
+def test_the_model_may_be_asked_about_other_rows(of_model):
+    """Also as an array, and none of them may be in the rule: then nothing is asked."""
+    X, _ = make_loans(50, seed=3)
+    [change] = of_model.what_if_rules(POOR, pi=0.8, X=X)
+    n_poor = int(((X["income"] <= 25) & (X["account"] != "empty")).sum())
+    assert 0 < n_poor < 20
+    assert change.n_asked == 20 * n_poor
+    [nothing] = of_model.what_if_rules(POOR, pi=0.8, X=X[X["income"] > 25])
+    assert nothing.unless
+    assert nothing.confirmed is None
+
+
+def test_parts_of_dates_are_not_asked_about():
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=600, freq="D")
+    X = pd.DataFrame({"day": rng.permutation(days), "x": rng.random(600).round(2)})
+    explainer = SufficientExplainer.for_model(
+        lambda table: np.where(table["day"].dt.month > 6, "late", "early"), X, dates="parts", random_state=0
+    )
+    [change] = explainer.what_if_rules({"day.month": (1, 3)}, "late")
+    assert change.unless
+    assert change.confirmed is None
 
 
 def test_other_things_are_no_rules(explainer):

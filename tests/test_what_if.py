@@ -121,11 +121,14 @@ def test_a_bound_and_a_direction_that_leave_nothing_get_a_plain_no(explainer):
     limits = {"only": ["income"], "direction": {"income": "up"}, "bounds": {"income": (None, 15)}}
     answer = explainer.what_if(ROW, "good", **limits)[0]
     assert answer.best is None
-    assert answer.lead == "No: `bounds` and `direction` leave no other value of this row, so nothing can reach good."
+    assert (
+        answer.lead
+        == "No: `bounds` and `direction` leave no other value of this row, so nothing can give the loan good."
+    )
     both = explainer.what_if(
         ROW, "good", only=["income", "age"], direction=limits["direction"], bounds=limits["bounds"]
     )
-    assert both[0].lead.startswith("No: no change of up to 1 variable reaches good")
+    assert both[0].lead.startswith("No: no change of up to 1 variable gives the loan good")
 
 
 def test_a_column_of_a_group_keeps_to_its_direction():
@@ -217,6 +220,23 @@ def test_the_target_may_be_reached_already(explainer):
     assert "reached already" in answer.lead
 
 
+def test_bounds_and_directions_beyond_the_training_rows_are_named(explainer):
+    """Incomes go from 10 to 59."""
+    [answer] = explainer.what_if(ROW, "good", bounds={"income": (100, None)})
+    note = "No training row has income at least 100 (their values go from 10 to 59), so nothing is known there."
+    assert answer.notes == (note,)
+    assert note in answer.text
+    assert note in answer._repr_html_()
+    assert answer.to_dict()["notes"] == [note]
+    between = explainer.what_if(ROW, "good", bounds={"debt": (10, 20), "income": (None, 50)})[0]
+    assert between.notes[0].startswith("No training row has debt between 10 and 20 (their values go from 0")
+    assert len(between.notes) == 1
+    [highest] = explainer.what_if({**ROW, "income": 59, "account": "empty"}, "good", direction={"income": "up"})
+    assert highest.notes == ("No training row has a higher income than 59.",)
+    assert explainer.what_if(ROW, "good", direction={"income": "up"})[0].notes == ()
+    assert explainer.what_if(ROW, "good", fixed=["debt"], bounds={"debt": (10, 20)})[0].notes == ()
+
+
 def test_a_plain_no_names_the_nearest_miss():
     X, y = make_loans()
     is_wrong = np.random.default_rng(0).random(len(X)) < 0.3
@@ -224,7 +244,7 @@ def test_a_plain_no_names_the_nearest_miss():
     explainer = SufficientExplainer(RandomForestClassifier(30, min_samples_leaf=15, random_state=0)).fit(X, noisy)
     answer = explainer.what_if(ROW, "good", ["bad"], only=["income"], pi=0.99)[0]
     assert answer.best is None
-    assert answer.lead.startswith("No: no change of up to 1 variable reaches good with probability 0.99")
+    assert answer.lead.startswith("No: no change of up to 1 variable gives the outcome good with probability 0.99")
     assert answer.nearest is not None
     assert answer.nearest.probability < 0.9
     assert "Nearest: " in answer.lead

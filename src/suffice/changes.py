@@ -151,7 +151,7 @@ class Change:
         Parameters
         ----------
         target : str
-            The wanted outcomes, as they are written.
+            The wanted outcomes as part of a sentence: `RowChanges.goal`.
 
         Returns
         -------
@@ -268,6 +268,10 @@ class RowChanges:
         The position of the row in the table.
     id : str or None
         The identifier of the row, if rows have any.
+    goal : str
+        The wanted outcomes as part of a sentence: "the decision good", "a price of at least 200".
+    notes : tuple of str
+        Bounds and directions beyond the training rows, as sentences.
     """
 
     outcome: Any
@@ -288,6 +292,8 @@ class RowChanges:
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
     row: int | None = None
     id: str | None = None
+    goal: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> Change | None:
@@ -321,10 +327,10 @@ class RowChanges:
     @property
     def _no_text(self) -> str:
         if not self.n_changeable:
-            return f"`bounds` and `direction` leave no other value of this row, so nothing can reach {self.wanted}."
+            return f"`bounds` and `direction` leave no other value of this row, so nothing can give {self.goal}."
         count = counted(min(self.max_size, self.n_changeable), "variable")
         text = (
-            f"no change of up to {count} reaches {self.wanted} with probability {format_level(self.pi)} and a "
+            f"no change of up to {count} gives {self.goal} with probability {format_level(self.pi)} and a "
             f"plausibility of {format_number(self.min_plausibility)}."
         )
         if self.nearest is None:
@@ -343,10 +349,10 @@ class RowChanges:
     @property
     def text(self) -> str:
         """The answer in plain words: the changes with what supports them."""
-        lines = [self.lead]
+        lines = [self.lead, *self.notes]
         for i, change in enumerate(self.changes):
             lines.append(f"{i + 1}. {change.sentence}.")
-            lines.append(f"   {change.evidence(self.wanted)}")
+            lines.append(f"   {change.evidence(self.goal)}")
             if change.confirmed is not None:
                 lines.append(f"   {change.confirmation(self.model)}")
         if self.nearest is not None and self.nearest.confirmed is not None:
@@ -378,6 +384,7 @@ class RowChanges:
             "changes": [change.to_dict() for change in self.changes],
             "nearest": None if self.nearest is None else self.nearest.to_dict(),
             "is_too_rare": self.is_too_rare,
+            "notes": list(self.notes),
             "text": self.text,
         }
 

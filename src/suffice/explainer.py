@@ -136,6 +136,8 @@ class SufficientExplainer(ReasonedForest):
         The model that is explained; only after `for_model`.
     probability_of_ : object
         The class whose probability is explained, or None; only after `for_model`.
+    model_rows_ : object
+        The table that `for_model` was given, as it is; `save` leaves it out.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -230,7 +232,7 @@ class SufficientExplainer(ReasonedForest):
         return self
 
     def _fit(self, X: Any, y: Any, holdout: float | None, question: Question | None = None) -> None:
-        for name in ("model_", "probability_of_"):  # an earlier `for_model` left them
+        for name in ("model_", "probability_of_", "model_rows_"):  # an earlier `for_model` left them
             self.__dict__.pop(name, None)
         settings = Settings.of(self)
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
@@ -306,6 +308,7 @@ class SufficientExplainer(ReasonedForest):
         )
         explainer.model_ = model
         explainer.probability_of_ = probability_of
+        explainer.model_rows_ = X
         return explainer
 
     def with_settings(self, **changes: Any) -> SufficientExplainer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +19,10 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.regions import regions_of, rows_in_region
 from suffice._engine.targets import Target
 from suffice._table.frames import make_frame
+from suffice._table.moved_rows import mix_rows
 from suffice.conditions import Condition, conditions_of
 from suffice.rules import Rule
-from suffice.words import counted, format_percent, format_probability, to_plain
+from suffice.words import counted, format_label, format_percent, format_probability, format_value, name_model, to_plain
 
 # Rows of a rule, and values of its box, of which each is combined with each.
 N_MOVED = 20
@@ -60,6 +61,19 @@ class RegionalChange:
         If there is no box: the highest probability of the wanted outcomes that was found.
     nearest_variables : tuple of str
         The variables that it takes to be free.
+    confirmed : bool or None
+        Whether the model that is explained agrees: it gives a wanted outcome for at least a share `pi` of the rows of
+        the rule that are moved into the box. None if no model was asked.
+    confirmed_share : float or None
+        That share.
+    n_asked : int
+        How many such rows it was asked about.
+    model : str or None
+        The class of the model that is explained; None if the data are.
+    goal : str
+        The wanted outcomes as part of a sentence: "the decision good", "a price of at least 200".
+    is_reached : bool
+        Whether the outcome of the rule is a wanted one already; then nothing is searched.
     """
 
     conditions: tuple[Condition, ...]
@@ -75,6 +89,12 @@ class RegionalChange:
     reached: float | None = None
     nearest: float | None = None
     nearest_variables: tuple[str, ...] = ()
+    confirmed: bool | None = None
+    confirmed_share: float | None = None
+    n_asked: int = 0
+    model: str | None = None
+    goal: str = ""
+    is_reached: bool = False
 
     @property
     def optimal(self) -> bool:
@@ -93,15 +113,40 @@ class RegionalChange:
 
     def __str__(self) -> str:
         """Return the rule with what changes it, in one sentence."""
-        start = f"IF {self.rule_text} THEN {self.outcome}"
+        start = f"IF {self.rule_text} THEN {self.outcome_text}"
         if not self.unless:
-            found = "" if self.nearest is None else f"; nearest: probability {format_probability(self.nearest)}"
-            free = f" with {', '.join(self.nearest_variables)} free" if self.nearest_variables else ""
-            return f"{start}  (no change to {self.wanted} was found{found}{free if found else ''})"
+            return f"{start}  ({self.no_text})"
         probability = format_probability(self.probability or 0.0)
         rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of such rows"
         moved = "" if self.reached is None else f"; reached by {format_percent(self.reached)} % of rows moved there"
-        return f"{start} UNLESS {self.unless_text}, then {self.wanted}  (probability {probability}, {rows}{moved})"
+        text = f"{start} UNLESS {self.unless_text}, then {self.goal}  (probability {probability}, {rows}{moved})"
+        return text if self.confirmed is None else f"{text}. {self.confirmation}"
+
+    @property
+    def outcome_text(self) -> str:
+        """The outcome of the rule, as it is written."""
+        return format_value(self.outcome) if isinstance(self.outcome, float) else format_label(self.outcome)
+
+    @property
+    def no_text(self) -> str:
+        """That nothing was found, and what comes nearest."""
+        if self.is_reached:
+            return "the target is reached already"
+        text = f"no change gives {self.goal}"
+        if self.nearest is None:
+            return text
+        free = f" with {', '.join(self.nearest_variables)} free" if self.nearest_variables else ""
+        return f"{text}; nearest: probability {format_probability(self.nearest)}{free}"
+
+    @property
+    def confirmation(self) -> str:
+        """Whether the model agrees, as a sentence; nothing if no model was asked."""
+        if self.confirmed is None:
+            return ""
+        name = name_model(self.model)
+        agrees = f"{name[0].upper()}{name[1:]} {'agrees' if self.confirmed else 'does NOT agree: not confirmed'}"
+        n_agreed = round((self.confirmed_share or 0.0) * self.n_asked)
+        return f"{agrees}; it gives {self.goal} for {n_agreed} of {counted(self.n_asked, 'row')} moved there."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as plain Python values, ready for JSON.
@@ -116,6 +161,7 @@ class RegionalChange:
             "outcome": to_plain(self.outcome),
             "unless": self.unless_text or None,
             "target": self.wanted,
+            "is_reached": self.is_reached,
             "variables": list(self.variables),
             "probability": self.probability,
             "plausibility": self.plausibility,
@@ -123,6 +169,9 @@ class RegionalChange:
             "support": self.support,
             "n_wanted": self.n_wanted,
             "reached": self.reached,
+            "confirmed": self.confirmed,
+            "confirmed_share": self.confirmed_share,
+            "n_asked": self.n_asked,
             "nearest": self.nearest,
         }
 
@@ -190,6 +239,11 @@ class RegionalChanges(Sequence[RegionalChange]):
         """Return one sentence for each rule."""
         return "\n".join(map(str, self))
 
+    def _repr_html_(self) -> str:
+        from suffice._show.change_cards import regional_card
+
+        return regional_card(self)
+
 
 def read_rules(rules: Any, state: Fitted) -> list[tuple[tuple[Condition, ...], Any]]:
     """Read rules of any kind.
@@ -255,11 +309,14 @@ class RegionalBox:
         Whether it is a box.
     reached : float or None
         The share of the rows of the rule that the forest predicts as wanted in the box; None if none is known.
+    is_reached : bool
+        Whether the outcome of the rule is a wanted one already.
     """
 
     found: FoundChange | None
     exists: bool
     reached: float | None = None
+    is_reached: bool = False
 
 
 def search_regions(
@@ -334,9 +391,95 @@ def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, targe
     return float(np.mean(target.holds(state.predict(moved))))
 
 
-def _some(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+def _some(rows: NDArray[Any]) -> NDArray[Any]:
     """Return up to `N_MOVED` rows, evenly spaced."""
     return rows[evenly_spaced(len(rows), N_MOVED)]
+
+
+@dataclass(frozen=True, eq=False)
+class RowsToMove:
+    """Rows in the form in which a model takes them, and the model.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_rows, n_columns)
+        The rows.
+    matrix : ndarray of shape (n_rows, n_matrix_columns), float32
+        The rows as the forest sees them.
+    ask : callable
+        The model: a function of a table and the number of its rows.
+    """
+
+    X: Any
+    matrix: NDArray[np.float32]
+    ask: Callable[[Any, int], NDArray[Any]]
+
+
+def confirm_regions(
+    state: Fitted,
+    changes: Sequence[RegionalChange],
+    regions: dict[str, NDArray[Any]],
+    targets: Sequence[Target],
+    levels: NDArray[np.float64],
+    boxes: Sequence[RegionalBox],
+    asked: RowsToMove,
+) -> list[RegionalChange]:
+    """Ask a model about rows of each rule that are moved to the values of training rows in its box, each to each.
+
+    Parameters
+    ----------
+    state : Fitted
+        The fitted state.
+    changes : sequence of RegionalChange
+        The changes of the rules.
+    regions : dict of str to ndarray
+        The regions of the rules.
+    targets : sequence of Target
+        The wanted outcomes of each.
+    levels : ndarray of shape (n_regions,)
+        The share of the moved rows that must get a wanted outcome.
+    boxes : sequence of RegionalBox
+        What was found for each.
+    asked : RowsToMove
+        The rows and the model.
+
+    Returns
+    -------
+    list of RegionalChange
+        The changes with what the model says. It is not asked where no row lies in the rule or in the box, nor about
+        parts of dates, which do not make a date.
+    """
+    columns, names = state.encoding.columns, state.encoding.names
+    rows: list[NDArray[np.intp]] = []
+    moved: list[tuple[list[int], NDArray[np.intp]]] = []  # columns of the matrix, and the training row of each copy
+    places: list[int] = []
+    for i, box in enumerate(boxes):
+        if box.found is None or not box.exists or not len(box.found.rows):
+            continue
+        free = [c for v in box.found.variables for c in state.variables.columns[v]]
+        own, values = _some(rows_in_region(asked.matrix, regions, i)), _some(box.found.rows)
+        if len(own) and not any(columns[c].part is not None for c in free):
+            rows.append(np.repeat(own, len(values)))
+            moved.append((free, np.tile(values, len(own))))
+            places.append(i)
+    if not places:
+        return list(changes)
+    ends = np.cumsum([0, *map(len, rows)])
+    values_of: dict[int, tuple[list[Any], NDArray[np.intp]]] = {}
+    for place, (free, training_rows) in enumerate(moved):
+        for c in free:
+            of_column, picks = values_of.setdefault(columns[c].source, ([], np.full(ends[-1], -1, dtype=np.intp)))
+            picks[ends[place] : ends[place + 1]] = len(of_column) + np.arange(len(training_rows))
+            of_column += [columns[c].value_of(number) for number in state.forest.X[training_rows, c].tolist()]
+    table = mix_rows(asked.X, np.concatenate(rows).tolist(), values_of, names)
+    outputs = asked.ask(table, int(ends[-1]))
+    confirmed = list(changes)
+    for place, i in enumerate(places):
+        agrees = targets[i].holds(outputs[ends[place] : ends[place + 1]])
+        share = float(np.mean(agrees))
+        agreed = bool(share >= levels[i])
+        confirmed[i] = replace(confirmed[i], confirmed=agreed, confirmed_share=share, n_asked=len(agrees))
+    return confirmed
 
 
 def make_regional(
@@ -367,7 +510,16 @@ def make_regional(
     names = () if found is None else tuple(state.variables.names[v] for v in found.variables)
     if found is None or not box.exists:
         nearest = None if found is None else found.probability
-        return RegionalChange(conditions, outcome, target.text, nearest=nearest, nearest_variables=names)
+        return RegionalChange(
+            conditions,
+            outcome,
+            target.text,
+            nearest=nearest,
+            nearest_variables=names,
+            model=state.model_name,
+            goal=target.named(state.target),
+            is_reached=box.is_reached,
+        )
     nothing = np.full(len(state.encoding.columns), np.nan, dtype=np.float32)  # there is no row to begin at
     sides = sides_of(state, found, nothing, limits)
     return RegionalChange(
@@ -382,6 +534,8 @@ def make_regional(
         support=len(found.rows),
         n_wanted=int(np.count_nonzero(target.holds(state.training[1][found.rows]))),
         reached=box.reached,
+        model=state.model_name,
+        goal=target.named(state.target),
     )
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._engine.calibration import probabilities_at
 from suffice._engine.change_boxes import Side, evenly_spaced, sides_of
-from suffice._engine.change_limits import Limits, read_limits, region_of_rows
+from suffice._engine.change_limits import Limits, notes_beyond, read_limits, region_of_rows
 from suffice._engine.change_search import (
     MARGIN,
     MAX_SIZE,
@@ -38,7 +38,15 @@ from suffice.changes import Change, Move, RowChanges, move_text
 from suffice.changes_of_rows import Changes
 from suffice.checks import CheckedForest
 from suffice.conditions import conditions_of
-from suffice.regional_changes import RegionalChanges, make_regional, read_rules, search_regions
+from suffice.regional_changes import (
+    RegionalBox,
+    RegionalChanges,
+    RowsToMove,
+    confirm_regions,
+    make_regional,
+    read_rules,
+    search_regions,
+)
 from suffice.words import to_plain
 
 # Training rows whose values a model is asked about, for each change.
@@ -200,6 +208,8 @@ class ChangeableForest(CheckedForest):
         min_plausibility: float = MIN_PLAUSIBILITY,
         max_size: int = 2,
         check: Literal["mean", "everywhere"] = "mean",
+        X: Any = None,
+        confirm: bool = True,
     ) -> RegionalChanges:
         """Find what would change the outcome of all rows that a rule covers: IF rule THEN outcome UNLESS change.
 
@@ -223,6 +233,11 @@ class ChangeableForest(CheckedForest):
             probability `pi`; of several such boxes, one that changes the forest's prediction for most rows of the rule
             is chosen. "everywhere": the forest gives the target with probability `pi` at every point of the box,
             whatever the rule leaves open.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that the model that is explained, if there is one, is asked about: up to 20 of each rule, each moved to
+            the values of up to 20 training rows in the box. None takes the rows that `for_model` was given.
+        confirm : bool, default=True
+            Whether it is asked.
 
         Returns
         -------
@@ -247,9 +262,24 @@ class ChangeableForest(CheckedForest):
         lines = read_rules(rules, state)
         targets = read_targets(target, np.array([outcome for _, outcome in lines]), state.classes)
         boxes = [[Bounds(**vars(condition)) for condition in conditions] for conditions, _ in lines]
-        found = search_regions(state, regions_of(state, boxes), targets, _levels(state, targets), limits, options)
+        regions, levels = regions_of(state, boxes), _levels(state, targets)
+        is_reached = [bool(t.holds(np.array([outcome]))[0]) for t, (_, outcome) in zip(targets, lines, strict=True)]
+        found = [RegionalBox(None, exists=False, is_reached=True)] * len(lines)
+        places = np.flatnonzero(~np.array(is_reached, dtype=bool))
+        some = {name: values[places] for name, values in regions.items()}
+        boxes_found = search_regions(state, some, [targets[i] for i in places], levels[places], limits, options)
+        for i, box in zip(places.tolist(), boxes_found, strict=True):
+            found[i] = box
         parts = zip(lines, targets, found, strict=True)
-        return RegionalChanges([make_regional(state, line, wanted, box, limits) for line, wanted, box in parts])
+        changes = [make_regional(state, line, wanted, box, limits) for line, wanted, box in parts]
+        X = getattr(self, "model_rows_", None) if X is None else X
+        if confirm and hasattr(self, "model_") and X is not None:
+            asked = RowsToMove(X, self.encode(X), self._ask)
+            changes = confirm_regions(state, changes, regions, targets, levels, found, asked)
+        return RegionalChanges(changes)
+
+    def _ask(self, table: Any, n_rows: int) -> NDArray[Any]:
+        return read_outcomes(ask_model(self.model_, table, n_rows, self.probability_of_), n_rows)
 
     def _confirm(self, X: Any, answers: list[RowChanges], targets: list[Target], state: Fitted) -> list[RowChanges]:
         """Ask the model about every change: at the least change, and with the values of rows in its box."""
@@ -274,8 +304,7 @@ class ChangeableForest(CheckedForest):
                 moved += [least, *points]
         if not questions:
             return answers
-        outputs = ask_model(self.model_, move_rows(X, rows, moved, names), len(rows), self.probability_of_)
-        outputs = read_outcomes(outputs, len(rows))
+        outputs = self._ask(move_rows(X, rows, moved, names), len(rows))
         place = 0
         for i, j, n_points in questions:
             agrees = targets[i].holds(outputs[place : place + 1 + n_points])
@@ -358,6 +387,8 @@ class _Maker:
             target=state.target,
             model=state.model_name,
             columns=columns,
+            goal=self._target.named(state.target),
+            notes=tuple(notes_beyond(state, self._limits, self._x)),
         )
 
     def _may_move(self, variable: int) -> bool:

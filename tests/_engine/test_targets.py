@@ -41,3 +41,12 @@ def test_flags_are_made_once_for_each_target():
     flags, number = wanted_flags(read_targets(None, np.array(["a", "b", "a"]), CLASSES), np.arange(3.0), CLASSES)
     assert flags.tolist() == [[0, 1, 1], [1, 0, 1]]
     assert number.tolist() == [0, 1, 0]
+
+
+def test_targets_are_written_as_parts_of_sentences():
+    ranges = [(200, 250), {"above": 200}, {"below": 7}, (5, 5)]
+    texts = [read_targets(target, np.array([1.0]), None)[0].named("price") for target in ranges]
+    assert texts == ["a price between 200 and 250", "a price of at least 200", "a price of at most 7", "a price of 5"]
+    assert read_targets((1, 2), np.array([0.0]), None)[0].named("prediction") == "an outcome between 1 and 2"
+    labels = np.array(["bad", "fair", "good"])
+    assert read_targets(["fair", "good"], labels[:1], labels)[0].named("loan") == "the loan fair or good"

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._engine.fitted import Fitted
+from suffice._engine.targets import range_text
 from suffice._table.encoding import Column
 from suffice.errors import did_you_mean
-from suffice.words import to_plain
+from suffice.words import format_value, to_plain
 
 Matrix = NDArray[np.float32]
 LOWEST, HIGHEST = np.float32(-np.inf), np.float32(np.inf)
@@ -235,6 +236,41 @@ def read_limits(
         (up if way == "up" else down).add(column)
     low, high, labels = read_ranges(state, bounds or {}, "bounds")
     return Limits(tuple(changeable), low, high, labels, frozenset(up), frozenset(down))
+
+
+def notes_beyond(state: Fitted, limits: Limits, x: Matrix) -> list[str]:
+    """Name the bounds and directions of numbers that leave no value of a training row.
+
+    Parameters
+    ----------
+    state : Fitted
+        The fitted state.
+    limits : Limits
+        What may change, and how far.
+    x : ndarray of shape (n_columns,), float32
+        The row.
+
+    Returns
+    -------
+    list of str
+        A sentence for each.
+    """
+    notes = []
+    free = {c for v in limits.changeable for c in state.variables.columns[v]}
+    for c in sorted(free & {*limits.low, *limits.high, *limits.up, *limits.down}):
+        column, values = state.encoding.columns[c], state.forest.X[:, c]
+        own, low, high = float(x[c]), limits.low.get(c, -math.inf), limits.high.get(c, math.inf)
+        if column.kind == "category":
+            continue
+        if not np.any((low <= values) & (values <= high)):
+            notes.append(
+                f"No training row has {column.name} {range_text(low, high)} (their values go {column.extent_text}), so "
+                "nothing is known there."
+            )
+        elif (c in limits.up and not np.any(values > own)) or (c in limits.down and not np.any(values < own)):
+            way = "higher" if c in limits.up else "lower"
+            notes.append(f"No training row has a {way} {column.name} than {format_value(column.decode(own))}.")
+    return notes
 
 
 def read_ranges(

@@ -53,6 +53,26 @@ class Target:
             return np.array([to_plain(outcome) in self.labels for outcome in outcomes.tolist()], dtype=bool)
         return np.asarray((self.low <= outcomes) & (outcomes <= self.high), dtype=bool)
 
+    def named(self, name: str) -> str:
+        """Write the wanted outcomes as part of a sentence.
+
+        Parameters
+        ----------
+        name : str
+            What the outcomes are called.
+
+        Returns
+        -------
+        str
+            Such as "a price between 200 and 250", "a price of at least 200" or "the decision granted".
+        """
+        name = "outcome" if name in ("y", "prediction") else name
+        if self.labels is not None:
+            return f"the {name} {self.text}"
+        article = "an" if name[:1].lower() in tuple("aeiou") else "a"
+        is_range = self.low < self.high and not (math.isinf(self.low) or math.isinf(self.high))
+        return f"{article} {name} {'' if is_range else 'of '}{self.text}"
+
 
 def read_targets(target: Any, outcomes: NDArray[Any], classes: NDArray[Any] | None) -> list[Target]:
     """Read which outcomes are wanted, for each row.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from suffice._show.cards import card, head
+from suffice._show.cards import MAX_LINES, card, head
 from suffice._show.markup import Html, bars, element, part
 from suffice.changes import ASSOCIATION, Change, RowChanges
 from suffice.changes_of_rows import Changes
+from suffice.regional_changes import RegionalChange, RegionalChanges
 from suffice.words import counted, format_level, format_percent, format_probability
 
 
@@ -43,6 +44,7 @@ def change_parts(answer: RowChanges) -> list[Html]:
     parts = [
         head(f"{answer.label}: from {answer.outcome_text} to", [answer.wanted], element("div", "badge", badge)),
         element("div", "part saying", answer.lead),
+        *(element("div", "part note", note) for note in answer.notes),
     ]
     for i, change in enumerate(answer.changes):
         parts.append(part(f"{i + 1}. {change.sentence}", "", *_support(answer, change)))
@@ -58,7 +60,7 @@ def _support(answer: RowChanges, change: Change) -> list[Html]:
         ("probability at the least change", change.probability, format_probability(change.probability)),
         ("plausibility", change.plausibility, f"{format_percent(change.plausibility)} %"),
     ]
-    support = [bars(measures), element("div", "note under", change.evidence(answer.wanted))]
+    support = [bars(measures), element("div", "note under", change.evidence(answer.goal))]
     if change.confirmed is not None:
         kind = "note under" if change.confirmed else "care"
         support.append(element("div", kind, change.confirmation(answer.model)))
@@ -85,3 +87,42 @@ def changes_card(changes: Changes) -> str:
     parts += [element("div", "part saying", line) for line in str(changes).splitlines()]
     hint = f"A change reaches the target with probability {level}. changes[0] shows one row."
     return card(*parts, element("div", "part note", hint))
+
+
+def regional_card(changes: RegionalChanges) -> str:
+    """Draw what would change the outcomes of rules.
+
+    Parameters
+    ----------
+    changes : RegionalChanges
+        The changes.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    n_found = sum(bool(change.unless) for change in changes)
+    badge = element("div", "badge", f"{n_found} of {len(changes)} with a change")
+    parts: list[Html] = [head("What would change the outcome", [counted(len(changes), "rule")], badge)]
+    for change in changes[:MAX_LINES]:
+        rule = f"IF {change.rule_text} THEN {change.outcome_text}"
+        parts.append(part(rule, "", *_regional_support(change)))
+    if len(changes) > MAX_LINES:
+        parts.append(element("div", "part note", f"and {len(changes) - MAX_LINES} more: see to_frame()."))
+    return card(*parts)
+
+
+def _regional_support(change: RegionalChange) -> list[Html]:
+    if not change.unless:
+        return [element("div", "note under", f"{change.no_text[0].upper()}{change.no_text[1:]}.")]
+    measures = [("probability", change.probability or 0.0, format_probability(change.probability or 0.0))]
+    if change.reached is not None:
+        measures.append(("rows moved there, by the forest", change.reached, f"{format_percent(change.reached)} %"))
+    if change.confirmed_share is not None:
+        share = change.confirmed_share
+        measures.append(("rows moved there, by the model", share, f"{format_percent(share)} %"))
+    parts = [element("div", "saying", f"UNLESS {change.unless_text}, then {change.goal}"), bars(measures)]
+    if change.confirmed is not None:
+        parts.append(element("div", "note under" if change.confirmed else "care", change.confirmation))
+    return parts

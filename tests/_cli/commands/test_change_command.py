@@ -51,6 +51,16 @@ def test_numbers_directions_and_bounds():
     assert all(move["after"] <= 70 for change in changes for move in change["moves"] if move["column"] == "age")
 
 
+def test_a_model_of_the_user_is_asked(folder, capsys):
+    (folder / "never.py").write_text("def model(table):\n    return ['no'] * len(table)\n")
+    assert command("change buys.suffice new.csv -t yes --ignore-extra --model never:model") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    changes = [change for row in rows for change in row["changes"]]
+    assert changes
+    assert not any(change["confirmed"] for change in changes)
+    assert all("does NOT agree" in row["text"] for row in rows if row["changes"])
+
+
 def test_targets_as_people_type_them():
     assert read_target("200..250", False) == (200.0, 250.0)
     assert read_target(">= 200", False) == {"above": 200.0}

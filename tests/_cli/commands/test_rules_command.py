@@ -95,3 +95,33 @@ def test_rules_refuses_in_one_sentence(args, message, here, capsys):
 def test_an_explainer_with_dates_has_rules_too(table, here, capsys):
     assert command(f"rules dated.suffice {table}") == 0
     assert "IF city = Oslo THEN no" in capsys.readouterr().out
+
+
+def test_what_would_change_the_rules(here, capsys):
+    """As text and as JSON: IF rule THEN outcome UNLESS change; a model in the user's own code is asked."""
+    assert command("rules buys.suffice shop.csv --ignore-extra --unless yes --max-rules 4") == 0
+    text = capsys.readouterr().out
+    assert text.startswith("What would change the outcomes of rules")
+    assert " THEN no UNLESS " in text or "(no change gives the buys yes" in text
+    assert "agree" not in text
+    Path("always.py").write_text("def model(table):\n    return ['yes'] * len(table)\n")
+    line = "rules buys.suffice shop.csv --ignore-extra --unless yes --max-rules 4 --model always:model --format json"
+    assert command(line) == 0
+    changes = json.loads(capsys.readouterr().out)
+    found = [change for change in changes if change["unless"]]
+    assert found
+    assert all(change["confirmed"] and change["confirmed_share"] == 1.0 for change in found)
+    assert [change["is_reached"] for change in changes] == [change["outcome"] == "yes" for change in changes]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--unless yes --format sql", "--unless writes text or JSON"),
+        ("--unless maybe", "must be among the classes"),
+        ("--unless yes --model a:b", "--model is asked about rows of TABLE that are moved by --unless: give both"),
+    ],
+)
+def test_mistakes_about_changes_are_named(options, message, here, capsys):
+    assert command(f"rules buys.suffice --max-rules 2 {options}") == 2
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -6,11 +6,13 @@ import csv
 import json
 import re
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from suffice._cli.commands.options import (
+    AskedModelOption,
     ExplainerArgument,
     FormulasOption,
     IdOption,
@@ -81,6 +83,7 @@ def change(
         Literal["everywhere", "mean"],
         typer.Option(help="Whether the target must be given at every point of a box, or by its rows on average."),
     ] = "everywhere",
+    model: AskedModelOption = None,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Write .csv, .parquet, .arrow, .json or .jsonl."),
@@ -104,7 +107,9 @@ def change(
     if output == "-" and not sys.stdout.isatty():
         kind = "text" if n_rows is not None else "jsonl"
     loaded = load_explainer_file(explainer, changed_settings(None, None, None, unseen, ignore_extra))
-    frame, kept = _read(loaded, rows, input_format, ids or [], n_rows if n_rows or kind != "text" else N_SHOWN)
+    frame, kept = read_rows(loaded, rows, input_format, ids or [], n_rows if n_rows or kind != "text" else N_SHOWN)
+    if model is not None:
+        loaded = with_model(loaded, model)
     ways: Any = dict(_pair("--direction", text) for text in direction or ())
     changes = loaded.what_if(
         frame,
@@ -199,10 +204,58 @@ def _bounds(explainer: SufficientExplainer, name: str, text: str) -> Any:
     return low or None, high or None
 
 
-def _read(
+def with_model(explainer: SufficientExplainer, name: str) -> SufficientExplainer:
+    """Let a loaded explainer ask the model that it explains, which its file does not hold.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The explainer.
+    name : str
+        Where the model is: a module and a name in it, as "scoring:model".
+
+    Returns
+    -------
+    SufficientExplainer
+        A copy that knows the model.
+    """
+    from suffice._cli.recording import import_model
+
+    copy = explainer.with_settings()
+    copy.model_, copy.probability_of_ = import_model(name), None
+    prefix, _, label = copy.target_name_.partition("probability of ")
+    if label and not prefix:
+        known = {str(one): one for one in getattr(copy.model_, "classes_", ())}
+        copy.probability_of_ = known.get(label, label)
+    copy.fitted_ = replace(copy.fitted_, model_name=type(copy.model_).__name__)
+    return copy
+
+
+def read_rows(
     explainer: SufficientExplainer, path: str, input_format: str | None, ids: list[str], limit: int | None
 ) -> tuple[pl.DataFrame, list[str] | None]:
-    """Read the rows, and what they are called."""
+    """Read the rows of a table file, and what they are called.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer
+        The explainer; its outcomes are left out of the table.
+    path : str
+        The file.
+    input_format : str or None
+        Its format; None goes by its name.
+    ids : list of str
+        The columns that name the rows.
+    limit : int or None
+        How many rows are read at most.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+        The rows.
+    names : list of str or None
+        What they are called.
+    """
     from suffice._cli.columns import check_column
     from suffice._io.explainer_file import text_columns
     from suffice._io.files import read_table

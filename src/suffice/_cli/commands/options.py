@@ -81,6 +81,14 @@ FormulasOption = Annotated[
 LimitOption = Annotated[
     int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")
 ]
+AskedModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODULE:NAME",
+        help="The model that is explained, in your own code: it is asked whether it agrees with each change.",
+    ),
+]
 CodesOption = Annotated[
     str | None,
     typer.Option("--codes", metavar="FILE", help="The code book: CSV or JSON. By default the variables are the codes."),

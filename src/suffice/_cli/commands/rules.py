@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from suffice._cli.commands.options import (
+    AskedModelOption,
     CheckOption,
     ConfidenceOption,
     ExplainerArgument,
@@ -23,12 +24,14 @@ from suffice.words import counted
 
 if TYPE_CHECKING:
     from suffice.explainer import SufficientExplainer
+    from suffice.regional_changes import RegionalChanges
     from suffice.rule_lists import RuleList
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice[/]\n\n"
     "[cyan]suffice rules loans.suffice --max-rules 10 --format sql -o loans.sql[/]\n\n"
-    "[cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]"
+    "[cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]\n\n"
+    "[cyan]suffice rules loans.suffice --unless good[/]"
 )
 N_RULES = 20
 
@@ -57,6 +60,15 @@ def rules(
     min_precision: Annotated[
         float | None, typer.Option(metavar="P", help="Leave out rules with a lower precision on the training rows.")
     ] = None,
+    unless: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WANTED",
+            help="Say of each rule without this outcome what would change it: IF rule THEN outcome UNLESS change. "
+            "Outcomes are written as for suffice change --target.",
+        ),
+    ] = None,
+    model: AskedModelOption = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
@@ -74,6 +86,7 @@ def rules(
 
     if output != "-":
         check_output(output, [explainer, table])
+    _check_unless(unless, format, model, table)
     most = None if simplify is not None else _read_max_rules(max_rules)
     loaded = load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra))
     params: dict[str, Any] = {"max_rules": most, "min_support": min_support}
@@ -82,7 +95,14 @@ def rules(
     rule_list = _collect(loaded, table, input_format, check, params)
     if simplify is not None:
         rule_list = rule_list.simplify(simplify)
-    if format == "text" and output == "-":
+    if unless is not None:
+        changes = _changes(loaded, rule_list, unless, model, table, input_format)
+        if format == "text" and output == "-":
+            say_numbered("What would change the outcomes of rules", list(map(str, changes)))
+        else:
+            text = str(changes) if format == "text" else changes.to_json(ensure_ascii=False, indent=1)
+            write_bytes(f"{text}\n".encode(), output)
+    elif format == "text" and output == "-":
         say_numbered(rule_list.heading, [str(line) for line in rule_list.rules_])
     else:
         write_bytes(f"{_text(rule_list, format)}\n".encode(), output)
@@ -117,6 +137,33 @@ def _collect(
     explanations = explain_whole(question).explanations
     with working("Collecting rules"):
         return kind.from_explanations(explanations, **params)
+
+
+def _check_unless(unless: str | None, format: str, model: str | None, table: str | None) -> None:  # noqa: A002
+    if unless is not None and format == "sql":
+        raise ValueError("--unless writes text or JSON: what would change a rule is no SQL expression.")
+    if model is not None and (unless is None or table is None):
+        raise ValueError("--model is asked about rows of TABLE that are moved by --unless: give both.")
+
+
+def _changes(
+    explainer: SufficientExplainer,
+    rule_list: RuleList,
+    unless: str,
+    model: str | None,
+    table: str | None,
+    input_format: str | None,
+) -> RegionalChanges:
+    """Find what would change the outcomes of the rules that have another one than the wanted one."""
+    from suffice._cli.commands.change import read_rows, read_target, with_model
+
+    X = None
+    if table is not None and model is not None:
+        X, _ = read_rows(explainer, table, input_format, [], None)
+        explainer = with_model(explainer, model)
+    target = read_target(unless, explainer.task_ == "classification", explainer, "--unless")
+    with working("Looking for changes"):
+        return explainer.what_if_rules(rule_list, target, X=X)
 
 
 def _text(rule_list: RuleList, format: str) -> str:  # noqa: A002

@@ -34,7 +34,7 @@ def run_beside(name: str, explainer: SufficientExplainer, *args: Any, step: Call
         The result.
     """
     alone = copy.copy(explainer)
-    for attribute in ("model_", "probability_of_"):
+    for attribute in ("model_", "probability_of_", "model_rows_"):
         alone.__dict__.pop(attribute, None)
     try:
         return run_apart(f"{explainer_work.__name__}:{name}", alone, *args, watch=step, counts_steps=True)

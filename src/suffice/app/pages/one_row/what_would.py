@@ -191,7 +191,7 @@ def _change(found: RowChanges, i: int, view: View) -> html.Div:
     return html.Div(
         [
             html.Div([f"{i + 1}. {change.sentence} ", button], className="sentence"),
-            html.Div(change.evidence(found.wanted), className="note under"),
+            html.Div(change.evidence(found.goal), className="note under"),
         ],
         className="change",
     )
