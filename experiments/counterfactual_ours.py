@@ -123,7 +123,7 @@ class OursOnTable:
         start = time.perf_counter()
         rules = self.authors.explain(self.columns.decode(rows), sets="minimal").rules
         with_rule = [i for i, rule in enumerate(rules) if rule is not None]
-        changes = self.authors.what_if_rules([rules[i] for i in with_rule], problem.target)
+        changes = self.authors.what_if_rules([rules[i] for i in with_rule], problem.target, confirm=False)
         ms = 1000 * (time.perf_counter() - start) / len(rows)
         found = [change for change in changes if change.unless]
         for i, change in zip(with_rule, changes, strict=True):

@@ -220,6 +220,19 @@ def test_the_target_may_be_reached_already(explainer):
     assert "reached already" in answer.lead
 
 
+def test_the_least_change_of_an_ordered_category_is_the_nearest_one():
+    """Most rows in the box are at the other end."""
+    rng = np.random.default_rng(0)
+    grades = ["low", "mid", "high"]
+    code = rng.choice(3, 500, p=[0.3, 0.2, 0.5])
+    X = pd.DataFrame({"grade": pd.Categorical.from_codes(code, grades, ordered=True), "x": rng.random(500)})
+    forest = RandomForestClassifier(20, max_features=None, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest).fit(X, np.where(code > 0, "good", "bad"))
+    [answer] = explainer.what_if(X[code == 0][:1], "good")
+    assert answer.best.sentence == "grade from low to mid or high"
+    assert answer.best.values == {"grade": "mid"}
+
+
 def test_bounds_and_directions_beyond_the_training_rows_are_named(explainer):
     """Incomes go from 10 to 59."""
     [answer] = explainer.what_if(ROW, "good", bounds={"income": (100, None)})

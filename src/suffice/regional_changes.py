@@ -119,7 +119,7 @@ class RegionalChange:
         probability = format_probability(self.probability or 0.0)
         rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of such rows"
         moved = "" if self.reached is None else f"; reached by {format_percent(self.reached)} % of rows moved there"
-        text = f"{start} UNLESS {self.unless_text}, then {self.goal}  (probability {probability}, {rows}{moved})"
+        text = f"{start} UNLESS {self.unless_text}, which gives {self.goal}  (probability {probability}, {rows}{moved})"
         return text if self.confirmed is None else f"{text}. {self.confirmation}"
 
     @property

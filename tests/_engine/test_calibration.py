@@ -7,6 +7,8 @@ import pytest
 from loans import loan_explainer, make_loans
 from scipy.special import expit, logit
 
+from suffice import SufficientExplainer
+from suffice._engine import change_search
 from suffice._engine.calibration import Calibration, calibration_of, probabilities_at, uses_votes
 from suffice._engine.targets import read_targets
 
@@ -95,7 +97,7 @@ def test_votes_end_at_zero_and_one():
     assert 1 - 1e-5 < curve.probability(np.array([1.0]))[0] < 1
 
 
-def test_classes_take_calibrated_votes_and_numbers_count_rows():
+def test_classes_take_calibrated_votes():
     explainer = loan_explainer()
     state = explainer.fitted_
     [target] = read_targets("good", np.array(["bad"]), state.classes)
@@ -111,3 +113,35 @@ def test_classes_take_calibrated_votes_and_numbers_count_rows():
     assert mixed[:2] == pytest.approx(curve.probability(votes[:2]))
     assert mixed[2:] == pytest.approx(expit(curve.slope * logit(np.clip(votes[2:], 1e-3, 1 - 1e-3)) + curve.intercept))
     assert explainer.what_if(X[:50], "good").answers[0].pi == 0.8
+
+
+def test_numbers_take_calibrated_shares_of_rows(monkeypatch):
+    """Leaves of a smooth law mix numbers in the target with others near it, so that shares are too small."""
+    rng = np.random.default_rng(0)
+    X = rng.random((1500, 3)).round(3)
+    y = 10 * X[:, 0] + 4 * X[:, 1]
+    explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, y)
+    state = explainer.fitted_
+    [target] = read_targets((8.0, 11.0), np.array([0.0]), None)
+    curve = calibration_of(state, target)
+    assert not uses_votes(state)
+    assert curve.slope > 1.5
+    assert calibration_of(state, target) is curve
+    points = state.forest.X[:200]
+    ends = explainer.cdf(points, None, [np.nextafter(8.0, 0.0), 11.0])
+    assert probabilities_at(state, target, points) == pytest.approx(curve.probability(np.diff(ends, axis=1)[:, 0]))
+    fresh = rng.random((2000, 3)).astype(np.float32)
+    truth = target.holds(10 * fresh[:, 0] + 4 * fresh[:, 1])
+    stated = probabilities_at(state, target, fresh, n_cautious=0)
+    sure = stated >= 0.8
+    assert truth[sure].mean() > 0.9
+    changes = explainer.what_if(fresh[~truth][:20], (8.0, 11.0), n=1)
+    assert changes.has_change.mean() > 0.7
+    assert all(answer.best.probability >= 0.8 for answer in changes if answer.best)
+    points = np.asarray(changes.points(), dtype=float)[changes.has_change]
+    assert target.holds(10 * points[:, 0] + 4 * points[:, 1]).mean() > 0.8
+    monkeypatch.setattr(change_search, "calibration_of", lambda *_: Calibration(-1.0, 0.0))  # no share is enough
+    fewer = explainer.what_if(fresh[~truth][:20], (8.0, 11.0), n=1)
+    assert fewer.has_change.sum() < changes.has_change.sum()
+    counted = SufficientExplainer(random_state=0, n_jobs=1, counts="bootstrap").fit(X, y)
+    assert calibration_of(counted.fitted_, target) == Calibration()

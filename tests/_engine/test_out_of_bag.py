@@ -9,7 +9,7 @@ from small_explainers import CLASSES, NUMBERS, X
 
 from suffice import SufficientExplainer
 from suffice._engine.forest import rows_out_of_bag
-from suffice._engine.out_of_bag import predict_out_of_bag, rows_not_drawn
+from suffice._engine.out_of_bag import expected_ranks, predict_out_of_bag, rows_not_drawn
 
 
 @pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap"])
@@ -51,3 +51,29 @@ def test_a_tree_that_drew_every_row_has_none_out_of_bag():
     expected = rows_out_of_bag(explainer.forest_, 4, np.arange(4))
     assert not expected.any(axis=1).all()
     assert np.array_equal(rows_not_drawn(explainer.fitted_.forest, "out-of-bag"), expected)
+
+
+def test_the_ranks_that_are_expected_of_a_row_are_those_of_the_other_rows_in_its_leaves():
+    """Row by row and tree by tree: trees that drew the row, and leaves without another counted row, have no say."""
+    forest = RandomForestRegressor(n_estimators=8, min_samples_leaf=3, random_state=0)
+    state = SufficientExplainer(forest).fit(X, NUMBERS).fitted_
+    is_out = rows_not_drawn(state.forest, "out-of-bag")
+    leaves = np.column_stack([tree.apply(state.forest.X) for tree in state.estimator.estimators_])
+    is_wanted = state.forest.y_values > np.median(NUMBERS)
+    wanted = is_wanted[state.forest.y_rank]
+    expected = {}
+    for row in range(len(X)):
+        shares = []
+        for t in np.flatnonzero(is_out[:, row]):
+            others = np.flatnonzero(is_out[t] & (leaves[:, t] == leaves[row, t]))
+            others = others[others != row]
+            if len(others):
+                shares.append(wanted[others].mean())
+        if shares:
+            expected[row] = np.mean(shares)
+    weights = expected_ranks(state, len(X))
+    assert weights.rows.tolist() == list(expected)
+    assert weights.shares(is_wanted) == pytest.approx(list(expected.values()), abs=1e-5)
+    few = expected_ranks(state, 10)
+    assert len(few.rows) <= 10
+    assert few.shares(is_wanted) == pytest.approx([expected[row] for row in few.rows], abs=1e-5)

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from suffice._engine.fitted import Fitted
 from suffice._engine.forest import FittedForest
+from suffice._engine.out_of_bag import RankWeights, expected_ranks
 from suffice._engine.targets import Target
 
 # A mean vote of 0 or 1 has no logit: votes end so far from both.
@@ -23,6 +24,8 @@ PRIOR, PRIOR_DEVIATION = np.array([1.0, 0.0]), 1.0
 # Standard errors between the curve and what is stated: the fewest of 0, 1 and 1.64 with which the promise is kept on
 # fresh rows and on known laws (docs/what-if.md).
 CAUTION = 1.0
+# Training rows with which the shares of numbers are calibrated, at most.
+N_CALIBRATED = 4_000
 MOST_STEPS, SMALL_STEP = 100, 1e-9
 
 
@@ -94,18 +97,20 @@ class Calibration:
         variance = np.maximum(of_slope * logits**2 + 2 * shared * logits + of_intercept, 0.0)
         return np.asarray(expit(self.slope * logits + self.intercept - CAUTION * np.sqrt(variance)))
 
-    def vote_for(self, level: float) -> float:
+    def vote_for(self, level: float, least: float = 0.5) -> float:
         """Compute the mean vote from which the target has at least some probability.
 
         Parameters
         ----------
         level : float
             The probability.
+        least : float, default=0.5
+            The least vote: with less, the forest predicts another class.
 
         Returns
         -------
         float
-            The vote; at least 0.5 or, if that is lower, the level: elsewhere the forest predicts something else.
+            The vote; at least `least` or, if that is lower, the level.
         """
         if self == Calibration():
             return level
@@ -116,7 +121,7 @@ class Calibration:
         if self.slope <= 0 or leading <= 0:  # higher votes do not surely go with more of the target
             return 1.0
         logit = (-middle + math.sqrt(max(middle**2 - leading * last, 0.0))) / leading
-        return max(min(0.5, level), float(expit(logit)))
+        return max(min(least, level), float(expit(logit)))
 
 
 def _logit(votes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -178,18 +183,28 @@ def calibration_of(state: Fitted, target: Target) -> Calibration:
     state : Fitted
         The fitted state.
     target : Target
-        The wanted classes.
+        The wanted outcomes. For numbers, the vote is the mean share of rows with a wanted one in the leaves.
 
     Returns
     -------
     Calibration
-        The curve.
+        The curve; votes as they are if the rows out of bag are not counted.
     """
     known = _LEARNT.setdefault(state.forest, {})
     if target not in known and state.out_of_bag is not None and state.classes is not None:
         votes = state.out_of_bag[:, target.holds(state.classes)].sum(axis=1)
         known[target] = Calibration.learn(votes, target.holds(state.training[1]))
+    elif target not in known and state.interval_scores is not None:  # numbers, and rows out of bag are counted
+        known[target] = _learn_of_numbers(state, target)
     return known.get(target, Calibration())
+
+
+def _learn_of_numbers(state: Fitted, target: Target) -> Calibration:
+    if state.forest not in _EXPECTED:
+        _EXPECTED[state.forest] = expected_ranks(state, N_CALIBRATED)
+    expected = _EXPECTED[state.forest]
+    is_wanted = target.holds(state.forest.y_values)
+    return Calibration.learn(expected.shares(is_wanted), is_wanted[state.forest.y_rank[expected.rows]])
 
 
 def probabilities_at(
@@ -215,18 +230,22 @@ def probabilities_at(
     """
     values: NDArray[Any] = state.forest.y_values if state.classes is None else state.classes
     ranks = np.flatnonzero(target.holds(values))
-    if uses_votes(state):
-        votes = state.forest.predict_leaves(points, 1)[:, ranks].sum(axis=1)
-        curve = calibration_of(state, target)
-        first = len(points) if n_cautious is None else n_cautious
+    curve, first = calibration_of(state, target), len(points) if n_cautious is None else n_cautious
+
+    def calibrated(votes: NDArray[np.float64]) -> NDArray[np.float64]:
         parts = [curve.probability(votes[:first]), curve.probability(votes[first:], cautious=False)]
         return np.concatenate(parts)
+
+    if uses_votes(state):
+        return calibrated(state.forest.predict_leaves(points, 1)[:, ranks].sum(axis=1))
     runs = np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1)
     ends = np.array(sorted({end for run in runs for end in (run[0], run[-1] + 1)}), dtype=np.uint32)
     below = state.projected.cumulative_shares(points, None, ends, 1)
     share = dict(zip(ends.tolist(), below.T, strict=True))
-    return np.asarray(sum(share[int(run[-1]) + 1] - share[int(run[0])] for run in runs), dtype=np.float64)
+    shares = np.asarray(sum(share[int(run[-1]) + 1] - share[int(run[0])] for run in runs), dtype=np.float64)
+    return calibrated(shares)
 
 
 # By forest, which the states with other settings share.
 _LEARNT: WeakKeyDictionary[FittedForest, dict[Target, Calibration]] = WeakKeyDictionary()
+_EXPECTED: WeakKeyDictionary[FittedForest, RankWeights] = WeakKeyDictionary()

@@ -194,12 +194,18 @@ def _labels(column: Column, codes: tuple[int, ...], is_listed: bool) -> dict[str
 
 
 def _usual(state: Fitted, found: FoundChange, c: int, codes: tuple[int, ...], own: float) -> int:
-    """Choose the category that most of the rows in the box have; among equals the one nearest to the row's own."""
+    """Choose the category that most of the rows in the box have; among equals the one nearest to the row's own.
+
+    Categories with an order of their own are like numbers: the nearest one comes first.
+    """
+    column = state.encoding.columns[c]
+    if column.is_ordered and not math.isnan(own):
+        return min(codes, key=lambda code: (code == column.rare, abs(code - own)))
     weight = dict.fromkeys(codes, 0.0)
     for value, w in zip(state.forest.X[found.rows, c].tolist(), found.weights.tolist(), strict=True):
         if value in weight:
             weight[int(value)] += w
-    rare = state.encoding.columns[c].rare
+    rare = column.rare
     at = 0.0 if math.isnan(own) else own
     return min(codes, key=lambda code: (-round(weight[code], 12), code == rare, abs(code - at), code))
 

@@ -172,9 +172,10 @@ def find_changes(
     sets = [(v,) for v in limits.changeable]
     out: list[FoundChanges | None] = [None] * len(targets)
     n_done = 0
-    votes = options.check == "everywhere" and uses_votes(state)
-    curves = [calibration_of(state, target) if votes else Calibration() for target in targets]
-    needed = np.array([curve.vote_for(level) for curve, level in zip(curves, levels.tolist(), strict=True)])
+    everywhere = options.check == "everywhere"
+    votes, least = everywhere and uses_votes(state), 0.0 if state.classes is None else 0.5
+    curves = [calibration_of(state, target) if everywhere else Calibration() for target in targets]
+    needed = np.array([curve.vote_for(level, least) for curve, level in zip(curves, levels.tolist(), strict=True)])
     space = _core.ChangeSpace(
         forest=state.forest.core,
         variable_of=state.variables.number_columns(sets),
