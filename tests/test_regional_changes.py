@@ -102,6 +102,8 @@ def test_a_query_over_columns_is_a_region(explainer):
     assert change.reached >= 0.8
     ends = explainer.what_if_rules([{"income": (12, 25)}, {"account": ["empty"]}], pi=0.8)
     assert [one.rule_text for one in ends] == ["12 <= income <= 25", "account = empty"]
+    mixed = explainer.what_if_rules([{"age": (None, 60)}, {"income": (25, None), "account": ["some", "much"]}], pi=0.8)
+    assert [one.outcome for one in mixed] == ["bad", "good"]  # the most frequent one of rows with both outcomes
     with pytest.raises(ValueError, match=r"`rules` of 'income' contradict each other: no number lies in \(30, 20\)"):
         explainer.what_if_rules({"income": (30, 20)})
     with pytest.raises(ValueError, match="In `rules`: unknown variable 'incom'"):
