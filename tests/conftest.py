@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from hypothesis import settings
 from missing_programs import NO_CHROMIUM, lines_about
 from mixed_table import CASES, make_case, make_table
@@ -31,18 +30,6 @@ def pytest_terminal_summary(terminalreporter):
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
     for line in lines_about(reasons):
         terminalreporter.write_line(line, yellow=True)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    """Skip tests that fail because an old scikit-learn misplaces rows with missing values: the message says so."""
-    report = yield
-    is_old = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) < (1, 8)
-    is_error = report.failed and call.excinfo.errisinstance(ValueError)
-    if is_old and is_error and "before version 1.8, scikit-learn can" in str(call.excinfo.value):
-        report.outcome = "skipped"
-        report.longrepr = (str(item.path), 0, "Skipped: before version 1.8, scikit-learn misplaces missing values")
-    return report
 
 
 @pytest.fixture(params=_core.kernel_names())
