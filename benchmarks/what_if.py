@@ -1,8 +1,8 @@
 """What would change it: the readings compared on real tables, and the stories of docs/what-if.md.
 
 Run ``python -m benchmarks.what_if`` for all of it, or name the parts: ``readings``, ``defaults``, ``reported``,
-``laws``, ``reported_laws``, ``speed``, ``stories``. ``defaults-nhanes`` compares the defaults on one table only.
-SUFFICE_DATA is the folder of the tables.
+``laws``, ``reported_laws``, ``misses``, ``speed``, ``stories``. ``defaults-nhanes`` compares the defaults on one table
+only. SUFFICE_DATA is the folder of the tables.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ import numpy as np
 from experiments.data.loaders import load_attrition, load_bike, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
 
-from benchmarks.change_defaults import boosted, print_defaults, print_laws, print_reported, print_reported_laws
+from benchmarks.change_defaults import (
+    boosted,
+    print_defaults,
+    print_laws,
+    print_misses,
+    print_reported,
+    print_reported_laws,
+)
 from benchmarks.printing import print_table
 from benchmarks.real_tables import load_bank, load_german
 from suffice import SufficientExplainer
@@ -167,6 +174,7 @@ def main() -> None:
         "reported": print_reported,
         "laws": print_laws,
         "reported_laws": print_reported_laws,
+        "misses": print_misses,
         "speed": print_speed,
         "stories": print_stories,
     }
