@@ -21,6 +21,7 @@ import polars as pl
 from forged_files import forge
 
 from suffice._io.apart import run_apart
+from suffice._io.explainer_file import training_rows
 from suffice._io.files import read_table
 from suffice._io.limits import TABLE_VARIABLE, format_bytes
 from suffice._io.saved import from_bytes
@@ -55,6 +56,20 @@ def many_draws(n: int) -> bytes:
     return forge(claim)
 
 
+def long_categories(n: int) -> bytes:
+    """A saved explainer with long names of categories, which each of its 4,000 rows has."""
+
+    def lengthen(header: dict, arrays: dict) -> None:
+        [column] = [one for one in header["columns"] if one["name"] == "weather"]
+        column["labels"] = [[letter * n] for letter in "abc"]
+        for name in ("X", "y_rank", "out_of_bag"):
+            arrays[name] = np.concatenate([arrays[name]] * 100)
+        arrays["n_drawn"] = np.tile(arrays["n_drawn"], 100)
+        arrays["n_rows"] *= 100
+
+    return forge(lengthen)
+
+
 def _most_memory() -> int:
     # Not `ru_maxrss`: a process has that of the one that started it.
     return 1024 * int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])  # type: ignore[index]
@@ -65,7 +80,7 @@ def peak_of(path: str) -> tuple[int, int, bool]:
     before = _most_memory()
     try:
         if path.endswith(".suffice"):
-            from_bytes(Path(path).read_bytes())
+            training_rows(from_bytes(Path(path).read_bytes()))  # as the app does
         else:
             read_table(path)
     except ValueError:
@@ -94,6 +109,7 @@ def main() -> None:
         "Parquet, one long text": (long_text_in_parquet, ".parquet", 2**15),
         "Arrow, zstd": (equal_numbers_in_arrow, ".arrow", 2**25),
         "saved explainer, many drawn rows": (many_draws, ".suffice", 2**27),
+        "saved explainer, long categories": (long_categories, ".suffice", 2**17),
     }
     for name, (make, suffix, n) in files.items():
         size, memory = worst_of(make, suffix, n)
