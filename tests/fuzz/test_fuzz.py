@@ -7,6 +7,7 @@ import random
 import pytest
 
 from fuzz.__main__ import attack, kept_seeds, target_names
+from fuzz.sanitize import that_need_polars
 
 N_FEW = 10
 
@@ -23,3 +24,12 @@ def test_the_seeds_that_failed_once_hold():
     for target, number in kept_seeds():
         counted, output = attack(target, number)
         assert counted is not None, output
+
+
+def test_files_that_need_polars_are_found():
+    """They cannot be run under the thread sanitizer, and one that is not found keeps all others from running."""
+    found = that_need_polars(["tests/_core", "tests/_engine"])
+    assert "tests/_engine/test_drawn_rows.py" in found  # it imports polars
+    assert "tests/_engine/test_ends.py" in found  # it imports a module of the tests that does
+    assert "tests/_core/test_core.py" not in found
+    assert len(found) < 10
