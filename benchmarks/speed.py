@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.printing import print_table
+from benchmarks.speed_bounds import bounds
 from benchmarks.speed_page import print_section, written_to
-from benchmarks.speed_questions import QUESTIONS
+from benchmarks.speed_questions import QUESTIONS, quietly
 from benchmarks.speed_tables import TABLES, SpeedTable
 from benchmarks.speed_worker import CHECK, MAX_APART, SET_UP
 from benchmarks.turns import ROOT, Worker, WorkerError, best_in_turns
@@ -242,6 +243,7 @@ PARTS = {
     **{f"{name.replace(' ', '-')}-bulk": partial(bulk, name) for name in TABLES if name != "flights"},
     "flights": flights,
     **QUESTIONS,
+    "bounds": quietly(bounds),
 }
 
 

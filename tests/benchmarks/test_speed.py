@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from benchmarks import speed
 from benchmarks.speed import Known, Timed, print_times, rows_within
+from benchmarks.speed_bounds import figures_of
 from benchmarks.speed_questions import calls_in, times_of_single_rows
 from benchmarks.speed_tables import TABLES, held_out_rows, is_known
 from benchmarks.speed_worker import largest_error, time_calls
@@ -120,3 +121,15 @@ def test_a_table_is_timed_without_other_methods(capsys, monkeypatch):
     (line,) = (line for line in lines if line.startswith("| suffice, minimal sets"))
     assert len(line.split("|")) == 8
     assert [cell.strip() for cell in line.split("|")[5:7]] == ["-", "-"]
+
+
+def test_the_least_number_of_shares_counts_sets_and_trees():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(400, 4)).astype(float)
+    y = ((X[:, 0] + X[:, 1] + X[:, 2]) % 2).astype(int)  # three variables together, and none of them alone or with one
+    forest = RandomForestClassifier(20, max_features=None, random_state=0)
+    explainer = SufficientExplainer(forest, random_state=0, n_jobs=1, counts="bootstrap").fit(X, y)
+    assert explainer.explain(X[:1], progress=False)[0].best_set.variables == explainer.variable_names_[:3]
+    n_sets, n_shares, _ = figures_of(explainer, X[:1])
+    assert n_sets == 6 + 4  # of two and of three of the four variables
+    assert n_shares == 9 * 3 + 1 * 20  # SDP < .9 takes three of 20 trees with share 0, the sufficient set all of them
