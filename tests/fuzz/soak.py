@@ -193,11 +193,12 @@ class Client:
         job = self._start_fit(name) if name else ""
         if not job:
             return
-        is_over, workspace, text = False, "", ""
         end = time.monotonic() + MAX_WORK
-        while not is_over and time.monotonic() < end:
+        while True:
             time.sleep(0.3)
             is_over, workspace, text = self._tally.timed("progress", self._caller.look_at_fit, job)
+            if is_over or time.monotonic() >= end:
+                break
         if workspace:
             self._tally.count("fits")
             self.look(workspace, table)
@@ -254,11 +255,11 @@ class Client:
     def _wait_for_rules(self, end: float) -> tuple[str, str]:
         """Start to collect rules, and look until that is over. Returns the job, and what the page says."""
         job = self._tally.timed("start of rules", self._caller.start_rules, N_RULED)
-        is_over, text = False, ""
-        while not is_over and time.monotonic() < end:
+        while True:
             time.sleep(0.3)
             is_over, text = self._tally.timed("progress", self._caller.look_at_rules, job)
-        return job, text
+            if is_over or time.monotonic() >= end:
+                return job, text
 
     def cancel_stability(self) -> None:
         row = self._draw.randrange(N_ROWS)
