@@ -69,12 +69,26 @@ class Unpicklable:
         return X["a"].to_numpy() > 0.5
 
 
-def test_the_explained_model_stays_here():
+def test_the_explained_model_stays_here(monkeypatch):
     X = pl.DataFrame({"a": [i / 100 for i in range(100)], "b": [i % 7 for i in range(100)]})
     explainer = SufficientExplainer.for_model(Unpicklable(), X, random_state=0)
     rules = find_rules(Workspace.of(explainer, X), View(), 50, Job("", 50))
     assert rules.rules_
+    monkeypatch.setattr(explainer_work, "collect_rules", None)  # nothing is computed in this process
+    sent = run_beside("collect_rules", explainer, X, X["a"].to_numpy() > 0.5, 50, step=lambda n_rows: None)
+    assert [line.text for line in sent.rules_] == [line.text for line in rules.rules_]
     assert hasattr(explainer, "model_")
+
+
+def test_an_error_of_the_step_ends_the_work(mixed):
+    """So that a cancelled job does not go on until its result is there."""
+
+    def give_up(n_steps):
+        raise KeyError(n_steps)
+
+    row, outcome = mixed.frame.drop("traffic")[:1], mixed.frame["traffic"][0]
+    with pytest.raises(KeyError):
+        run_beside("measure_stability", mixed.explainer, row, outcome, 3, step=give_up)
 
 
 def test_an_explainer_that_cannot_be_sent_is_asked_here(mixed, monkeypatch):
