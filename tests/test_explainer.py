@@ -263,7 +263,8 @@ warnings.simplefilter("ignore")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(300, 60)), rng.normal(size=300)
-explainer = SufficientExplainer(ExtraTreesRegressor(n_estimators=20), n_candidates=60, pi=1.0).fit(X, y)
+forest = ExtraTreesRegressor(n_estimators=20)
+explainer = SufficientExplainer(forest, n_candidates=60, pi=1.0, max_sets=None).fit(X, y)
 """
 
 
@@ -292,7 +293,7 @@ def test_an_interrupted_explainer_still_answers():
     explainer = SufficientExplainer(forest, n_candidates=60, max_size=1, counts="bootstrap")
     explainer.fit(table, rng.normal(size=300))
     before = answers(explainer, table[:5])
-    explainer.set_params(max_size=None, pi=1.0)
+    explainer.set_params(max_size=None, max_sets=None, pi=1.0)
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     try:
@@ -302,4 +303,4 @@ def test_an_interrupted_explainer_still_answers():
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, handler)
-    assert answers(explainer.set_params(max_size=1, pi=0.9), table[:5]) == before
+    assert answers(explainer.set_params(max_size=1, max_sets=2**12, pi=0.9), table[:5]) == before

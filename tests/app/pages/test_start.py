@@ -68,6 +68,7 @@ def test_a_fit_that_is_killed_says_so_and_ends_nothing_else(open_app, mixed, tmp
     traffic_table(300).write_csv(tmp_path / "small.csv")
     unlucky, other, reader = open_app(), open_app(), open_app(mixed)
     process = start_fit(unlucky, tmp_path / "large.csv")
+    os.kill(process, signal.SIGSTOP)  # so that it has not ended when the other has begun
     start_fit(other, tmp_path / "small.csv")
     os.kill(process, signal.SIGKILL)
     unlucky.wait_for_text("#fit-progress", "The process that did this work has ended (signal 9)")
