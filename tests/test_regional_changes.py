@@ -157,14 +157,14 @@ POOR = {"income": (None, 25), "account": ["some", "much"]}
 def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
     """Each of up to 20 rows of the rule has the values of each of up to 20 rows in the box; the rest stays."""
     X, _ = make_loans()
-    asked = []
+    tables_asked_about = []
     model = of_model.model_
     spy = of_model.with_settings()
-    spy.model_ = lambda table: (asked.append(table), model.predict(table))[1]
+    spy.model_ = lambda table: (tables_asked_about.append(table), model.predict(table))[1]
     [change] = spy.what_if_rules(POOR, pi=0.8)
     assert change.variables == ("income",)
     assert (change.confirmed, change.confirmed_share, change.n_asked) == (True, 1.0, 400)
-    [table] = asked
+    [table] = tables_asked_about
     poor = X[(X["income"] <= 25) & (X["account"] != "empty")]
     others = ["account", "age", "debt"]
     assert table[others].drop_duplicates().merge(poor[others]).shape[0] == 20

@@ -422,7 +422,7 @@ def confirm_regions(
     targets: Sequence[Target],
     levels: NDArray[np.float64],
     boxes: Sequence[RegionalBox],
-    asked: RowsToMove,
+    movable: RowsToMove,
 ) -> list[RegionalChange]:
     """Ask a model about rows of each rule that are moved to the values of training rows in its box, each to each.
 
@@ -440,7 +440,7 @@ def confirm_regions(
         The share of the moved rows that must get a wanted outcome.
     boxes : sequence of RegionalBox
         What was found for each.
-    asked : RowsToMove
+    movable : RowsToMove
         The rows and the model.
 
     Returns
@@ -457,7 +457,7 @@ def confirm_regions(
         if box.found is None or not box.exists or not len(box.found.rows):
             continue
         free = [c for v in box.found.variables for c in state.variables.columns[v]]
-        own, values = _some(rows_in_region(asked.matrix, regions, i)), _some(box.found.rows)
+        own, values = _some(rows_in_region(movable.matrix, regions, i)), _some(box.found.rows)
         if len(own) and not any(columns[c].part is not None for c in free):
             rows.append(np.repeat(own, len(values)))
             moved.append((free, np.tile(values, len(own))))
@@ -471,8 +471,8 @@ def confirm_regions(
             of_column, picks = values_of.setdefault(columns[c].source, ([], np.full(ends[-1], -1, dtype=np.intp)))
             picks[ends[place] : ends[place + 1]] = len(of_column) + np.arange(len(training_rows))
             of_column += [columns[c].value_of(number) for number in state.forest.X[training_rows, c].tolist()]
-    table = mix_rows(asked.X, np.concatenate(rows).tolist(), values_of, names)
-    outputs = asked.ask(table, int(ends[-1]))
+    table = mix_rows(movable.X, np.concatenate(rows).tolist(), values_of, names)
+    outputs = movable.ask(table, int(ends[-1]))
     confirmed = list(changes)
     for place, i in enumerate(places):
         agrees = targets[i].holds(outputs[ends[place] : ends[place + 1]])

@@ -274,8 +274,8 @@ class ChangeableForest(CheckedForest):
         changes = [make_regional(state, line, wanted, box, limits) for line, wanted, box in parts]
         X = getattr(self, "model_rows_", None) if X is None else X
         if confirm and hasattr(self, "model_") and X is not None:
-            asked = RowsToMove(X, self.encode(X), self._ask)
-            changes = confirm_regions(state, changes, regions, targets, levels, found, asked)
+            movable = RowsToMove(X, self.encode(X), self._ask)
+            changes = confirm_regions(state, changes, regions, targets, levels, found, movable)
         return RegionalChanges(changes)
 
     def _ask(self, table: Any, n_rows: int) -> NDArray[Any]:

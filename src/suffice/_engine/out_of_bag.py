@@ -112,7 +112,7 @@ def expected_ranks(fitted: Fitted, n_most: int) -> RankWeights:
     fitted : Fitted
         The fitted state.
     n_most : int
-        Of how many rows at most, evenly spaced.
+        How many rows at most; they are evenly spaced in the table.
 
     Returns
     -------
@@ -120,24 +120,24 @@ def expected_ranks(fitted: Fitted, n_most: int) -> RankWeights:
         Weights of ranks. Rows that share no leaf out of bag with another row are left out.
     """
     forest = fitted.forest
-    asked = np.linspace(0, len(forest.X) - 1, min(n_most, len(forest.X))).astype(np.intp)
-    is_out = rows_not_drawn(forest, fitted.counts)[:, asked]
+    sampled_rows = np.linspace(0, len(forest.X) - 1, min(n_most, len(forest.X))).astype(np.intp)
+    is_out = rows_not_drawn(forest, fitted.counts)[:, sampled_rows]
     leaves = _core.leaves(forest=forest.core, X=forest.X, n_threads=fitted.settings.n_threads)
     parts: list[tuple[NDArray[np.intp], NDArray[np.uint32], NDArray[np.float32]]] = []
-    n_trees = np.zeros(len(asked))
+    n_trees = np.zeros(len(sampled_rows))
     for t, tree in enumerate(list_trees(forest.trees)):
         counted = tree.rows[np.argsort(leaves[tree.rows, t], kind="stable")]
         of_leaf = leaves[counted, t]
         places = np.flatnonzero(is_out[t])
-        own = leaves[asked[places], t]
+        own = leaves[sampled_rows[places], t]
         first, last = np.searchsorted(of_leaf, own), np.searchsorted(of_leaf, own, side="right")
-        is_counted = np.isin(asked[places], counted)
+        is_counted = np.isin(sampled_rows[places], counted)
         n_others = last - first - is_counted
         places, first, last, n_others = (values[n_others > 0] for values in (places, first, last, n_others))
         place = np.repeat(places, last - first)
         starts = np.repeat(first - np.concatenate([[0], np.cumsum(last - first)[:-1]]), last - first)
         rows = counted[np.arange(len(place)) + starts]
-        is_other = rows != asked[place]
+        is_other = rows != sampled_rows[place]
         weight = np.repeat(1 / np.maximum(n_others, 1), last - first)
         parts.append((place[is_other], forest.y_rank[rows[is_other]], weight[is_other].astype(np.float32)))
         n_trees[places] += 1
@@ -145,5 +145,5 @@ def expected_ranks(fitted: Fitted, n_most: int) -> RankWeights:
     order = np.argsort(place, kind="stable")
     place, rank, weight = place[order], rank[order], weight[order]
     known = np.flatnonzero(n_trees)
-    begin = np.searchsorted(place, np.append(known, len(asked)))
-    return RankWeights(asked[known], rank, (weight / n_trees[place]).astype(np.float32), begin)
+    begin = np.searchsorted(place, np.append(known, len(sampled_rows)))
+    return RankWeights(sampled_rows[known], rank, (weight / n_trees[place]).astype(np.float32), begin)
