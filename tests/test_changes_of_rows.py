@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from loans import loan_explainer, make_loans
 
+from suffice import SufficientExplainer
 from suffice._table.encoding import Column
 from suffice.changes import move_text
 
@@ -49,3 +51,30 @@ def test_categories_with_words_of_the_sentence_stand_in_quotes():
     text = move_text(column, "0 to 200 DM", "no account", 0.0, 0.0, labels[1:])
     assert text == 'from "0 to 200 DM" to no account or "unknown or none"'
     assert move_text(column, None, "no account", 0.0, 0.0, ("no account",)) == "from missing to no account"
+
+
+def test_points_keep_every_other_value_as_the_user_has_it():
+    """They were made of the forest's numbers: 1 / 3 became 0.33333334, a date None, a rare category a text about it."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(300) / 3, "b": rng.random(300), "day": pd.date_range("2026-01-01", periods=300)})
+    X["place"] = [f"farm {i // 2}" if i < 100 else "city" for i in range(300)]
+    explainer = SufficientExplainer(random_state=0, dates="parts").fit(X, np.where(X["b"] > 0.5, "good", "bad"))
+    rows = X[X["b"] < 0.4][:20]
+    changes = explainer.what_if(rows, "good", only=["b"])
+    points = changes[5:].points()
+    assert changes.has_change.all()
+    others = ["a", "day", "place"]
+    pd.testing.assert_frame_equal(points[others], rows[5:][others])
+    assert points["b"].tolist() == [answer.best.values["b"] for answer in changes[5:]]
+    of_array = SufficientExplainer(random_state=0).fit(X[["a", "b"]].to_numpy(), X["b"] > 0.5)
+    points = of_array.what_if(rows[["a", "b"]].to_numpy(), True, only=["x1"]).points()
+    assert points["x0"].tolist() == rows["a"].tolist()
+
+
+def test_a_date_stays_as_it_is_if_some_of_its_parts_move():
+    days = pd.date_range("2026-01-01", periods=360)
+    X = pd.DataFrame({"day": days, "size": np.arange(360) % 7})
+    explainer = SufficientExplainer(random_state=0, dates="parts").fit(X, np.where(days.month > 6, "late", "early"))
+    changes = explainer.what_if(X[:3], "late")
+    assert changes.has_change.all()
+    pd.testing.assert_frame_equal(changes.points(), X[:3])

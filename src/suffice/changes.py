@@ -28,6 +28,7 @@ NEARLY_NOTHING = 0.01
 ASSOCIATION = (
     "This is what rows like this one show in the data, not what would happen if someone acted: association, not cause."
 )
+UNASKED = "The model itself was not asked: its outputs for the training rows show this, and it may differ elsewhere."
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ class Change:
         How many such rows it was asked about.
     pi : float
         The level that was required.
+    by : {"forest", "model"}
+        What the box rests on. "forest": the forest gives the target with probability `pi` there. "model": the forest
+        only finds the target more likely than not, but the model was asked about rows moved there; the box is cut to
+        where it agrees, and `confirmed_share` is about other rows, at least `pi` of them.
     """
 
     variables: tuple[str, ...]
@@ -125,6 +130,12 @@ class Change:
     confirmed_share: float | None = None
     n_asked: int = 0
     pi: float = 0.9
+    by: Literal["forest", "model"] = "forest"
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether the model gives the target at the least change, and for a share `pi` of the rows moved there."""
+        return bool(self.confirmed) and (self.confirmed_share is None or self.confirmed_share >= self.pi)
 
     @property
     def optimal(self) -> bool:
@@ -218,6 +229,8 @@ class Change:
             "cost": self.cost,
             "confirmed": self.confirmed,
             "confirmed_share": self.confirmed_share,
+            "n_asked": self.n_asked,
+            "by": self.by,
             "rows": list(self.rows),
         }
 
@@ -319,6 +332,11 @@ class RowChanges:
         level = format_level(self.pi)
         if self.best is None:
             return f"No: {self._no_text}"
+        if self.best.by == "model":
+            return (
+                f"{self.label} has the {target} {self.outcome_text}; {name_model(self.model)} says that it would be "
+                f"{self.wanted} with {self.best.sentence}."
+            )
         return (
             f"{self.label} has the {target} {self.outcome_text}; with probability {level} or more it would be "
             f"{self.wanted} with {self.best.sentence}."
@@ -359,9 +377,18 @@ class RowChanges:
             lines.append(f"   {self.nearest.confirmation(self.model)}")
         if not self.is_complete:
             lines.append("Not all sets of variables were searched: raise `max_sets`.")
-        if self.changes and self.model is None:
-            lines.append(ASSOCIATION)
+        if self.caveat:
+            lines.append(self.caveat)
         return "\n".join(lines)
+
+    @property
+    def caveat(self) -> str:
+        """What the changes do not say: that they are causes or, if the model was not asked, that it agrees."""
+        if not self.changes:
+            return ""
+        if self.model is None:
+            return ASSOCIATION
+        return UNASKED if all(change.confirmed is None for change in self.changes) else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain Python values, ready for JSON.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from suffice._engine.fitted import Fitted
 from suffice._table.checks import check_word
 from suffice._table.frames import make_frame
+from suffice._table.moved_rows import move_rows
 from suffice.changes import ASSOCIATION, RowChanges
 from suffice.row_answers import RowAnswers
 from suffice.words import counted, format_level
@@ -24,7 +27,13 @@ class Changes(RowAnswers[RowChanges]):
         The fitted state of the explainer.
     library : str or None
         The kind of the table, and of the frames that are made.
+    table : array-like or frame
+        The rows, as the user has them.
     """
+
+    def __init__(self, answers: Sequence[RowChanges], fitted: Fitted, library: str | None, table: Any) -> None:
+        super().__init__(answers, fitted, library)
+        self.table = table
 
     @property
     def has_change(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -61,15 +70,16 @@ class Changes(RowAnswers[RowChanges]):
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            One line for each row. A row without a change keeps its values.
+            One line for each row. A row without a change keeps its values, and so does every column that does not
+            move; parts of a date do not make a date, so that it stays as it is.
         """
         names = self.fitted.encoding.names
-        columns: dict[str, list[Any]] = {name: [] for name in names}
-        for answer in self:
-            values = answer.values if answer.best is None else {**answer.values, **answer.best.values}
-            for name in names:
-                columns[name].append(values.get(name))
-        return make_frame(columns, self.library)
+        best = [answer.best.values if answer.best is not None else {} for answer in self]
+        moved = [{names.index(name): value for name, value in values.items() if name in names} for values in best]
+        table = move_rows(self.table, [answer.row or 0 for answer in self], moved, names)
+        if isinstance(table, np.ndarray):
+            return make_frame({name: table[:, c].tolist() for c, name in enumerate(names)}, self.library)
+        return table
 
     def to_dict(self) -> dict[str, Any]:
         """Return all answers as plain Python values, ready for JSON.

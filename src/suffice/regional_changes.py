@@ -16,10 +16,10 @@ from suffice._engine.change_limits import Limits, read_ranges
 from suffice._engine.change_search import ChangeOptions, FoundChange, find_changes
 from suffice._engine.ends import Bounds
 from suffice._engine.fitted import Fitted
+from suffice._engine.moved_questions import MovedRows, can_be_asked, moved_table
 from suffice._engine.regions import regions_of, rows_in_region
 from suffice._engine.targets import Target
 from suffice._table.frames import make_frame
-from suffice._table.moved_rows import mix_rows
 from suffice.conditions import Condition, conditions_of
 from suffice.rules import Rule
 from suffice.words import counted, format_label, format_percent, format_probability, format_value, name_model, to_plain
@@ -449,30 +449,20 @@ def confirm_regions(
         The changes with what the model says. It is not asked where no row lies in the rule or in the box, nor about
         parts of dates, which do not make a date.
     """
-    columns, names = state.encoding.columns, state.encoding.names
-    rows: list[NDArray[np.intp]] = []
-    moved: list[tuple[list[int], NDArray[np.intp]]] = []  # columns of the matrix, and the training row of each copy
+    moved: list[MovedRows] = []
     places: list[int] = []
     for i, box in enumerate(boxes):
         if box.found is None or not box.exists or not len(box.found.rows):
             continue
         free = [c for v in box.found.variables for c in state.variables.columns[v]]
         own, values = _some(rows_in_region(movable.matrix, regions, i)), _some(box.found.rows)
-        if len(own) and not any(columns[c].part is not None for c in free):
-            rows.append(np.repeat(own, len(values)))
-            moved.append((free, np.tile(values, len(own))))
+        if len(own) and can_be_asked(state, free):
+            moved.append(MovedRows(np.repeat(own, len(values)), free, np.tile(values, len(own))))
             places.append(i)
     if not places:
         return list(changes)
-    ends = np.cumsum([0, *map(len, rows)])
-    values_of: dict[int, tuple[list[Any], NDArray[np.intp]]] = {}
-    for place, (free, training_rows) in enumerate(moved):
-        for c in free:
-            of_column, picks = values_of.setdefault(columns[c].source, ([], np.full(ends[-1], -1, dtype=np.intp)))
-            picks[ends[place] : ends[place + 1]] = len(of_column) + np.arange(len(training_rows))
-            of_column += [columns[c].value_of(number) for number in state.forest.X[training_rows, c].tolist()]
-    table = mix_rows(movable.X, np.concatenate(rows).tolist(), values_of, names)
-    outputs = movable.ask(table, int(ends[-1]))
+    ends = np.cumsum([0, *(len(copies.rows) for copies in moved)])
+    outputs = movable.ask(moved_table(state, movable.X, moved), int(ends[-1]))
     confirmed = list(changes)
     for place, i in enumerate(places):
         agrees = targets[i].holds(outputs[ends[place] : ends[place + 1]])

@@ -12,15 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.calibration import probabilities_at
-from suffice._engine.change_boxes import Side, evenly_spaced, sides_of
-from suffice._engine.change_limits import Limits, notes_beyond, read_limits, region_of_rows
+from suffice._engine.change_limits import read_limits, region_of_rows
 from suffice._engine.change_search import (
     MARGIN,
     MAX_SIZE,
     MIN_PLAUSIBILITY,
     ChangeOptions,
-    FoundChange,
     FoundChanges,
     find_changes,
 )
@@ -31,13 +28,12 @@ from suffice._engine.progress import progress_bar, wants_bar
 from suffice._engine.regions import regions_of
 from suffice._engine.targets import Target, read_targets
 from suffice._table.checks import read_outcomes
-from suffice._table.moved_rows import move_rows
 from suffice._table.row_ids import read_ids
 from suffice.answers import OutcomeSource
-from suffice.changes import Change, Move, RowChanges, move_text
+from suffice.asked_changes import AskedModel
+from suffice.change_making import ChangeMaker
 from suffice.changes_of_rows import Changes
 from suffice.checks import CheckedForest
-from suffice.conditions import conditions_of
 from suffice.regional_changes import (
     RegionalBox,
     RegionalChanges,
@@ -49,14 +45,10 @@ from suffice.regional_changes import (
 )
 from suffice.words import to_plain
 
-# Training rows whose values a model is asked about, for each change.
-N_ASKED = 20
 # With costs, the cheapest of so many changes are returned.
 N_RANKED = 30
 # The probability of the target that a change must reach. docs/what-if.md has figures for this level and others.
 LEVEL = 0.8
-# Training rows in a box over which the forest's probability is averaged.
-N_AVERAGED = 100
 # Boxes of a rule, of which the one that changes the prediction for most of its rows is returned.
 N_OF_RULE = 10
 
@@ -132,7 +124,8 @@ class ChangeableForest(CheckedForest):
         ids : str or array-like of shape (n_rows,), default=None
             What the rows are called: see `explain`.
         confirm : bool, default=True
-            Whether the model that is explained, if there is one, is asked about every change.
+            Whether the model that is explained, if there is one, is asked about every change. If it agrees with none
+            of those of a row, or if there is none, it is asked about further boxes, which are cut to where it agrees.
         progress : bool, default=None
             Whether to show a progress bar: see `explain`.
 
@@ -178,9 +171,12 @@ class ChangeableForest(CheckedForest):
                 report,
             )
         found_of = dict(zip(rows_to_change.tolist(), found, strict=True))
+        makers = [
+            ChangeMaker(state, matrix[i], targets[i], float(levels[i]), limits, costs, options)
+            for i in range(len(matrix))
+        ]
         answers = []
-        for i in range(len(matrix)):
-            make = _Maker(state, matrix[i], targets[i], float(levels[i]), limits, costs, options)
+        for i, make in enumerate(makers):
             of_row = found_of.get(i, FoundChanges((), None, False, True))
             answers.append(
                 replace(
@@ -193,8 +189,9 @@ class ChangeableForest(CheckedForest):
                 )
             )
         if confirm and hasattr(self, "model_"):
-            answers = self._confirm(X, answers, targets, state)
-        return Changes(answers, state, library)
+            asked = AskedModel(state, RowsToMove(X, matrix, self._ask), targets, levels, limits, options, makers)
+            answers = asked.search_again(asked.confirm(answers), n, progress, is_ranked=bool(cost))
+        return Changes(answers, state, library, X)
 
     def what_if_rules(
         self,
@@ -281,47 +278,6 @@ class ChangeableForest(CheckedForest):
     def _ask(self, table: Any, n_rows: int) -> NDArray[Any]:
         return read_outcomes(ask_model(self.model_, table, n_rows, self.probability_of_), n_rows)
 
-    def _confirm(self, X: Any, answers: list[RowChanges], targets: list[Target], state: Fitted) -> list[RowChanges]:
-        """Ask the model about every change: at the least change, and with the values of rows in its box."""
-        names, columns = state.encoding.names, state.encoding.columns
-        dates = {column.source for column in columns if column.part is not None}
-        rows: list[int] = []
-        moved: list[dict[int, Any]] = []
-        questions: list[tuple[int, int, int]] = []  # row, change, number of rows that were moved
-        for i, answer in enumerate(answers):
-            for j, change in enumerate(answer.changes or ([answer.nearest] if answer.nearest else [])):
-                free = [c for v in change.variables for c in state.variables.columns[state.variables.position(v)]]
-                if dates & {columns[c].source for c in free}:
-                    continue  # parts do not make a date
-                of_rows = change.rows[:: max(1, -(-len(change.rows) // N_ASKED))]
-                points = [
-                    {columns[c].source: columns[c].value_of(float(state.forest.X[row, c])) for c in free}
-                    for row in of_rows
-                ]
-                least = {names.index(name): value for name, value in change.values.items()}
-                questions.append((i, j, len(points)))
-                rows += [i] * (1 + len(points))
-                moved += [least, *points]
-        if not questions:
-            return answers
-        outputs = self._ask(move_rows(X, rows, moved, names), len(rows))
-        place = 0
-        for i, j, n_points in questions:
-            agrees = targets[i].holds(outputs[place : place + 1 + n_points])
-            place += 1 + n_points
-            confirmed: dict[str, Any] = {
-                "confirmed": bool(agrees[0]),
-                "confirmed_share": float(np.mean(agrees[1:])) if n_points else None,
-                "n_asked": n_points,
-            }
-            nearest, changes = answers[i].nearest, list(answers[i].changes)
-            if changes:
-                changes[j] = replace(changes[j], **confirmed)
-                answers[i] = replace(answers[i], changes=tuple(changes))
-            elif nearest is not None:
-                answers[i] = replace(answers[i], nearest=replace(nearest, **confirmed))
-        return answers
-
 
 def _levels(state: Fitted, targets: list[Target]) -> NDArray[np.float64]:
     """Return the level of each target: pi or, with ``levels="odds"``, that of its share among the training rows."""
@@ -347,132 +303,3 @@ def _read_costs(state: Fitted, cost: Mapping[str, float] | None) -> dict[int, fl
             raise ValueError(f"`cost` of {name!r} must be a number >= 0, got {value!r}; fix what must not change.")
         costs[variable] = float(value)
     return costs
-
-
-class _Maker:
-    """The answer about one row, in the user's own words."""
-
-    def __init__(
-        self,
-        state: Fitted,
-        x: NDArray[np.float32],
-        target: Target,
-        level: float,
-        limits: Limits,
-        costs: dict[int, float],
-        options: ChangeOptions,
-    ) -> None:
-        self._state, self._x, self._target, self._level = state, x, target, level
-        self._limits, self._costs, self._options = limits, costs, options
-
-    def answer(self, found: FoundChanges, n: int, *, is_ranked: bool) -> RowChanges:
-        """Make the answer, but for what the row is called and what its outcome is."""
-        state, columns = self._state, self._state.encoding.columns
-        changes = [self.change(one) for one in found.changes]
-        if is_ranked:
-            changes.sort(key=lambda change: change.cost)
-        return RowChanges(
-            outcome=None,
-            wanted=self._target.text,
-            changes=tuple(changes[:n]),
-            is_reached=False,
-            nearest=None if found.miss is None else self.change(found.miss, is_miss=not found.is_too_rare),
-            is_too_rare=found.is_too_rare,
-            values={c.name: c.decode(v) for c, v in zip(columns, self._x.tolist(), strict=True)},
-            pi=self._level,
-            min_plausibility=self._options.min_plausibility,
-            max_size=self._options.max_size,
-            n_changeable=sum(self._may_move(v) for v in self._limits.changeable),
-            is_complete=found.is_complete,
-            target=state.target,
-            model=state.model_name,
-            columns=columns,
-            goal=self._target.named(state.target),
-            notes=tuple(notes_beyond(state, self._limits, self._x)),
-        )
-
-    def _may_move(self, variable: int) -> bool:
-        columns = self._state.variables.columns[variable]
-        return any(self._limits.lets_move(c, float(self._x[c])) for c in columns)
-
-    def change(self, found: FoundChange, *, is_miss: bool = False) -> Change:
-        state = self._state
-        sides = sides_of(state, found, self._x, self._limits, self._options.margin)
-        moves, values = [], {}
-        point = self._x.copy()
-        for side in sides:
-            if not side.moves:
-                continue
-            point[side.column] = side.point
-            column = state.encoding.columns[side.column]
-            before, after = column.decode(side.own), _decode(side, column)
-            if side.holds_own:  # it moves with the other columns of its group only
-                text = move_text(column, before, after, side.point, side.point, ())
-            else:
-                labels = tuple(label for code in side.codes for label in column.labels[code][:1])
-                text = move_text(column, before, after, side.low, side.high, labels)
-            moves.append(Move(column.name, before, after, text))
-            values[column.name] = after
-        is_wanted = self._target.holds(state.training[1][found.rows])
-        moved = {side.column for side in sides if side.moves}
-        probability, box_probability = self._probabilities(found, point, [side.column for side in sides])
-        return Change(
-            variables=tuple(state.variables.names[v] for v in found.variables),
-            conditions=conditions_of(side.bounds for side in sides if side.bounds is not None),
-            moves=tuple(moves),
-            stays=conditions_of(side.bounds for side in sides if side.bounds is not None and side.column not in moved),
-            values=values,
-            probability=found.probability if is_miss else probability,
-            box_probability=box_probability,
-            mean=found.mean,
-            plausibility=found.plausibility,
-            bound=found.bound,
-            cdp=found.cdp,
-            support=len(found.rows),
-            n_wanted=int(np.count_nonzero(is_wanted)),
-            rows=tuple(found.rows.tolist()),
-            check=self._options.check,
-            cost=self._cost(found, sides),
-            pi=self._level,
-        )
-
-    def _probabilities(self, found: FoundChange, point: NDArray[np.float32], columns: list[int]) -> tuple[float, float]:
-        """Return the probability of the target at the least change, and on average over rows in the box."""
-        chosen = evenly_spaced(len(found.rows), N_AVERAGED)
-        points = np.repeat(self._x[None, :], 1 + len(chosen), axis=0)
-        points[0] = point
-        points[1:, columns] = self._state.forest.X[found.rows[chosen]][:, columns]
-        probabilities = probabilities_at(self._state, self._target, points, n_cautious=1)
-        weights = found.weights[chosen]
-        average = float(probabilities[1:] @ weights / weights.sum()) if len(chosen) else float(probabilities[0])
-        return float(probabilities[0]), average
-
-    def _cost(self, found: FoundChange, sides: tuple[Side, ...]) -> float:
-        state, total = self._state, 0.0
-        for variable in found.variables:
-            columns = state.variables.columns[variable]
-            moved = [side for side in sides if side.column in columns and side.moves]
-            if not moved:
-                continue
-            share = 1.0
-            if len(columns) == 1 and state.encoding.columns[columns[0]].kind != "category":
-                share = _share_between(state.forest.X[:, columns[0]], moved[0].own, moved[0].point)
-            total += share * self._costs.get(variable, 1.0)
-        return total
-
-
-def _decode(side: Side, column: Any) -> Any:
-    """Return the value of the nearest point: the end of a box as it is written, not as float32."""
-    if column.kind == "category" or math.isnan(side.point):
-        return column.value_of(side.point)
-    if column.kind == "whole" and side.point == int(side.point):
-        return int(side.point)
-    return side.point if side.point in (side.low, side.high) else column.decode(side.point)
-
-
-def _share_between(values: NDArray[np.float32], own: float, point: float) -> float:
-    """Return the share of training values that lie between two values."""
-    if math.isnan(own) or math.isnan(point):
-        return 1.0
-    low, high = min(own, point), max(own, point)
-    return float(np.mean((low < values) & (values <= high)))

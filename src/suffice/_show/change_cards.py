@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suffice._show.cards import MAX_LINES, card, head
 from suffice._show.markup import Html, bars, element, part
-from suffice.changes import ASSOCIATION, Change, RowChanges
+from suffice.changes import Change, RowChanges
 from suffice.changes_of_rows import Changes
 from suffice.regional_changes import RegionalChange, RegionalChanges
 from suffice.words import counted, format_level, format_percent, format_probability
@@ -50,8 +50,8 @@ def change_parts(answer: RowChanges) -> list[Html]:
         parts.append(part(f"{i + 1}. {change.sentence}", "", *_support(answer, change)))
     if answer.nearest is not None and answer.nearest.confirmed is not None:
         parts.append(element("div", "part note", answer.nearest.confirmation(answer.model)))
-    if answer.changes and answer.model is None:
-        parts.append(element("div", "part note", ASSOCIATION))
+    if answer.caveat:
+        parts.append(element("div", "part note", answer.caveat))
     return parts
 
 
