@@ -45,6 +45,8 @@ def test_a_box_is_cut_to_where_the_model_agrees(stricter):
     assert answer.lead == f"Row 0 has the outcome bad; the model says that it would be good with {change.sentence}."
     assert answer.to_dict()["changes"][0]["by"] == "model"
     assert all(other.confirmed for other in answer.changes)
+    pair = stricter.what_if(ROW, "good", min_size=2)[0].best
+    assert (pair.by, len(pair.variables)) == ("model", 2)
 
 
 def test_rows_with_which_the_model_agrees_are_not_searched_again(stricter):

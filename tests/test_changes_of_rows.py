@@ -10,6 +10,7 @@ import pytest
 from loans import loan_explainer, make_loans
 
 from suffice import SufficientExplainer
+from suffice._show.change_cards import change_card
 from suffice._table.encoding import Column
 from suffice.changes import move_text
 
@@ -78,3 +79,19 @@ def test_a_date_stays_as_it_is_if_some_of_its_parts_move():
     changes = explainer.what_if(X[:3], "late")
     assert changes.has_change.all()
     pd.testing.assert_frame_equal(changes.points(), X[:3])
+
+
+def test_rows_that_have_the_target_are_told_apart_everywhere(explainer):
+    X, _ = make_loans(12, seed=7)
+    changes = explainer.what_if(X, "good")
+    has_target = explainer.predict(X) == "good"
+    n_reached = int(has_target.sum())
+    assert 0 < n_reached < 12
+    assert changes.is_reached.tolist() == has_target.tolist()
+    assert changes.to_frame("rows")["is_reached"].tolist() == has_target.tolist()
+    assert [row["is_reached"] for row in changes.to_dict()["rows"]] == has_target.tolist()
+    first, second = str(changes).splitlines()[:2]
+    assert first == f"12 rows; {n_reached} have the target already."
+    assert f" of {12 - n_reached} rows have a change" in second
+    for answer in changes:
+        assert ('<div class="badge">reached already</div>' in change_card(answer)) == answer.is_reached

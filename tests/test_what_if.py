@@ -329,6 +329,19 @@ def test_bad_questions_get_a_clear_sentence(explainer, options, message):
         explainer.what_if(ROW, **options)
 
 
+def test_more_variables_may_be_asked_for_than_are_needed(explainer):
+    few = explainer.what_if(ROW, "good")[0]
+    more = explainer.what_if(ROW, "good", min_size=2)[0]
+    assert {len(change.variables) for change in few.changes} == {1}
+    assert {len(change.variables) for change in more.changes} == {2}
+    assert all("income" in change.variables for change in more.changes)
+    assert more.best.plausibility <= few.best.plausibility + 1e-9  # what is free has to lie in the box, too
+    with pytest.raises(ValueError, match=r"`min_size` must be at most `max_size`, got 4 and 3"):
+        explainer.what_if(ROW, "good", min_size=4)
+    with pytest.raises(ValueError, match=r"`min_size` must be .* variables that may change: 1 variable\."):
+        explainer.what_if(ROW, "good", min_size=2, only=["income"])
+
+
 def test_any_other_class_is_the_default_target(explainer):
     assert explainer.what_if(ROW)[0].wanted == "good"
     assert explainer.what_if(ROW, {"not": "bad"})[0].wanted == "good"

@@ -139,7 +139,7 @@ class AskedModel:
         """
         answers = list(answers)
         left = [i for i, answer in enumerate(answers) if _is_open(answer)]
-        for size in range(1, min(self.options.max_size, len(self.limits.changeable)) + 1):
+        for size in range(self.options.min_size, min(self.options.max_size, len(self.limits.changeable)) + 1):
             for begin in range(0, len(left), N_TOGETHER):
                 some = left[begin : begin + N_TOGETHER]
                 for i, changes in self._agreed(some, size, progress).items():

@@ -43,7 +43,7 @@ from suffice.regional_changes import (
     read_rules,
     search_regions,
 )
-from suffice.words import to_plain
+from suffice.words import counted, to_plain
 
 # With costs, the cheapest of so many changes are returned.
 N_RANKED = 30
@@ -71,6 +71,7 @@ class ChangeableForest(CheckedForest):
         pi: float | None = None,
         min_plausibility: float = MIN_PLAUSIBILITY,
         max_size: int = MAX_SIZE,
+        min_size: int = 1,
         margin: float = MARGIN,
         check: Literal["everywhere", "mean"] = "everywhere",
         sets: Literal["minimal", "all"] = "minimal",
@@ -111,6 +112,9 @@ class ChangeableForest(CheckedForest):
             How probable the values of a change must be at least, given what does not change.
         max_size : int, default=3
             How many variables may change at most.
+        min_size : int, default=1
+            How many variables are free to change at least, also where fewer would do. A change of more values can lead
+            to a more usual row.
         margin : float, default=0.1
             How far inside its box the least change lies, so that it holds if it is not made exactly: in each number
             that moves, such a share of the training rows lies between it and the end of the box. It goes no farther
@@ -146,9 +150,12 @@ class ChangeableForest(CheckedForest):
         state = self._state()
         settings = replace(state.settings, pi=LEVEL) if pi is None else replace(state.settings, pi=pi, levels="same")
         state = state.with_settings(settings)
-        options = ChangeOptions(check, N_RANKED if cost else n, max_size, min_plausibility, sets, margin=margin)
-        ChangeOptions(check, n)
+        asked = {"max_size": max_size, "min_plausibility": min_plausibility, "sets": sets, "min_size": min_size}
+        options = replace(ChangeOptions(check, n, margin=margin, **asked), n=N_RANKED if cost else n)
         limits = read_limits(state, fixed, only, direction, bounds)
+        if min_size > len(limits.changeable):
+            may = counted(len(limits.changeable), "variable")
+            raise ValueError(f"`min_size` must be at most the number of variables that may change: {may}.")
         costs = _read_costs(state, cost)
         X, row_ids = read_ids(X, ids, state.encoding.names)
         matrix, library = self._encode(X)

@@ -36,6 +36,7 @@ _OPTIONS = (
     (r"`min_support`", "--min-support"),
     (r"`n_candidates`", "--candidates"),
     (r"`max_size`", "--max-size"),
+    (r"`min_size`", "--min-size"),
     (r"`max_sets` \(None: no limit\)", "--max-sets at the fit"),
     (r"`tolerance`", "--simplify"),
     (r"`n_jobs`", "--jobs"),

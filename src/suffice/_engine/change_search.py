@@ -62,8 +62,10 @@ class ChangeOptions:
         """Refuse what makes no sense."""
         check_word("check", self.check, CHECKS)
         check_word("sets", self.sets, ("minimal", "all"))
-        for name in ("n", "max_size", "max_nodes"):
+        for name in ("n", "max_size", "max_nodes", "min_size"):
             check_number(name, getattr(self, name), "a whole number >= 1", lambda v: v >= 1, int)
+        if self.min_size > self.max_size:
+            raise ValueError(f"`min_size` must be at most `max_size`, got {self.min_size} and {self.max_size}.")
         check_number("min_plausibility", self.min_plausibility, "in [0, 1)", lambda v: 0 <= v < 1)
         check_number("margin", self.margin, "in [0, 0.5]", lambda v: 0 <= v <= 0.5)
 

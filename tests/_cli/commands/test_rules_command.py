@@ -120,6 +120,7 @@ def test_what_would_change_the_rules(here, capsys):
         ("--unless yes --format sql", "--unless writes text or JSON"),
         ("--unless maybe", "must be among the classes"),
         ("--unless yes --model a:b", "--model is asked about rows of TABLE that are moved by --unless: give both"),
+        ("shop.csv --model a:b", "--model is asked about rows of TABLE that are moved by --unless: give both"),
     ],
 )
 def test_mistakes_about_changes_are_named(options, message, here, capsys):

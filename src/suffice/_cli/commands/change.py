@@ -76,6 +76,9 @@ def change(
     ] = None,
     n: Annotated[int, typer.Option("--changes", min=1, help="How many changes of a row are shown at most.")] = 3,
     max_size: Annotated[int, typer.Option("--max-size", min=1, help="How many variables may change at most.")] = 3,
+    min_size: Annotated[
+        int, typer.Option("--min-size", min=1, help="How many variables are free to change at least.")
+    ] = 1,
     min_plausibility: Annotated[
         float, typer.Option("--min-plausibility", help="How probable the new values must be, given the others.")
     ] = 0.02,
@@ -122,6 +125,7 @@ def change(
         },
         n=n,
         max_size=max_size,
+        min_size=min_size,
         min_plausibility=min_plausibility,
         pi=pi,
         check=check,
