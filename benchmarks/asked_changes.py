@@ -20,6 +20,7 @@ from experiments.counterfactual_tables import Columns, Judge, OnFrames, Problem,
 from experiments.counterfactuals import LOADERS, MODELS, MOVES
 from sklearn.model_selection import train_test_split
 
+from benchmarks.change_defaults import only_confirmed
 from benchmarks.printing import number, print_table
 from suffice import SufficientExplainer, asked_changes
 from suffice._engine import calibration
@@ -76,11 +77,6 @@ def calibrated_on_moved_rows(explainer: Any, target: Any) -> AbstractContextMana
     return patch.dict(known, {wanted: curve})
 
 
-def confirmed_first(explainer: Any, target: Any) -> AbstractContextManager[Any]:
-    """Put changes with which the model agrees first, and search no others."""
-    return patch.object(asked_changes.AskedModel, "search_again", lambda self, answers, *_, **__: answers)
-
-
 def proposed_at(level: float) -> Callable[[Any, Any], AbstractContextManager[Any]]:
     """Ask the model about boxes in which the forest gives the target with some probability."""
     return lambda explainer, target: patch.object(asked_changes, "PROPOSED_LEVEL", level)
@@ -92,7 +88,7 @@ WAYS = (
     NOT_ASKED,
     Way("not asked, calibrated on moved rows", {"n": 1, "confirm": False}, calibrated_on_moved_rows),
     Way("not asked, 10,000 drawn rows", {"n": 1, "confirm": False}, n_drawn=N_DRAWN),
-    Way("first agreed of ten changes", {"n": 10, "sets": "all"}, confirmed_first),
+    Way("first agreed of ten changes", {"n": 10, "sets": "all"}, lambda explainer, target: only_confirmed()),
     DEFAULT,
     Way("asked again, in boxes from 0.3", {"n": 1}, proposed_at(0.3)),
     Way("asked again, in boxes from 0.7", {"n": 1}, proposed_at(0.7)),

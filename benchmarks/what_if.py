@@ -19,6 +19,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.asked_changes import print_asked, print_asked_reported
 from benchmarks.change_defaults import (
     boosted,
+    only_confirmed,
     print_defaults,
     print_laws,
     print_misses,
@@ -68,7 +69,8 @@ def print_readings() -> None:
         cdps.append([name, *best_cdps(explainer, rows, wanted)])
         for check, pi, plausibility in READINGS:
             asked = {"check": check, "pi": pi, "min_plausibility": plausibility, "progress": False}
-            best = [answer.best for answer in explainer.what_if(rows, wanted, **asked) if answer.best]
+            with only_confirmed():
+                best = [answer.best for answer in explainer.what_if(rows, wanted, **asked) if answer.best]
             lines.append(
                 [
                     name,

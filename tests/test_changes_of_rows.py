@@ -45,6 +45,17 @@ def test_points_are_the_rows_at_their_best_change(explainer):
     assert np.array_equal(changes.has_change, [answer.best is not None for answer in changes])
 
 
+def test_only_an_outcome_that_is_given_is_one_that_the_row_has(explainer):
+    row = make_loans(1)[0]
+    outcome = explainer.predict(row)[0]
+    wanted = "good" if outcome == "bad" else "bad"
+    assert explainer.what_if(row, outcome)[0].lead.startswith(
+        f"Row 0 is predicted to have the loan {outcome}: the target"
+    )
+    assert explainer.what_if(row, wanted)[0].lead.startswith(f"Row 0 is predicted to have the loan {outcome}; with")
+    assert explainer.what_if(row, wanted, [outcome])[0].lead.startswith(f"Row 0 has the loan {outcome}; with")
+
+
 def test_categories_with_words_of_the_sentence_stand_in_quotes():
     """German credit: "from 0 to 200 DM to no account" had two readings."""
     labels = ("0 to 200 DM", "no account", "unknown or none")
@@ -93,5 +104,8 @@ def test_rows_that_have_the_target_are_told_apart_everywhere(explainer):
     first, second = str(changes).splitlines()[:2]
     assert first == f"12 rows; {n_reached} have the target already."
     assert f" of {12 - n_reached} rows have a change" in second
+    assert str(changes[has_target.argmax() : has_target.argmax() + 1]) == "1 row, all of which have the target already."
+    alone = changes[(~has_target).argmax() : (~has_target).argmax() + 1]
+    assert str(alone).startswith("1 of 1 row has a change that reaches the target (probability 0.80).")
     for answer in changes:
         assert ('<div class="badge">reached already</div>' in change_card(answer)) == answer.is_reached

@@ -326,21 +326,22 @@ class RowChanges:
     @property
     def lead(self) -> str:
         """The answer in one sentence."""
-        target = "outcome" if self.target in ("y", "prediction") else self.target
         if self.is_reached:
-            return f"{self.label} has the {target} {self.outcome_text}: the target ({self.wanted}) is reached already."
-        level = format_level(self.pi)
+            return f"{self._present}: the target ({self.wanted}) is reached already."
         if self.best is None:
             return f"No: {self._no_text}"
         if self.best.by == "model":
-            return (
-                f"{self.label} has the {target} {self.outcome_text}; {name_model(self.model)} says that it would be "
-                f"{self.wanted} with {self.best.sentence}."
-            )
-        return (
-            f"{self.label} has the {target} {self.outcome_text}; with probability {level} or more it would be "
-            f"{self.wanted} with {self.best.sentence}."
-        )
+            says = f"{name_model(self.model)} says that it would be {self.wanted}"
+        else:
+            says = f"with probability {format_level(self.pi)} or more it would be {self.wanted}"
+        return f"{self._present}; {says} with {self.best.sentence}."
+
+    @property
+    def _present(self) -> str:
+        """The present outcome; that of the forest is only a prediction, and the row itself may have another."""
+        target = "outcome" if self.target in ("y", "prediction") else self.target
+        verb = "is predicted to have" if self.source == "forest" else "has"
+        return f"{self.label} {verb} the {target} {self.outcome_text}"
 
     @property
     def _no_text(self) -> str:

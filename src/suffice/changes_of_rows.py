@@ -124,10 +124,12 @@ class Changes(RowAnswers[RowChanges]):
         n_reached, n_found = int(self.is_reached.sum()), int(self.has_change.sum())
         n_open = len(self) - n_reached
         level = format_level(self.answers[0].pi)
-        lines = [f"{counted(len(self), 'row')}; {n_reached} have the target already."] if n_reached else []
-        lines.append(
-            f"{n_found} of {counted(n_open, 'row')} have a change that reaches the target (probability {level})."
-        )
+        if not n_open:
+            return f"{counted(len(self), 'row')}, all of which have the target already."
+        reached = f"{n_reached} {'has' if n_reached == 1 else 'have'} the target already"
+        lines = [f"{counted(len(self), 'row')}; {reached}."] if n_reached else []
+        found = f"{n_found} of {counted(n_open, 'row')} {'has' if n_found == 1 else 'have'} a change"
+        lines.append(f"{found} that reaches the target (probability {level}).")
         counts: dict[str, int] = {}
         for answer in self:
             for variable in answer.best.variables if answer.best else ():

@@ -42,6 +42,7 @@ _OPTIONS = (
     (r"`n_jobs`", "--jobs"),
     (r"`(pi|levels|confidence|alpha|radius|task|dates|unseen)`", r"--\1"),
     (r"`(adverse|codes|key|model|output|protected)`", r"--\1"),
+    (r"`(bounds|direction|fixed|only|target)`", r"--\1"),
     (r"save one with explainer\.save\(path\)", "make one with `suffice fit`"),
     *ARGUMENT_WORDS,
 )

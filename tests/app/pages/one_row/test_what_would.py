@@ -34,7 +34,7 @@ def test_a_change_can_be_applied(mixed):
         for row in range(20)
         if buttons_of(parts := answer(mixed, View(row=row, pi=0.7), "", "class", []))
     )
-    assert texts_of(parts)[0].startswith("The row has")  # it said "Row 0" of every row
+    assert texts_of(parts)[0].startswith("The row is predicted to have")  # it said "Row 0" of every row
     button = buttons_of(parts)[0]
     edits = json.loads(button.id["edits"])
     applied = next_view(mixed, view, button.id, {"apply_change": [1]})
