@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 from dash import dcc
+from loans import make_loans
 
+from suffice import SufficientExplainer
 from suffice.app.pages.one_row.changes import next_view
 from suffice.app.pages.one_row.what_would import answer, what_would_panel
 from suffice.app.state.view import View
+from suffice.app.state.workspace import Workspace
 
 
 def texts_of(component):
@@ -45,6 +49,23 @@ def test_a_change_can_be_applied(mixed):
     parts = answer(mixed, applied, "", "class", [])
     assert texts_of(parts)[0].endswith("is reached already.")  # it then said how to go back
     assert len([part for part in parts if isinstance(part, dcc.Graph)]) == len(edits)  # what was edited has a curve
+
+
+def test_the_model_is_asked_if_it_is_there():
+    """The forest has learnt that an income above 30 is enough; the model wants one above 40."""
+    X, _ = make_loans()
+    explainer = SufficientExplainer.for_model(
+        lambda table: np.where(table["income"] > 30, "yes", "no"), X, random_state=0
+    )
+    explainer.model_ = lambda table: np.where(table["income"] > 40, "yes", "no")
+    row = int((X["income"] < 25).argmax())
+    texts = texts_of(answer(Workspace.of(explainer, X), View(row=row), "yes", "class", []))
+    assert texts[0].startswith("The row has the outcome no; the model says that it would be yes with income")
+    assert any(text.startswith("The model agrees; it does for") for text in texts)
+    assert not any("not asked" in text or "association" in text for text in texts)
+    del explainer.model_
+    texts = texts_of(answer(Workspace.of(explainer, X), View(row=row), "yes", "class", []))
+    assert texts[-1].startswith("The model itself was not asked")
 
 
 def test_numbers_ask_for_a_number(bike):

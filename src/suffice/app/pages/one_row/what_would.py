@@ -19,7 +19,7 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS, in_words
-from suffice.changes import ASSOCIATION, RowChanges
+from suffice.changes import RowChanges
 
 APPLY = "apply-change"
 MAX_CURVES = 6
@@ -143,17 +143,15 @@ def answer(workspace: Workspace, view: View, wanted: Any, kind: str, fixed: list
         return [html.Div("Say which numbers are wanted.", className="note")]
     try:
         target = {kind: float(wanted)} if workspace.is_regression else wanted or _other_classes(workspace, view)
-        changes = workspace.explainer_for(view).what_if(
-            workspace.row_of(view), target, fixed=fixed, confirm=False, progress=False
-        )
+        changes = workspace.explainer_for(view).what_if(workspace.row_of(view), target, fixed=fixed, progress=False)
     except ERRORS as error:
         return [pieces.message("error", in_words(error))]
     found = replace(changes[0], row=None)  # the page names the row; here it is the only one of its table
     parts: list[Any] = [html.P(found.lead, className="lead")]
     parts += [_change(found, i, view) for i in range(len(found.changes))]
     parts += _curves(workspace, view, found, target, scheme)
-    if found.changes:
-        parts.append(html.Div(ASSOCIATION, className="note"))
+    if found.caveat:
+        parts.append(html.Div(found.caveat, className="note"))
     return parts
 
 
@@ -188,10 +186,11 @@ def _change(found: RowChanges, i: int, view: View) -> html.Div:
     change = found.changes[i]
     edits = json.dumps({**view.edits, **change.values}, default=str)
     button = dmc.Button("Apply", id={"type": APPLY, "edits": edits}, size="compact-xs", variant="light")
-    return html.Div(
-        [
-            html.Div([f"{i + 1}. {change.sentence} ", button], className="sentence"),
-            html.Div(change.evidence(found.goal), className="note under"),
-        ],
-        className="change",
-    )
+    lines = [
+        html.Div([f"{i + 1}. {change.sentence} ", button], className="sentence"),
+        html.Div(change.evidence(found.goal), className="note under"),
+    ]
+    if change.confirmed is not None:
+        kind = "note under" if change.confirmed else "care"
+        lines.append(html.Div(change.confirmation(found.model), className=kind))
+    return html.Div(lines, className="change")
