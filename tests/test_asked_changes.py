@@ -253,3 +253,17 @@ def test_boxes_over_dates_are_not_asked_about_either():
     answer = explainer.what_if(X[200:201], "late")[0]
     assert answer.best is None
     assert answer.nearest.variables == ("day",)
+
+
+def test_an_explainer_without_its_model_says_that_it_was_not_asked(stricter, tmp_path):
+    stricter.save(tmp_path / "model.suffice")
+    loaded = SufficientExplainer.load(tmp_path / "model.suffice")
+    changes = loaded.what_if(ROW, "good")
+    assert changes[0].caveat.startswith("The model itself was not asked")
+    assert changes.to_dict()["note"] == changes[0].caveat
+    assert changes.to_dict()["model"] == loaded.describe()["model"] == "function"
+    assert changes[0].best.values == stricter.what_if(ROW, "good", confirm=False)[0].best.values
+    assert stricter.what_if(ROW, "good").to_dict()["note"] is None
+    loaded.save(tmp_path / "again.suffice")
+    again = SufficientExplainer.load(tmp_path / "again.suffice")
+    assert again.what_if(ROW, "good")[0].caveat == changes[0].caveat

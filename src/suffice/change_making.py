@@ -91,6 +91,7 @@ class ChangeMaker:
             is_complete=found.is_complete,
             target=state.target,
             model=state.model_name,
+            is_model_absent=state.absent_model is not None and state.model_name is None,
             columns=columns,
             goal=self._target.named(state.target),
             notes=tuple(notes_beyond(state, self._limits, self._x)),

@@ -285,6 +285,8 @@ class RowChanges:
         The wanted outcomes as part of a sentence: "the decision good", "a price of at least 200".
     notes : tuple of str
         Bounds and directions beyond the training rows, as sentences.
+    is_model_absent : bool
+        Whether a model was explained that is not there: the explainer was loaded from a file.
     """
 
     outcome: Any
@@ -307,6 +309,7 @@ class RowChanges:
     id: str | None = None
     goal: str = ""
     notes: tuple[str, ...] = ()
+    is_model_absent: bool = False
 
     @property
     def best(self) -> Change | None:
@@ -388,7 +391,7 @@ class RowChanges:
         if not self.changes:
             return ""
         if self.model is None:
-            return ASSOCIATION
+            return UNASKED if self.is_model_absent else ASSOCIATION
         return UNASKED if all(change.confirmed is None for change in self.changes) else ""
 
     def to_dict(self) -> dict[str, Any]:

@@ -89,10 +89,12 @@ class Changes(RowAnswers[RowChanges]):
         dict
             What the answers rest on, and the answers in the order of the rows.
         """
+        model = self.fitted.model_name or self.fitted.absent_model
+        caveats = [answer.caveat for answer in self if answer.caveat]
         return {
             "target_name": self.fitted.target,
-            "model": self.fitted.model_name,
-            "note": None if self.fitted.model_name else ASSOCIATION,
+            "model": model,
+            "note": caveats[0] if caveats else None if model else ASSOCIATION,
             "rows": [answer.to_dict() for answer in self],
         }
 

@@ -150,8 +150,8 @@ class ChangeableForest(CheckedForest):
         state = self._state()
         settings = replace(state.settings, pi=LEVEL) if pi is None else replace(state.settings, pi=pi, levels="same")
         state = state.with_settings(settings)
-        asked = {"max_size": max_size, "min_plausibility": min_plausibility, "sets": sets, "min_size": min_size}
-        options = replace(ChangeOptions(check, n, margin=margin, **asked), n=N_RANKED if cost else n)
+        options = ChangeOptions(check, n, max_size, min_plausibility, sets, margin=margin, min_size=min_size)
+        options = replace(options, n=N_RANKED if cost else n)
         limits = read_limits(state, fixed, only, direction, bounds)
         if min_size > len(limits.changeable):
             may = counted(len(limits.changeable), "variable")

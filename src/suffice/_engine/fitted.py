@@ -99,6 +99,8 @@ class Fitted:
         settings ends it.
     drawn : DrawnRows or None, default=None
         Rows that were drawn for the model to be asked about, on which the trees were grown as well.
+    absent_model : str or None, default=None
+        The class of the model that was explained when the explainer was saved; the model itself is not there.
     """
 
     estimator: Any
@@ -121,6 +123,7 @@ class Fitted:
     is_probability: bool = False
     default_radius: float | None = None
     drawn: DrawnRows | None = None
+    absent_model: str | None = None
 
     @property
     def radius(self) -> float | None:
@@ -381,7 +384,7 @@ class Fitted:
             "task_reason": self.task_reason,
             "target": self.target,
             "classes": None if self.classes is None else self.classes.tolist(),
-            "model": self.model_name,
+            "model": self.model_name or self.absent_model,
             "n_rows": len(self.forest.X),
             "n_set_aside": 0 if self.set_aside is None else len(self.set_aside.outcomes),
             "n_drawn": 0 if self.drawn is None else len(self.drawn.X),

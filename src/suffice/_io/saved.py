@@ -306,6 +306,14 @@ def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     return params
 
 
+def _read_model(header: dict[str, Any]) -> str | None:
+    """Read the class of the model that was explained; files of the first versions may not have it."""
+    name = header.get("about", {}).get("model")
+    if not (name is None or isinstance(name, str)):
+        raise ValueError(f"its model is {name!r}")
+    return name
+
+
 def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientExplainer:
     explainer = SufficientExplainer(**_read_params(header, number))
     settings = Settings.of(explainer)
@@ -347,6 +355,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         is_probability=header.get("is_probability", False),
         default_radius=read_radius(header),
         drawn=read_drawn(reader, encoding, len(X), n_classes),
+        absent_model=_read_model(header),
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:
