@@ -302,7 +302,8 @@ def print_misses() -> None:
         "moved rows",
         "size",
     ]
-    print_table("California, below 100,000 to 200,000 - 250,000: why rows have no change", heads, lines)
+    print("\nCalifornia, below 100,000 to 200,000 - 250,000: why rows have no change\n")
+    print_table(heads, lines)
 
 
 def print_laws(laws: Sequence[Law] = LAWS, sizes: Sequence[int] = (700, 2000)) -> None:

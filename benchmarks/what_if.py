@@ -150,7 +150,10 @@ def print_stories() -> None:
     changes = explainer.what_if(refused[:20], "good", fixed=fixed, pi=0.8)
     print(changes)
     print(next(answer for answer in changes if answer.best))
-    print(next(answer for answer in changes if not answer.best))
+    asked_again = next(answer for answer in changes if answer.best and answer.best.by == "model")
+    print(asked_again)
+    few = explainer.what_if(refused[:20], "good", only=["purpose", "credit_amount"], pi=0.8)
+    print(next(answer for answer in few if not answer.best))
 
     print("\nStaff who may leave\n")
     X, y = load_attrition()
