@@ -16,8 +16,10 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from experiments.counterfactual_ours import OursOnTable
 from experiments.counterfactual_tables import Columns, Judge, OnFrames, Problem, fit_model
 from experiments.counterfactuals import LOADERS, MODELS, MOVES
+from experiments.runs import Plan
 from sklearn.model_selection import train_test_split
 
 from benchmarks.change_defaults import only_confirmed
@@ -140,6 +142,49 @@ def print_asked(names: Sequence[str] = CHOSEN_ON, ways: Sequence[Way] = WAYS) ->
     lines = [line for name in names for kind in MODELS for line in measure(name, kind, ways)]
     head = ["table", "model", "way", "found", "accuracy", "plausibility", "product", "both", "size", "stability"]
     print_table([*head, "moved rows", "ms"], lines)
+
+
+def measure_rules(name: str, kind: str) -> list[list[str]]:
+    """Regional rules of a table and a model, with boxes that the forest and that the model chooses."""
+    X, y = LOADERS[name](None)
+    columns = Columns.of_frame(X)
+    train, test, y_train, _ = train_test_split(
+        columns.encode(X), np.asarray(y, dtype=np.int64), test_size=0.25, random_state=SEED
+    )
+    model = fit_model(kind, columns, train, y_train, SEED)
+    ours = OursOnTable(columns, train, model, SEED, Plan("full"))
+    lines = []
+    for move in MOVES[name]:
+        rows = test[move.concerns(model.predict(test))][:N_ROWS]
+        problem = Problem(columns, train, model, move.target)
+        rules = ours.authors.explain(columns.decode(rows), sets="minimal").rules
+        with_rule = [i for i, rule in enumerate(rules) if rule is not None]
+        for confirm in (False, True):
+            start = time.process_time()
+            changes = ours.authors.what_if_rules([rules[i] for i in with_rule], move.target, confirm=confirm)
+            ms = 1000 * (time.process_time() - start) / max(1, len(with_rule))
+            boxes = [[(c.unless, c.variables)] if c.unless else [] for c in changes]
+            accuracies = []
+            for is_best in (True, False):
+                points = ours._points_inside(rows[with_rule], boxes, is_best=is_best)
+                is_found = ~np.isnan(points).any(axis=1)
+                accuracies.append(number(float(problem.reaches(points[is_found]).mean()), 2) if is_found.any() else "-")
+            size = [len(change.variables) for change in changes if change.unless]
+            plausibility = [change.plausibility for change in changes if change.unless]
+            found = number(len(size) / len(rows), 2)
+            figures = [number(float(np.mean(values)), 2) if values else "-" for values in (size, plausibility)]
+            chosen_by = "the model" if confirm else "the forest"
+            lines.append([name, f"{kind}, {move.name}", chosen_by, found, *accuracies, *figures, f"{ms:.0f}"])
+            print(*lines[-1], sep=" | ", file=sys.stderr, flush=True)
+    return lines
+
+
+def print_asked_rules(names: Sequence[str] = ("Diabetes", "Compas", "Nhanesi")) -> None:
+    """Measure regional rules with and without questions to the model."""
+    print("\nRegional rules: who chooses among the boxes\n")
+    lines = [line for name in names for kind in MODELS for line in measure_rules(name, kind)]
+    head = ["table", "model", "chosen by", "found", "accuracy, usual point", "accuracy, any point", "size"]
+    print_table([*head, "plausibility", "ms"], lines)
 
 
 def print_asked_reported() -> None:

@@ -1,8 +1,8 @@
 """What would change it: the readings compared on real tables, and the stories of docs/what-if.md.
 
 Run ``python -m benchmarks.what_if`` for all of it, or name the parts: ``readings``, ``defaults``, ``reported``,
-``laws``, ``reported_laws``, ``misses``, ``asked``, ``asked_reported``, ``speed``, ``stories``. ``defaults-nhanes``
-compares the defaults on one table only. SUFFICE_DATA is the folder of the tables.
+``laws``, ``reported_laws``, ``misses``, ``asked``, ``asked_reported``, ``asked_rules``, ``speed``, ``stories``.
+``defaults-nhanes`` compares the defaults on one table only. SUFFICE_DATA is the folder of the tables.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from experiments.data.loaders import load_attrition, load_bike, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
 
-from benchmarks.asked_changes import print_asked, print_asked_reported
+from benchmarks.asked_changes import print_asked, print_asked_reported, print_asked_rules
 from benchmarks.change_defaults import (
     boosted,
     only_confirmed,
@@ -183,6 +183,7 @@ def main() -> None:
         "misses": print_misses,
         "asked": print_asked,
         "asked_reported": print_asked_reported,
+        "asked_rules": print_asked_rules,
         "speed": print_speed,
         "stories": print_stories,
     }

@@ -11,7 +11,12 @@ from loans import loan_explainer, make_loans
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
-from suffice.regional_changes import read_rules
+from suffice._engine.change_limits import read_limits
+from suffice._engine.change_search import ChangeOptions
+from suffice._engine.ends import Bounds
+from suffice._engine.regions import regions_of
+from suffice._engine.targets import read_targets
+from suffice.regional_changes import RowsToMove, _cut_boxes, read_rules, search_regions
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +185,8 @@ def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
     X, _ = make_loans()
     other = of_model.with_settings()
     other.model_ = GoodAbove(50, X.dtypes)
-    regional = other.what_if_rules([POOR, {"account": ["empty"]}], pi=0.8)
+    # The part in which it agrees holds a fifth of the rows.
+    regional = other.what_if_rules([POOR, {"account": ["empty"]}], pi=0.8, min_plausibility=0.3)
     assert [change.confirmed for change in regional] == [False, False]
     assert 0 < regional[0].confirmed_share < 0.5
     n_agreed = round(400 * regional[0].confirmed_share)
@@ -190,6 +196,43 @@ def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
     assert regional.to_frame()["confirmed"].tolist() == [False, False]
     [line, _] = json.loads(regional.to_json())
     assert (line["confirmed"], line["confirmed_share"], line["n_asked"]) == (False, regional[0].confirmed_share, 400)
+
+
+def test_a_box_that_the_model_refuses_is_cut_to_where_it_agrees(of_model):
+    X, _ = make_loans()
+    other = of_model.with_settings()
+    other.model_ = GoodAbove(50, X.dtypes)
+    [change] = other.what_if_rules([POOR], pi=0.8)
+    assert change.variables == ("income",)
+    assert 50 <= change.unless[0].low <= 52
+    assert (change.confirmed, change.confirmed_share) == (True, 1.0)
+    assert 0 < change.n_asked <= 300
+    assert not change.optimal
+    [alone] = other.what_if_rules([POOR], pi=0.8, confirm=False)
+    assert alone.unless[0].low < 35
+    assert alone.optimal
+
+
+def test_the_model_chooses_among_the_boxes():
+    """For the forest either variable is enough, and the income is more plausible; the model looks at the debt alone."""
+    X, _ = make_loans()
+    explainer = SufficientExplainer.for_model(
+        lambda table: np.where((table["income"] > 30) | (table["debt"] < 2), "good", "bad"), X, random_state=0
+    )
+    explainer.model_ = lambda table: np.where(table["debt"] < 2, "good", "bad")
+    rule = {"income": (None, 25), "debt": (3, None)}
+    [by_forest] = explainer.what_if_rules(rule, "good", pi=0.8, confirm=False)
+    [by_model] = explainer.what_if_rules(rule, "good", pi=0.8)
+    assert by_forest.variables == ("income",)
+    assert by_model.variables == ("debt",)
+    assert by_model.confirmed
+
+
+def test_the_model_is_asked_about_boxes_in_parts(of_model, monkeypatch):
+    rules = [POOR, {"account": ["empty"]}, {"income": (None, 20)}]
+    together = of_model.what_if_rules(rules, "good", pi=0.8)
+    monkeypatch.setattr("suffice.regional_changes.N_TOGETHER", 1)
+    assert of_model.what_if_rules(rules, "good", pi=0.8).to_json() == together.to_json()
 
 
 def test_the_model_may_be_asked_about_other_rows(of_model):
@@ -214,6 +257,33 @@ def test_parts_of_dates_are_not_asked_about():
     [change] = explainer.what_if_rules({"day.month": (1, 3)}, "late")
     assert change.unless
     assert change.confirmed is None
+
+
+def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
+    """No row of the table is in the rule, or the values are parts of dates."""
+
+    def refuse(table, n_rows):
+        raise AssertionError("It must not be asked.")
+
+    def cut(explainer, query, target, rows):
+        state = explainer.fitted_
+        [(conditions, outcome)] = read_rules([query], state)
+        regions = regions_of(state, [[Bounds(**vars(condition)) for condition in conditions]])
+        targets = read_targets(target, np.array([outcome]), state.classes)
+        limits, options = read_limits(state, (), None, None, None), ChangeOptions("mean", 10, 1)
+        [box] = search_regions(state, regions, targets, np.array([0.8]), limits, options)
+        assert box.exists
+        movable = RowsToMove(rows, explainer.encode(rows), refuse)
+        return list(_cut_boxes(state, regions, targets, [(0, box.found)], movable))
+
+    X, _ = make_loans()
+    assert cut(of_model, POOR, "good", X[X["income"] > 25]) == []
+    with pytest.raises(AssertionError, match="must not be asked"):
+        cut(of_model, POOR, "good", X)
+    days = pd.date_range("2024-01-01", periods=600, freq="D")
+    table = pd.DataFrame({"day": days, "x": np.arange(600) % 7})
+    explainer = SufficientExplainer(dates="parts", random_state=0).fit(table, np.where(days.month > 6, "late", "early"))
+    assert cut(explainer, {"day.month": (1, 3)}, "late", table) == []
 
 
 def test_other_things_are_no_rules(explainer):

@@ -19,6 +19,7 @@ from suffice._engine.fitted import Fitted
 from suffice._engine.moved_questions import MovedRows, can_be_asked, moved_table
 from suffice._engine.regions import regions_of, rows_in_region
 from suffice._engine.targets import Target
+from suffice._engine.trimmed_boxes import trim_box
 from suffice._table.frames import make_frame
 from suffice.conditions import Condition, conditions_of
 from suffice.rules import Rule
@@ -26,6 +27,10 @@ from suffice.words import counted, format_label, format_percent, format_probabil
 
 # Rows of a rule, and values of its box, of which each is combined with each.
 N_MOVED = 20
+# Boxes about which a model is asked together.
+N_TOGETHER = 50
+# A box that the model refuses is cut: rows of the rule, values of the box, and the share of the rows that must agree.
+N_CUT, CUT_SHARE = (10, 60), 0.9
 
 
 @dataclass(frozen=True)
@@ -311,12 +316,15 @@ class RegionalBox:
         The share of the rows of the rule that the forest predicts as wanted in the box; None if none is known.
     is_reached : bool
         Whether the outcome of the rule is a wanted one already.
+    confirmed : (float, int) or None
+        The same share by the model that is explained, and of how many; None if it was not asked.
     """
 
     found: FoundChange | None
     exists: bool
     reached: float | None = None
     is_reached: bool = False
+    confirmed: tuple[float, int] | None = None
 
 
 def search_regions(
@@ -326,6 +334,7 @@ def search_regions(
     levels: NDArray[np.float64],
     limits: Limits,
     options: ChangeOptions,
+    movable: RowsToMove | None = None,
 ) -> list[RegionalBox]:
     """Find the box of each region: the fewest variables with which its rows get the wanted outcome if they are moved.
 
@@ -343,6 +352,9 @@ def search_regions(
         Which variables may change, and how far.
     options : ChangeOptions
         What is searched.
+    movable : RowsToMove or None, default=None
+        Rows, and a model that is asked about them: moved rows should get the wanted outcome from it, not from the
+        forest.
 
     Returns
     -------
@@ -355,7 +367,7 @@ def search_regions(
     boxes: list[list[RegionalBox]] = [[] for _ in targets]
     misses: list[FoundChange | None] = [None] * len(targets)
     for size in range(1, min(options.max_size, len(limits.changeable)) + 1):
-        left = [i for i, found in enumerate(boxes) if not any(_goal(box, levels[i])[0] >= levels[i] for box in found)]
+        left = [i for i, found in enumerate(boxes) if not _is_reached(found, levels[i])]
         answers = find_changes(
             state,
             {name: values[left] for name, values in regions.items()},
@@ -365,9 +377,19 @@ def search_regions(
             limits,
             replace(options, min_size=size, max_size=size),
         )
-        for i, found in zip(left, answers, strict=True):
+        places = [(i, one) for i, found in zip(left, answers, strict=True) for one in found.changes]
+        shares: list[tuple[float, int] | None] = [None] * len(places)
+        if movable is not None:
+            shares = shares_confirmed(state, regions, targets, places, movable)
+        for (i, one), share in zip(places, shares, strict=True):
             own = rows_in_region(state.forest.X, regions, i)
-            boxes[i] += [RegionalBox(one, True, _share_reached(state, own, one, targets[i])) for one in found.changes]
+            boxes[i].append(RegionalBox(one, True, _share_reached(state, own, one, targets[i]), confirmed=share))
+        if movable is not None:
+            refused = [(i, one) for i, one in places if not _is_reached(boxes[i], levels[i])]
+            for i, box in _cut_boxes(state, regions, targets, refused, movable):
+                if box.found is not None and box.found.plausibility >= options.min_plausibility:
+                    boxes[i].append(box)
+        for i, found in zip(left, answers, strict=True):
             misses[i] = max(misses[i], found.miss, key=lambda miss: -1.0 if miss is None else miss.probability)
     return [
         max(found, key=lambda box: _goal(box, level)) if found else RegionalBox(miss, exists=False)
@@ -375,9 +397,15 @@ def search_regions(
     ]
 
 
+def _is_reached(boxes: Sequence[RegionalBox], level: float) -> bool:
+    """Tell whether enough moved rows get the wanted outcome in one of some boxes."""
+    return any(_goal(box, level)[0] >= level for box in boxes)
+
+
 def _goal(box: RegionalBox, level: float) -> tuple[float, float]:
     """Order boxes by the share of moved rows that get the wanted outcome, up to the level; then by plausibility."""
-    return min(box.reached or 0.0, level), box.found.plausibility if box.found else 0.0
+    share = box.reached if box.confirmed is None else box.confirmed[0]
+    return min(share or 0.0, level), box.found.plausibility if box.found else 0.0
 
 
 def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, target: Target) -> float | None:
@@ -415,65 +443,89 @@ class RowsToMove:
     ask: Callable[[Any, int], NDArray[Any]]
 
 
-def confirm_regions(
+def shares_confirmed(
     state: Fitted,
-    changes: Sequence[RegionalChange],
     regions: dict[str, NDArray[Any]],
     targets: Sequence[Target],
-    levels: NDArray[np.float64],
-    boxes: Sequence[RegionalBox],
+    boxes: Sequence[tuple[int, FoundChange]],
     movable: RowsToMove,
-) -> list[RegionalChange]:
-    """Ask a model about rows of each rule that are moved to the values of training rows in its box, each to each.
+) -> list[tuple[float, int] | None]:
+    """Ask a model about rows of regions that are moved to the values of training rows in boxes, each to each.
 
     Parameters
     ----------
     state : Fitted
         The fitted state.
-    changes : sequence of RegionalChange
-        The changes of the rules.
     regions : dict of str to ndarray
-        The regions of the rules.
+        The regions.
     targets : sequence of Target
         The wanted outcomes of each.
-    levels : ndarray of shape (n_regions,)
-        The share of the moved rows that must get a wanted outcome.
-    boxes : sequence of RegionalBox
-        What was found for each.
+    boxes : sequence of (int, FoundChange)
+        Boxes, each with the number of its region.
     movable : RowsToMove
         The rows and the model.
 
     Returns
     -------
-    list of RegionalChange
-        The changes with what the model says. It is not asked where no row lies in the rule or in the box, nor about
-        parts of dates, which do not make a date.
+    list of (float, int) or None
+        For each box the share of the moved rows that get a wanted outcome, and their number; None if no row lies in the
+        region or in the box, and for parts of dates.
     """
-    moved: list[MovedRows] = []
-    places: list[int] = []
-    for i, box in enumerate(boxes):
-        if box.found is None or not box.exists or not len(box.found.rows):
+    shares: list[tuple[float, int] | None] = [None] * len(boxes)
+    moved: dict[int, MovedRows] = {}
+    for place, (i, box) in enumerate(boxes):
+        free = [c for v in box.variables for c in state.variables.columns[v]]
+        own, values = _some(rows_in_region(movable.matrix, regions, i)), _some(box.rows)
+        if len(own) and len(values) and can_be_asked(state, free):
+            moved[place] = MovedRows(np.repeat(own, len(values)), free, np.tile(values, len(own)))
+    asked = list(moved)
+    for begin in range(0, len(asked), N_TOGETHER):
+        together = asked[begin : begin + N_TOGETHER]
+        ends = np.cumsum([0, *(len(moved[place].rows) for place in together)])
+        outputs = movable.ask(moved_table(state, movable.X, [moved[place] for place in together]), int(ends[-1]))
+        for number, place in enumerate(together):
+            agrees = targets[boxes[place][0]].holds(outputs[ends[number] : ends[number + 1]])
+            shares[place] = float(np.mean(agrees)), len(agrees)
+    return shares
+
+
+def _cut_boxes(
+    state: Fitted,
+    regions: dict[str, NDArray[Any]],
+    targets: Sequence[Target],
+    boxes: Sequence[tuple[int, FoundChange]],
+    movable: RowsToMove,
+) -> Iterator[tuple[int, RegionalBox]]:
+    """Cut boxes to values at which a model gives the wanted outcome for most rows of the region, as for single rows.
+
+    Values of training rows count as agreed if it does for at least nine of ten rows of the region; every second one is
+    used to cut, the others to judge.
+    """
+    for i, box in boxes:
+        columns = [c for v in box.variables for c in state.variables.columns[v]]
+        own = rows_in_region(movable.matrix, regions, i)
+        own, places = own[evenly_spaced(len(own), N_CUT[0])], evenly_spaced(len(box.rows), N_CUT[1])
+        if not len(own) or len(places) < 2 or not can_be_asked(state, columns):
             continue
-        free = [c for v in box.found.variables for c in state.variables.columns[v]]
-        own, values = _some(rows_in_region(movable.matrix, regions, i)), _some(box.found.rows)
-        if len(own) and can_be_asked(state, free):
-            moved.append(MovedRows(np.repeat(own, len(values)), free, np.tile(values, len(own))))
-            places.append(i)
-    if not places:
-        return list(changes)
-    ends = np.cumsum([0, *(len(copies.rows) for copies in moved)])
-    outputs = movable.ask(moved_table(state, movable.X, moved), int(ends[-1]))
-    confirmed = list(changes)
-    for place, i in enumerate(places):
-        agrees = targets[i].holds(outputs[ends[place] : ends[place + 1]])
-        share = float(np.mean(agrees))
-        agreed = bool(share >= levels[i])
-        confirmed[i] = replace(confirmed[i], confirmed=agreed, confirmed_share=share, n_asked=len(agrees))
-    return confirmed
+        moved = MovedRows(np.tile(own, len(places)), columns, np.repeat(box.rows[places], len(own)))
+        outputs = movable.ask(moved_table(state, movable.X, [moved]), len(moved.rows))
+        shares = targets[i].holds(outputs).reshape(len(places), len(own)).mean(axis=1)
+        part = trim_box(state, box, targets[i], columns, places[::2], shares[::2] >= CUT_SHARE)
+        if part is None:
+            continue
+        judged = shares[1::2][np.isin(box.rows[places[1::2]], part.rows)]
+        if len(judged):
+            reached = _share_reached(state, rows_in_region(state.forest.X, regions, i), part, targets[i])
+            yield i, RegionalBox(part, True, reached, confirmed=(float(judged.mean()), len(judged) * len(own)))
 
 
 def make_regional(
-    state: Fitted, rule: tuple[tuple[Condition, ...], Any], target: Target, box: RegionalBox, limits: Limits
+    state: Fitted,
+    rule: tuple[tuple[Condition, ...], Any],
+    target: Target,
+    level: float,
+    box: RegionalBox,
+    limits: Limits,
 ) -> RegionalChange:
     """Turn what was found for a rule into a value.
 
@@ -485,6 +537,8 @@ def make_regional(
         The rule and its outcome.
     target : Target
         The wanted outcomes.
+    level : float
+        The share of the moved rows for which a model must give them to confirm it.
     box : RegionalBox
         What was found.
     limits : Limits
@@ -524,9 +578,18 @@ def make_regional(
         support=len(found.rows),
         n_wanted=int(np.count_nonzero(target.holds(state.training[1][found.rows]))),
         reached=box.reached,
+        **_confirmed(box, level),
         model=state.model_name,
         goal=target.named(state.target),
     )
+
+
+def _confirmed(box: RegionalBox, level: float) -> dict[str, Any]:
+    """Return what the model says of a box, as fields of a change."""
+    if box.confirmed is None:
+        return {}
+    share, n_asked = box.confirmed
+    return {"confirmed": share >= level, "confirmed_share": share, "n_asked": n_asked}
 
 
 def _asks(bounds: Any) -> bool:

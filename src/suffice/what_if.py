@@ -38,7 +38,6 @@ from suffice.regional_changes import (
     RegionalBox,
     RegionalChanges,
     RowsToMove,
-    confirm_regions,
     make_regional,
     read_rules,
     search_regions,
@@ -241,7 +240,7 @@ class ChangeableForest(CheckedForest):
             Rows that the model that is explained, if there is one, is asked about: up to 20 of each rule, each moved to
             the values of up to 20 training rows in the box. None takes the rows that `for_model` was given.
         confirm : bool, default=True
-            Whether it is asked.
+            Whether it is asked. Its answers, not those of the forest, then decide which box is chosen.
 
         Returns
         -------
@@ -271,16 +270,16 @@ class ChangeableForest(CheckedForest):
         found = [RegionalBox(None, exists=False, is_reached=True)] * len(lines)
         places = np.flatnonzero(~np.array(is_reached, dtype=bool))
         some = {name: values[places] for name, values in regions.items()}
-        boxes_found = search_regions(state, some, [targets[i] for i in places], levels[places], limits, options)
-        for i, box in zip(places.tolist(), boxes_found, strict=True):
-            found[i] = box
-        parts = zip(lines, targets, found, strict=True)
-        changes = [make_regional(state, line, wanted, box, limits) for line, wanted, box in parts]
         X = getattr(self, "model_rows_", None) if X is None else X
+        movable = None
         if confirm and hasattr(self, "model_") and X is not None:
             movable = RowsToMove(X, self.encode(X), self._ask)
-            changes = confirm_regions(state, changes, regions, targets, levels, found, movable)
-        return RegionalChanges(changes)
+        wanted = [targets[i] for i in places]
+        boxes_found = search_regions(state, some, wanted, levels[places], limits, options, movable)
+        for i, box in zip(places.tolist(), boxes_found, strict=True):
+            found[i] = box
+        parts = zip(lines, targets, levels.tolist(), found, strict=True)
+        return RegionalChanges([make_regional(state, *part, limits) for part in parts])
 
     def _ask(self, table: Any, n_rows: int) -> NDArray[Any]:
         return read_outcomes(ask_model(self.model_, table, n_rows, self.probability_of_), n_rows)
