@@ -44,6 +44,7 @@ def test_a_box_is_cut_to_where_the_model_agrees(stricter):
     assert min(make_loans()[0]["income"].iloc[list(change.rows)]) > 40
     assert answer.lead == f"Row 0 has the outcome bad; the model says that it would be good with {change.sentence}."
     assert answer.to_dict()["changes"][0]["by"] == "model"
+    assert stricter.what_if(ROW, "good").to_frame()["by"].tolist() == ["model"] * len(answer.changes)
     assert all(other.confirmed for other in answer.changes)
     pair = stricter.what_if(ROW, "good", min_size=2)[0].best
     assert (pair.by, len(pair.variables)) == ("model", 2)

@@ -75,6 +75,7 @@ _CHANGE = (
     "support",
     "n_wanted",
     "cost",
+    "by",
     "confirmed",
     "confirmed_share",
 )
