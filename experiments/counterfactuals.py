@@ -325,9 +325,9 @@ READING = {
     "California": (
         "An interval of 50 000 is narrow, and the rows in the leaves of one point spread farther than that. Where "
         "these rows are counted as they are (all variants but the library's defaults), their share must be 0.9 at "
-        "every point of a box: a third of the rows have no change with the forest as the model, none has one with "
-        "the network. The shares are too small, since they mix a point with its neighbours. The library's defaults "
-        "calibrate them on rows that the trees have not seen.\n\n"
+        "every point of a box: a third of the rows have no change with the forest as the model, hardly any has one "
+        "with the network. The shares are too small, since they mix a point with its neighbours. The library's "
+        "defaults calibrate them on rows that the trees have not seen.\n\n"
         "With the network as the model, that is not enough. The explaining forest follows it well where the rows of "
         "the table are, and changes lead away from these; a network goes on smoothly there, a forest does not. Without "
         "questions to the model it agrees with a quarter to a third of the changes. By default the model is asked, and "
