@@ -80,6 +80,15 @@ def test_rows_in_step_have_the_answers_of_each_alone(kernels, is_class, groups, 
         assert_same(alone, search(projection, rows, n_together, n_threads))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
+def test_trees_whose_splits_take_several_words(is_class, layout):
+    X, y, forest = make_forest(is_class, "bootstrap", n_trees=4, n_rows=1500)
+    rows = make_rows(X, y, is_class, 60)
+    projection = project(forest, N_COLUMNS, None, layout)
+    assert_same(search(projection, rows, 1, pi=0.95), search(projection, rows, 60, pi=0.95))
+
+
 @pytest.mark.parametrize(
     "options",
     [

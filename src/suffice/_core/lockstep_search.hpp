@@ -30,19 +30,17 @@ struct LockstepPlan {
     std::size_t n_together = 1;  // 1: each row alone
     std::size_t least_rows = 0;  // for fewer rows, each row alone is faster
 
-    // Measured on tables of 600 to 5,000 training rows, whose trees store bits. The least number of rows for larger
-    // trees is an estimate: with 300,000 training rows, 60 rows in step took longer than 6 others alone.
-    // The splits of a tree are gone through once for each set, so that enough rows must have the set: on bank, 200 rows
-    // of which 15 % have a set of four, with 150 splits, are as fast in step as alone. On flights, with 1,480 splits
-    // and sets that 7 % of the rows have, counted on 10,000 of them, 400 rows in step took three times as long as 199
-    // alone.
+    // Measured alone and in step: on bank (150 splits a tree, 200 rows), on flights (1,480 splits, 300,000 training
+    // rows; 200 rows in step take 0.9 of the time, 1,500 take 0.6), and on bike, whose outcomes are numbers (1,000 rows
+    // are equally fast, 2,000 take 0.7). What a set costs is shared by the rows that have it: on the switch model, in
+    // which rows choose 10 of 100 variables, nearly each row has sets of its own, and 5,000 take 1.2 times as long.
     static constexpr std::size_t kMaxSets = 4096;  // of a row
     static constexpr std::size_t kSetsTogether = std::size_t{1} << 20;
     static constexpr std::size_t kMostRows = 4096;
     static constexpr std::size_t kManySplits = 64;  // of a tree
     static constexpr std::size_t kFewOutcomes = 64;
-    static constexpr std::size_t kLeastRows = 200, kLeastRowsOfLargeTrees = 1000;
-    static constexpr double kSplitsOfRow = 5.0;  // of a tree, for each row that has a set
+    static constexpr std::size_t kLeastRows = 200, kLeastRowsOfNumbers = 2000;
+    static constexpr double kRowsOfSet = 30.0;
     static constexpr std::size_t kUsualSize = 4;
 
     LockstepPlan(const Projection& projection, const SearchOptions& options) {
@@ -64,20 +62,18 @@ struct LockstepPlan {
             has_bits = has_bits && tree.has_bits();
         }
         if (n_splits < kManySplits * projection.trees.size()) return;
-        // Ranks of many outcomes are sorted in every cell: numbers took three times as long in step as each row alone.
-        if (projection.forest->y_values.size() > kFewOutcomes) return;
-        const std::size_t n_of_row = static_cast<std::size_t>(most_of_size) + n_variables;
-        n_together = std::clamp<std::size_t>(kSetsTogether / n_of_row, 2, kMostRows);
-        least_rows = has_bits ? kLeastRows : kLeastRowsOfLargeTrees;
+        // The ranks of numbers are gone through in every cell, of which large trees have large ones.
+        const bool are_numbers = projection.forest->y_values.size() > kFewOutcomes;
+        if (are_numbers && !has_bits) return;
         double share_of_rows = 1.0;  // that have a set of the usual size, if rows choose their variables at random
         for (std::size_t i = 0; i < std::min(kUsualSize, n); ++i)
             share_of_rows *= static_cast<double>(n - i) / static_cast<double>(n_variables - i);
-        const double mean_splits = static_cast<double>(n_splits) / static_cast<double>(projection.trees.size());
-        const double worth = mean_splits / (kSplitsOfRow * share_of_rows);
-        if (worth > static_cast<double>(n_together))
-            n_together = 1;
-        else
-            least_rows = std::max(least_rows, static_cast<std::size_t>(worth));
+        const double worth = kRowsOfSet / share_of_rows;
+        const std::size_t n_of_row = static_cast<std::size_t>(most_of_size) + n_variables;
+        const std::size_t most_rows = std::clamp<std::size_t>(kSetsTogether / n_of_row, 2, kMostRows);
+        if (worth > static_cast<double>(most_rows)) return;
+        n_together = most_rows;
+        least_rows = std::max(are_numbers ? kLeastRowsOfNumbers : kLeastRows, static_cast<std::size_t>(worth));
     }
 };
 
@@ -121,6 +117,14 @@ class LockstepSearch {
         std::uint32_t n_trees;
     };
 
+    // A set that goes through the trees, and its place among the others of all rows.
+    struct Living {
+        Set variables;
+        std::uint32_t row;
+        std::uint32_t n_trees;
+        std::uint32_t place;
+    };
+
     // What is known about one row.
     struct OfRow {
         std::vector<std::uint8_t> variables;     // that sets are made of
@@ -140,11 +144,10 @@ class LockstepSearch {
 
     bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
     SearchResult& result(std::size_t row) { return results_[chosen_rows_[row]]; }
-    // The highest sum over the first n trees that a set can reach.
-    double bound(std::size_t place, std::size_t n) const {
-        return sums_[place] + static_cast<double>(n - sets_[place].n_trees);
+    // The highest sum that a set can reach.
+    double bound(std::size_t place) const {
+        return sums_[place] + static_cast<double>(n_trees_ - sets_[place].n_trees);
     }
-    double bound(std::size_t place) const { return bound(place, n_trees_); }
     bool has_all_trees(std::size_t place) const { return sets_[place].n_trees == n_trees_; }
     double sdp_at(std::size_t place) const { return sums_[place] / static_cast<double>(n_trees_); }
     void append(Set set, std::size_t row) {
@@ -227,32 +230,61 @@ class LockstepSearch {
     }
 
     // Sends the sets of `places_` through the first n trees, each from the tree on at which it stopped, as long as it
-    // can reach the sum that its row needs. Those that do remain.
+    // can reach the sum that its row needs. Those that do remain, ordered by set.
     void go_through_trees(std::size_t n) {
-        std::sort(places_.begin(), places_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return sets_[a].variables != sets_[b].variables ? sets_[a].variables < sets_[b].variables : a < b;
-        });
-        for (std::size_t t = 0; t <= n && !is_stopped(); ++t) {
-            std::erase_if(places_, [&](std::uint32_t place) { return bound(place, n) < needed_[sets_[place].row]; });
-            if (t == n || places_.empty()) break;
-            list_walks(t);
-            walks_.add_shares(t, walking_, groups_, list_.data(), sums_.data(), *stop_);
-            for (const SharedWalk& walk : list_) ++sets_[walk.place].n_trees;
+        list_living();
+        for (std::size_t t = 0; !is_stopped(); ++t) {
+            drop_and_list_walks(t, n);
+            if (t == n || living_.empty()) break;
+            walks_.add_shares(t, walking_, groups_, list_.data(), living_sums_.data(), *stop_);
+        }
+        places_.clear();
+        for (std::size_t i = 0; i < living_.size(); ++i) {
+            write_back(i);
+            places_.push_back(living_[i].place);
         }
     }
 
-    // Lists the walks of the sets of `places_` that have the first t trees, and their groups by set.
-    void list_walks(std::size_t t) {
+    // Copies the sets of `places_`, so that those that remain stay side by side: every tree goes through all of them.
+    void list_living() {
+        living_.clear();
+        for (const std::uint32_t place : places_)
+            living_.push_back({sets_[place].variables, sets_[place].row, sets_[place].n_trees, place});
+        std::sort(living_.begin(), living_.end(), [](const Living& a, const Living& b) {
+            return a.variables != b.variables ? a.variables < b.variables : a.place < b.place;
+        });
+        living_sums_.resize(living_.size());
+        for (std::size_t i = 0; i < living_.size(); ++i) living_sums_[i] = sums_[living_[i].place];
+    }
+
+    // Drops the sets that cannot reach what their rows need over the first n trees, and lists the walks of the others
+    // that come to tree t next, by set.
+    void drop_and_list_walks(std::size_t t, std::size_t n) {
         list_.clear();
         groups_.clear();
-        for (const std::uint32_t place : places_) {
-            const Partial& set = sets_[place];
-            if (set.n_trees != t) continue;
-            const auto at = static_cast<std::uint32_t>(list_.size());
-            if (groups_.empty() || groups_.back().set != set.variables) groups_.push_back({set.variables, at, at});
-            ++groups_.back().end;
-            list_.push_back({set.row, place});
+        std::uint32_t n_living = 0;
+        for (std::size_t i = 0; i < living_.size(); ++i) {
+            Living& set = living_[i];
+            if (living_sums_[i] + static_cast<double>(n - set.n_trees) < needed_[set.row]) {
+                write_back(i);
+                continue;
+            }
+            if (set.n_trees == t && t < n) {
+                const auto at = static_cast<std::uint32_t>(list_.size());
+                if (groups_.empty() || groups_.back().set != set.variables) groups_.push_back({set.variables, at, at});
+                ++groups_.back().end;
+                list_.push_back({set.row, n_living});
+                ++set.n_trees;
+            }
+            living_sums_[n_living] = living_sums_[i];
+            living_[n_living++] = set;
         }
+        living_.resize(n_living);
+    }
+
+    void write_back(std::size_t i) {
+        sets_[living_[i].place].n_trees = living_[i].n_trees;
+        sums_[living_[i].place] = living_sums_[i];
     }
 
     // Chooses the variables of the rows that need larger sets: those of their chains.
@@ -487,6 +519,8 @@ class LockstepSearch {
     std::vector<Partial> sets_;               // of one size, by row
     std::vector<double> sums_;                // by set
     std::vector<std::uint32_t> places_;       // the sets that go through the trees
+    std::vector<Living> living_;              // those of them that remain, by set
+    std::vector<double> living_sums_;         // of their shares
     std::vector<std::uint32_t> choosing_;     // rows whose variables are chosen
     std::vector<std::vector<Rival>> rivals_;  // of each of them
     std::vector<SharedWalk> list_;

@@ -89,36 +89,21 @@ class SharedWalks {
         sums_ = sums;
         stop_ = &stop;
         look_at_outcomes();
-        const std::size_t together =
-            std::max<std::size_t>(1, kMaxSides / std::max<std::size_t>(1, tree_->nodes.size()));
+        find_descendants();
+        const std::size_t together = std::max<std::size_t>(1, kMaxWords / std::max<std::size_t>(1, tree_->n_words));
         for (std::size_t i = 0; i < sets.size() && !is_stopped(); i += together)
             walk_all(sets.subspan(i, std::min(together, sets.size() - i)));
     }
 
   private:
-    // How many sides of splits are kept at once, for as many sets as that allows: 4 MiB.
-    static constexpr std::size_t kMaxSides = std::size_t{1} << 22;
+    // How many words of splits the sets that start together have: 4 MiB.
+    static constexpr std::size_t kMaxWords = std::size_t{1} << 19;
     // With more different outcomes, the ranks of a cell are compared with each instead of bits of each outcome.
     static constexpr std::size_t kFewOutcomes = 16;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-    enum Side : std::uint8_t { kUnvisited, kLeft, kRight };
-
-    // A split on a set. `above` is the next split on the set above it, twice, plus 1 on its right; kNone without one.
-    struct SplitOfSet {
-        std::uint32_t node;
-        std::uint32_t above;
-    };
-
-    // The splits of a tree on one set, breadth-first.
-    struct Skeleton {
-        std::size_t begin, end;  // in splits_
-        std::size_t sides;       // in sides_: one for each node of the tree
-    };
-
-    // Walks of one set in a state. `next` is the first of its splits that has not been looked at.
+    // Walks of one set in a state; `open_` has its splits that are still to be visited. All of them come after `next`.
     struct Group {
-        std::uint32_t skeleton;
         std::uint32_t next;
         std::uint32_t begin, end;
     };
@@ -126,8 +111,7 @@ class SharedWalks {
     // A split that is tested next by some groups of a state, divided into those that go left and right.
     struct Test {
         std::uint32_t node;
-        std::uint32_t skeleton;
-        std::uint32_t split;  // in the skeleton
+        std::uint32_t group;
         std::uint32_t begin, middle, end;
     };
 
@@ -165,7 +149,6 @@ class SharedWalks {
     }
 
     void walk_all(std::span<const WalksOfSet<Set>> sets) {
-        make_skeletons(sets);
         box_.assign(tree_->columns.size(), CodeInterval{0, 0, true});
         for (std::size_t c = 0; c < box_.size(); ++c)
             box_[c].hi = tree_->has_bits() ? ~std::uint32_t{0} : tree_->columns[c].missing_code - 1;
@@ -173,8 +156,15 @@ class SharedWalks {
         groups_.clear();
         steps_.clear();
         memory_used_ = 0;
-        for (std::size_t i = 0; i < sets.size(); ++i)
-            groups_.push_back({static_cast<std::uint32_t>(i), 0, sets[i].begin, sets[i].end});
+        const std::size_t n_words = tree_->n_words;
+        open_.assign(sets.size() * n_words, 0);
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+            groups_.push_back({0, sets[i].begin, sets[i].end});
+            const Members<Set> members(sets[i].set);
+            for (std::size_t j = 0; j < members.size(); ++j)
+                for (std::size_t w = 0; w < n_words; ++w)
+                    open_[i * n_words + w] |= tree_->own[n_words * members[j] + w];
+        }
         State all{};
         all.n_rows = tree_->n_rows;
         all.is_whole = true;
@@ -188,54 +178,49 @@ class SharedWalks {
         }
     }
 
-    void make_skeletons(std::span<const WalksOfSet<Set>> sets) {
-        const std::size_t n_nodes = tree_->nodes.size();
-        skeletons_.clear();
-        splits_.clear();
-        if (sides_.size() < sets.size() * n_nodes) sides_.resize(sets.size() * n_nodes);
-        // By slot below a node: the slot below the next split on the set above it. Slot 0 is below none.
-        if (below_.size() < 2 * n_nodes + 1) below_.resize(2 * n_nodes + 1);
-        below_[0] = kNone;
-        for (std::size_t i = 0; i < sets.size(); ++i) {
-            const std::size_t begin = splits_.size();
-            splits_.resize(begin + n_nodes);
-            std::size_t end = begin;
-            const Set set = sets[i].set;
-            for (std::uint32_t node = 0; node < n_nodes; ++node) {
-                const std::uint32_t above = below_[tree_->nodes[node].slot];
-                const bool is_on_set = static_cast<bool>(set >> tree_->nodes[node].variable & 1);
-                splits_[end] = {node, above};
-                end += is_on_set;
-                below_[2 * node + 1] = is_on_set ? 2 * node : above;
-                below_[2 * node + 2] = is_on_set ? 2 * node + 1 : above;
-            }
-            splits_.resize(end);
-            skeletons_.push_back({begin, end, i * n_nodes});
+    // For each side of each split, the splits below it: those that a walk does not visit if it goes to the other side.
+    void find_descendants() {
+        const std::size_t n_words = tree_->n_words;
+        below_.assign((2 * tree_->nodes.size() + 1) * n_words, 0);
+        for (std::size_t node = tree_->nodes.size(); node-- > 0;) {  // slots are those of CodedNode
+            std::uint64_t* const above = below_.data() + n_words * tree_->nodes[node].slot;
+            const std::uint64_t *const left = below(node, true), *const right = below(node, false);
+            for (std::size_t w = 0; w < n_words; ++w) above[w] |= left[w] | right[w];
+            above[node / 64] |= std::uint64_t{1} << (node % 64);
         }
+    }
+    const std::uint64_t* below(std::size_t node, bool left) const {
+        return below_.data() + tree_->n_words * (2 * node + (left ? 1 : 2));
     }
 
     // The next split that a group tests: visited, and with values of the box on both sides. kNone if there is none.
-    std::uint32_t find_next(const Group& group) {
-        const Skeleton& skeleton = skeletons_[group.skeleton];
-        std::uint8_t* const sides = sides_.data() + skeleton.sides;
-        for (std::size_t i = skeleton.begin + group.next; i < skeleton.end; ++i) {
-            const SplitOfSet& split = splits_[i];
-            const bool is_visited =
-                split.above == kNone || sides[split.above / 2] == (split.above % 2 ? kRight : kLeft);
-            if (!is_visited) {
-                sides[split.node] = kUnvisited;
-                continue;
+    std::uint32_t find_next(std::size_t group) {
+        const std::size_t n_words = tree_->n_words;
+        std::uint64_t* const open = open_.data() + n_words * group;
+        const std::uint32_t from = groups_[group].next;
+        if (from >= 64 * n_words) return kNone;
+        std::uint64_t mask = ~std::uint64_t{0} << (from % 64);
+        for (std::size_t w = from / 64; w < n_words; ++w, mask = ~std::uint64_t{0}) {
+            for (std::uint64_t bits; (bits = open[w] & mask) != 0;) {
+                const std::size_t place = static_cast<std::size_t>(std::countr_zero(bits));
+                const std::size_t node = 64 * w + place;
+                const SplitCode& code = tree_->codes[node];
+                const CodeInterval& interval = box_[code.column];
+                const bool has_left =
+                    (interval.has_values() && interval.lo <= code.code) || (interval.missing && code.missing_left);
+                const bool has_right =
+                    (interval.has_values() && interval.hi > code.code) || (interval.missing && !code.missing_left);
+                if (has_left && has_right) return static_cast<std::uint32_t>(node);
+                close(open, below(node, !has_left), w);
+                mask = place == 63 ? 0 : ~std::uint64_t{0} << (place + 1);
             }
-            const SplitCode& code = tree_->codes[split.node];
-            const CodeInterval& interval = box_[code.column];
-            const bool has_left =
-                (interval.has_values() && interval.lo <= code.code) || (interval.missing && code.missing_left);
-            const bool has_right =
-                (interval.has_values() && interval.hi > code.code) || (interval.missing && !code.missing_left);
-            if (has_left && has_right) return static_cast<std::uint32_t>(i - skeleton.begin);
-            sides[split.node] = has_left ? kLeft : kRight;
         }
         return kNone;
+    }
+
+    // Takes splits, all of them from the word `first` on, out of those that are still to be visited.
+    void close(std::uint64_t* open, const std::uint64_t* splits, std::size_t first) const {
+        for (std::size_t w = first; w < tree_->n_words; ++w) open[w] &= ~splits[w];
     }
 
     // Makes a state the current one, with the groups [begin, end): those that test nothing more end here, the others
@@ -252,14 +237,12 @@ class SharedWalks {
         tests_.clear();
         for (std::size_t g = begin; g < end; ++g) {
             const Group& group = groups_[g];
-            const std::uint32_t split = find_next(group);
-            if (split == kNone) {
+            const std::uint32_t node = find_next(g);
+            if (node == kNone)
                 end_walks(states_.back(), group.begin, group.end);
-                continue;
-            }
-            const std::uint32_t node = splits_[skeletons_[group.skeleton].begin + split].node;
-            tests_.push_back(
-                {node, group.skeleton, split, group.begin, divide(node, group.begin, group.end), group.end});
+            else
+                tests_.push_back({node, static_cast<std::uint32_t>(g), group.begin,
+                                  divide(node, group.begin, group.end), group.end});
         }
         std::sort(tests_.begin(), tests_.end(), [](const Test& a, const Test& b) { return a.node < b.node; });
         for (std::size_t i = 0; i < tests_.size();) {
@@ -273,11 +256,16 @@ class SharedWalks {
     }
 
     void add_step(std::size_t begin, std::size_t end, bool goes_left) {
-        const std::size_t first = groups_.size();
+        const std::size_t first = groups_.size(), n_words = tree_->n_words;
         for (std::size_t i = begin; i < end; ++i) {
             const Test& test = tests_[i];
             const std::uint32_t from = goes_left ? test.begin : test.middle, to = goes_left ? test.middle : test.end;
-            if (from < to) groups_.push_back({test.skeleton, test.split + 1, from, to});
+            if (from == to) continue;
+            groups_.push_back({test.node + 1, from, to});
+            open_.resize(n_words * groups_.size());
+            std::uint64_t* const open = open_.data() + n_words * (groups_.size() - 1);
+            std::copy_n(open_.data() + n_words * test.group, n_words, open);
+            close(open, below(test.node, !goes_left), test.node / 64);
         }
         if (groups_.size() > first)
             steps_.push_back({tests_[begin].node, goes_left, static_cast<std::uint32_t>(first),
@@ -321,8 +309,6 @@ class SharedWalks {
         }
         next.is_whole = next.n_rows == tree_->n_rows;
         box_[code.column] = interval;
-        for (std::uint32_t g = step.begin; g < step.end; ++g)
-            sides_[skeletons_[groups_[g].skeleton].sides + step.node] = step.goes_left ? kLeft : kRight;
         const std::uint32_t begin = step.begin, end = step.end;
         enter(next, begin, end);
     }
@@ -331,6 +317,7 @@ class SharedWalks {
         const State& state = states_.back();
         if (state.column != kNone) box_[state.column] = state.before;
         groups_.resize(state.n_groups);
+        open_.resize(tree_->n_words * state.n_groups);
         steps_.resize(state.first_step);
         memory_used_ = state.memory;
         states_.pop_back();
@@ -411,13 +398,13 @@ class SharedWalks {
                 ranks.assign(tree_->rank, tree_->rank + tree_->n_rows);
             else
                 for_each_position(state.rows, [&](std::size_t position) { ranks.push_back(tree_->rank[position]); });
-            std::sort(ranks.begin(), ranks.end());
         }
         for (std::uint32_t i = begin; i < end; ++i) {
             const RankRange& outcome = rows_->outcomes()[rows_->outcome_of(walks_[i].row)];
-            const auto from = std::lower_bound(ranks.begin(), ranks.end(), outcome.lo);
-            const auto to = std::upper_bound(from, ranks.end(), outcome.hi);
-            const auto n_hits = outcome.lo <= outcome.hi ? to - from : 0;
+            const std::uint32_t lo = outcome.lo, width = outcome.hi - lo;
+            std::uint32_t n_hits = 0;
+            if (lo <= outcome.hi)
+                for (const std::uint32_t rank : ranks) n_hits += rank - lo <= width;
             sums_[walks_[i].place] += static_cast<double>(n_hits) / static_cast<double>(state.n_rows);
         }
     }
@@ -433,18 +420,16 @@ class SharedWalks {
     bool has_few_outcomes_ = true;
     std::vector<std::uint64_t> has_outcome_;   // by outcome and block
     std::vector<std::size_t> n_with_outcome_;  // by outcome
-    std::vector<Skeleton> skeletons_;
-    std::vector<SplitOfSet> splits_;
-    std::vector<std::uint32_t> below_;
-    std::vector<std::uint8_t> sides_;  // by set and node: the side on which its walk goes on
-    std::vector<CodeInterval> box_;    // by column of the tree: the values of the current state
-    std::vector<State> states_;        // from the root to the current state
+    std::vector<std::uint64_t> below_;         // by slot of a split: the splits there
+    std::vector<CodeInterval> box_;            // by column of the tree: the values of the current state
+    std::vector<State> states_;                // from the root to the current state
     std::vector<Group> groups_;
+    std::vector<std::uint64_t> open_;  // by group: a set of splits
     std::vector<Step> steps_;
     std::vector<Test> tests_;
     std::vector<SharedWalk> right_;
     std::vector<double> shares_;                     // by state on the way and outcome; negative if not known
-    std::vector<std::vector<std::uint32_t>> ranks_;  // by state on the way: the ranks of its rows, sorted
+    std::vector<std::vector<std::uint32_t>> ranks_;  // by state on the way: the ranks of its rows
     std::vector<std::uint32_t> every_block_;
     std::vector<std::uint64_t> whole_;
     std::size_t piece_size_ = 1 << 12;  // words; the rows of several states
