@@ -1,7 +1,8 @@
 """Single questions of speed, without other methods: parts of ``python -m benchmarks.speed``.
 
-One row end to end, all sets among many candidates, fit by part, saved files, growth with the training rows, and lists
-of rules. CPU time of one thread. An interpreter with another version of suffice answers them for that version.
+One row end to end, all sets among many candidates, fit by part, saved files, growth with the training rows, many rows
+in one call, and lists of rules. CPU time of one thread. An interpreter with another version of suffice answers them for
+that version.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 from suffice._engine import fitting
 
 N_SINGLE = 50  # rows that are explained one by one
+N_ALONE = 100  # rows of a call that are not searched in step
 MIB = 2**20
 
 
@@ -206,6 +208,26 @@ def growth(options):
     print(f"\nExponent {exponents[0]:.2f} for 300 rows, {exponents[1]:.2f} in bulk (goal at most 0.5).")
 
 
+# --- many rows --------------------------------------------------------------------------------------------------------
+
+
+def in_step(options):
+    print_section("Many rows in one call")
+    print(f"CPU ms a row, minimal sets without rules. Rows in calls of {N_ALONE} are searched one by one.\n")
+    lines = []
+    for name, n_rows, n_alone in (("bank", 10_000, 2000), ("bike", 4000, 1000), ("flights", 1000, N_ALONE)):
+        explainer, table = fitted(name, n_rows)
+        explain = partial(explainer.explain, sets="minimal", rules=None, progress=False)
+        explain(table.rows[:1])  # projects the forest
+        calls = [table.rows[i : i + N_ALONE] for i in range(0, n_alone, N_ALONE)]
+        alone = 1000 * cpu_seconds(lambda: [explain(rows) for rows in calls]) / n_alone  # noqa: B023 - called at once
+        together = 1000 * cpu_seconds(lambda: explain(table.rows)) / n_rows  # noqa: B023
+        lines.append(
+            [name, f"{alone:.2f} ({n_alone} rows)", f"{together:.2f} ({n_rows} rows)", f"{together / alone:.2f}"]
+        )
+    print_table(["table", f"in calls of {N_ALONE}", "in one call", "ratio"], lines)
+
+
 # --- lists of rules ---------------------------------------------------------------------------------------------------
 
 
@@ -228,6 +250,7 @@ QUESTIONS = {
     "fit": quietly(fit_parts),
     "saved": quietly(saved),
     "growth": quietly(growth),
+    "in-step": quietly(in_step),
     "rules-of-bank": quietly(partial(global_rules, "bank")),
     "rules-of-bike": quietly(partial(global_rules, "bike")),
 }

@@ -37,7 +37,8 @@ struct LockstepPlan {
     static constexpr std::size_t kMaxSets = 4096;  // of a row
     static constexpr std::size_t kSetsTogether = std::size_t{1} << 20;
     static constexpr std::size_t kMostRows = 4096;
-    static constexpr std::size_t kManySplits = 64;  // of a tree
+    static constexpr std::size_t kManySplits = 64;    // of a tree
+    static constexpr std::size_t kMostSplits = 8192;  // the splits below each of them take 16 MiB
     static constexpr std::size_t kFewOutcomes = 64;
     static constexpr std::size_t kLeastRows = 200, kLeastRowsOfNumbers = 2000;
     static constexpr double kRowsOfSet = 30.0;
@@ -55,13 +56,14 @@ struct LockstepPlan {
             n_of_size *= static_cast<double>(n - size) / static_cast<double>(size + 1);
         }
         if (n_sets > static_cast<double>(kMaxSets)) return;
-        std::size_t n_splits = 0;
+        std::size_t n_splits = 0, most_splits = 0;
         bool has_bits = true;
         for (const CodedTree& tree : projection.trees) {
             n_splits += tree.nodes.size();
+            most_splits = std::max(most_splits, tree.nodes.size());
             has_bits = has_bits && tree.has_bits();
         }
-        if (n_splits < kManySplits * projection.trees.size()) return;
+        if (n_splits < kManySplits * projection.trees.size() || most_splits > kMostSplits) return;
         // The ranks of numbers are gone through in every cell, of which large trees have large ones.
         const bool are_numbers = projection.forest->y_values.size() > kFewOutcomes;
         if (are_numbers && !has_bits) return;

@@ -96,13 +96,14 @@ class SharedWalks {
     }
 
   private:
-    // How many words of splits the sets that start together have: 4 MiB.
-    static constexpr std::size_t kMaxWords = std::size_t{1} << 19;
+    // How many words of splits the sets that start together have: 1 MiB, which every step of their walks may copy.
+    static constexpr std::size_t kMaxWords = std::size_t{1} << 17;
     // With more different outcomes, the ranks of a cell are compared with each instead of bits of each outcome.
     static constexpr std::size_t kFewOutcomes = 16;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-    // Walks of one set in a state; `open_` has its splits that are still to be visited. All of them come after `next`.
+    // Walks of one set in a state. `open_` has the splits that its steps have not ruled out; those from `next` on are
+    // still to be visited.
     struct Group {
         std::uint32_t next;
         std::uint32_t begin, end;
