@@ -68,9 +68,9 @@ def print_readings() -> None:
         rows = rows_of_table[model.predict(rows_of_table) != wanted][:N_ROWS]
         cdps.append([name, *best_cdps(explainer, rows, wanted)])
         for check, pi, plausibility in READINGS:
-            asked = {"check": check, "pi": pi, "min_plausibility": plausibility, "progress": False}
+            settings = {"check": check, "pi": pi, "min_plausibility": plausibility, "progress": False}
             with only_confirmed():
-                best = [answer.best for answer in explainer.what_if(rows, wanted, **asked) if answer.best]
+                best = [answer.best for answer in explainer.what_if(rows, wanted, **settings) if answer.best]
             lines.append(
                 [
                     name,

@@ -193,11 +193,15 @@ def test_a_missing_value_is_cut_off_if_the_model_disagrees():
     assert income.low >= 30
 
 
+def make_days():
+    """Three rows for each day of a year, and a number between 0 and 1 for each row."""
+    days = pd.date_range("2026-01-01", periods=365).repeat(3)
+    return pd.DataFrame({"day": days, "size": np.arange(len(days)) % 10}), np.random.default_rng(0).random(len(days))
+
+
 def test_a_change_of_a_date_stays_though_the_model_cannot_be_asked_about_it():
     """The forest is sure of the second half of the year, and finds a large size more likely than not."""
-    days = pd.date_range("2026-01-01", periods=365).repeat(3)
-    X = pd.DataFrame({"day": days, "size": np.arange(len(days)) % 10})
-    noise = np.random.default_rng(0).random(len(X))
+    X, noise = make_days()
 
     def model(table):
         share = noise if len(table) == len(noise) else np.zeros(len(table))
@@ -241,9 +245,7 @@ def test_rows_with_the_target_are_not_searched(stricter):
 
 def test_boxes_over_dates_are_not_asked_about_either():
     """The forest is never sure of the second half of the year: only boxes that the model is asked about would do."""
-    days = pd.date_range("2026-01-01", periods=365).repeat(3)
-    X = pd.DataFrame({"day": days, "size": np.arange(len(days)) % 10})
-    noise = np.random.default_rng(0).random(len(X))
+    X, noise = make_days()
 
     def model(table):
         share = noise if len(table) == len(noise) else np.zeros(len(table))

@@ -478,9 +478,9 @@ def shares_confirmed(
         own, values = _some(rows_in_region(movable.matrix, regions, i)), _some(box.rows)
         if len(own) and len(values) and can_be_asked(state, free):
             moved[place] = MovedRows(np.repeat(own, len(values)), free, np.tile(values, len(own)))
-    asked = list(moved)
-    for begin in range(0, len(asked), N_TOGETHER):
-        together = asked[begin : begin + N_TOGETHER]
+    places = list(moved)
+    for begin in range(0, len(places), N_TOGETHER):
+        together = places[begin : begin + N_TOGETHER]
         ends = np.cumsum([0, *(len(moved[place].rows) for place in together)])
         outputs = movable.ask(moved_table(state, movable.X, [moved[place] for place in together]), int(ends[-1]))
         for number, place in enumerate(together):

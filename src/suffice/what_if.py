@@ -195,8 +195,8 @@ class ChangeableForest(CheckedForest):
                 )
             )
         if confirm and hasattr(self, "model_"):
-            asked = AskedModel(state, RowsToMove(X, matrix, self._ask), targets, levels, limits, options, makers)
-            answers = asked.search_again(asked.confirm(answers), n, progress, is_ranked=bool(cost))
+            asked_model = AskedModel(state, RowsToMove(X, matrix, self._ask), targets, levels, limits, options, makers)
+            answers = asked_model.search_again(asked_model.confirm(answers), n, progress, is_ranked=bool(cost))
         return Changes(answers, state, library, X)
 
     def what_if_rules(

@@ -31,9 +31,10 @@ struct LockstepPlan {
     std::size_t least_rows = 0;  // for fewer rows, each row alone is faster
 
     // Measured alone and in step: on bank (150 splits a tree, 200 rows), on flights (1,480 splits, 300,000 training
-    // rows; 200 rows in step take 0.9 of the time, 1,500 take 0.6), and on bike, whose outcomes are numbers (1,000 rows
-    // are equally fast, 2,000 take 0.7). What a set costs is shared by the rows that have it: on the switch model, in
-    // which rows choose 10 of 100 variables, nearly each row has sets of its own, and 5,000 take 1.2 times as long.
+    // rows, 20 trees; 200 rows in step take 0.9 of the time, 1,500 take 0.6), and on bike, whose outcomes are numbers
+    // (1,000 rows are equally fast, 2,000 take 0.7). What a set costs is shared by the rows that have it: on the switch
+    // model, in which rows choose 10 of 100 variables, nearly each row has sets of its own, and 5,000 take 1.2 times as
+    // long.
     static constexpr std::size_t kMaxSets = 4096;  // of a row
     static constexpr std::size_t kSetsTogether = std::size_t{1} << 20;
     static constexpr std::size_t kMostRows = 4096;

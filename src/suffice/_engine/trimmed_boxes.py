@@ -100,17 +100,17 @@ def trim_box(
         None if there is no part.
     """
     values = state.forest.X[box.rows][:, columns]
-    asked = values[places].astype(np.float64)
-    ends = largest_agreed_part(asked, agrees, box.weights[places])
+    asked_values = values[places].astype(np.float64)
+    ends = largest_agreed_part(asked_values, agrees, box.weights[places])
     if ends is None:
         return None
-    asked = np.where(np.isnan(asked), -np.inf, asked)
-    is_between = (ends[0] <= asked) & (asked <= ends[1])
+    asked_values = np.where(np.isnan(asked_values), -np.inf, asked_values)
+    is_between = (ends[0] <= asked_values) & (asked_values <= ends[1])
     low, high = box.low.copy(), box.high.copy()
     missing, has_values = box.missing.copy(), box.has_values.copy()
     is_in = np.ones(len(values), dtype=bool)
     for i, c in enumerate(columns):
-        beside = asked[np.delete(is_between, i, axis=1).all(axis=1), i]
+        beside = asked_values[np.delete(is_between, i, axis=1).all(axis=1), i]
         if (beside < ends[0][i]).any():
             low[c], missing[c] = np.nextafter(np.float32(ends[0][i]), np.float32(-np.inf)), False
         if (beside > ends[1][i]).any():
