@@ -24,11 +24,12 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.change_defaults import only_confirmed
 from benchmarks.printing import number, print_table
-from suffice import SufficientExplainer, asked_changes
-from suffice._engine import calibration
-from suffice._engine.calibration import Calibration, calibration_of, probabilities_at
-from suffice._engine.targets import read_targets
-from suffice._table.moved_rows import recombine_rows
+from suffice import SufficientExplainer
+from suffice._forest import out_of_bag as calibration
+from suffice._forest.out_of_bag import Calibration, calibration_of, probabilities_at
+from suffice._forest.outcomes import read_targets
+from suffice._table.rows import recombine_rows
+from suffice.changes import model as asked_changes
 
 CHOSEN_ON, REPORTED_ON = ("Diabetes", "California"), ("Compas", "Nhanesi")
 SEED, N_ROWS = 0, 40

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.real_tables import LOADERS, Part, load_table
 from suffice import SufficientExplainer
-from suffice._engine import search
+from suffice.explaining import search
 
 N_TRAIN = 3000
 N_EXPLAINED = 60

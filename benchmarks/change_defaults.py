@@ -24,8 +24,8 @@ from benchmarks.laws import LAWS, Law
 from benchmarks.printing import number, print_table
 from benchmarks.real_tables import Part, load_table
 from suffice import SufficientExplainer
-from suffice._engine import calibration
-from suffice.asked_changes import AskedModel
+from suffice._forest import out_of_bag as calibration
+from suffice.changes.model import AskedModel
 
 CHOSEN_ON = ("pima", "german credit", "nhanes", "california")
 REPORTED_ON = ("attrition", "compas", "bank", "bike", "breast cancer")

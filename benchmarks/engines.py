@@ -23,9 +23,9 @@ from benchmarks.switch import switch_forest
 from suffice import SufficientExplainer
 from suffice import dask as suffice_dask
 from suffice import spark as suffice_spark
-from suffice._engine.rule_search import ExplainOptions
 from suffice._io.batches import N_ROWS, BatchRequest, explain_batch
 from suffice._io.result_table import result_columns
+from suffice.explaining.search import ExplainOptions
 
 N_ROUNDS = 3
 N_PARTS = 8

@@ -17,7 +17,7 @@ from benchmarks.held_out import fit_explainer
 from benchmarks.printing import number, print_table
 from benchmarks.real_tables import BUNDLED, LOADERS, RealTable, load_table
 from suffice import Explanation
-from suffice.importance import INDICES, ImportanceIndex
+from suffice.explaining.importance import INDICES, ImportanceIndex
 
 
 @dataclass

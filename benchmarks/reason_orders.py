@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from suffice import SufficientExplainer
-from suffice._engine.reason_order import Estimate, mean_gain, rank_alone, share_variance
-from suffice._engine.search import find_sufficient_sets
+from suffice.explaining.search import find_sufficient_sets
+from suffice.reasons.search import Estimate, mean_gain, rank_alone, share_variance
 
 N_REASONS = 4
 Reasons = list[tuple[str, ...]]

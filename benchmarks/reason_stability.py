@@ -35,15 +35,15 @@ from typing import Any
 
 import numpy as np
 import shap
+from experiments.noisy_rows import noise_of_columns, noisy_copies
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from benchmarks.decision_tables import TABLES, DecisionTable
 from benchmarks.reason_orders import N_REASONS, Reasons, ordered, sets_of_rows
+from benchmarks.reason_study.tree_shap import shap_towards, top_variables
 from benchmarks.run import head
 from suffice import SufficientExplainer
-from suffice._engine.fitting import default_forest
-from suffice._engine.tree_shap import shap_towards, top_variables
-from suffice._table.noisy_rows import noise_of_columns, noisy_copies
+from suffice._forest.fitting import default_forest
 
 CHOSEN_ON = ("adult-like", "telco-like", "credit-like", "german credit", "compas")
 OTHER_DRAWS = tuple(f"{law}, other draw" for law in ("adult-like", "telco-like", "credit-like"))

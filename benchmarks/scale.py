@@ -29,7 +29,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from benchmarks.run import best_times, head, status
 from suffice import SufficientExplainer
-from suffice._engine.fitting import default_forest
+from suffice._forest.fitting import default_forest
 from suffice._table.encoding import Encoding
 from suffice._table.table import read_columns
 from suffice.errors import FidelityWarning

@@ -16,7 +16,7 @@ from benchmarks.printing import print_table
 from benchmarks.speed_page import print_section
 from benchmarks.speed_questions import fitted
 from benchmarks.speed_worker import cpu_seconds
-from suffice._engine.search import FIRST_TREES
+from suffice.explaining.search import FIRST_TREES
 
 N_EXPLAINED = {"breast cancer": 200, "german credit": 200, "bank": 200, "bike": 100, "switch model": 200, "flights": 20}
 

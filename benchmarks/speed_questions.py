@@ -30,7 +30,7 @@ from benchmarks.speed_page import print_section
 from benchmarks.speed_tables import TABLES
 from benchmarks.speed_worker import cpu_seconds, time_calls
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer, _core
-from suffice._engine import fitting
+from suffice._forest import fitting
 
 N_SINGLE = 50  # rows that are explained one by one
 N_ALONE = 100  # rows of a call that are not searched in step

@@ -24,11 +24,11 @@ from sklearn.base import clone
 
 from benchmarks.run import head
 from suffice import FidelityWarning, SufficientExplainer
-from suffice._engine.forest import FittedForest
-from suffice._engine.projection import ProjectedForest
-from suffice._engine.refits import best_sets, draw_refits, for_halves, held_candidates, regrow
-from suffice._engine.search import FoundSets, find_sufficient_sets
-from suffice.set_stability import CORE_SHARE
+from suffice._forest.projection import ProjectedForest
+from suffice._forest.trees import FittedForest
+from suffice.checks.refits import best_sets, draw_refits, for_halves, held_candidates, regrow
+from suffice.explaining.search import FoundSets, find_sufficient_sets
+from suffice.explaining.stability import CORE_SHARE
 
 N_TRAIN = 2000
 N_ROWS = 30

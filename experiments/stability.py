@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from experiments.peers import AnchorsSettings, run_anchors
+from experiments.rule_stability import rule_keys
 from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from experiments.tables import NAMES, load_model
-from suffice.stability import rule_keys
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0)
 ANCHORS_EPSILONS = (0.1, 0.0)

@@ -13,7 +13,7 @@ from experiments.data.synthetic import SwitchData, make_switch
 from experiments.metrics import detection, switch_mean
 from experiments.runs import DEFAULTS, PAPER, Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
-from suffice._engine.fitting import consistent_leaf_size
+from suffice._forest.fitting import consistent_leaf_size
 
 FORESTS = {"suffice": 0.7, "suffice, max_features=1": 1.0, "suffice, default forest": None}
 OUT_OF_BAG = "suffice, default forest, out-of-bag counts"

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from suffice.conditions import Condition
-from suffice.rules import Rule
+from suffice._table.condition import Condition
+from suffice.explaining.rule import Rule
 
 NAN, INF = math.nan, math.inf
 HOUR = Condition("hour", low=5.5)

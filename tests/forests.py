@@ -15,7 +15,6 @@ from sklearn.ensemble import (
 )
 
 from suffice import _core
-from suffice._engine.misplaced_rows import grow
 
 
 def tree(nested, rows):
@@ -138,4 +137,4 @@ def fitted_forests(draw, task=None, max_columns=5, max_rows=150):
         max_samples=draw(st.sampled_from([None, max(1, n_rows // 2)])) if bootstrap else None,
         random_state=draw(st.integers(0, 1000)),
     )
-    return X, y, task, grow(forest, X.astype(np.float32), y)  # mended if scikit-learn is old
+    return X, y, task, forest.fit(X.astype(np.float32), y)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def children_of(pid):
-    """The processes of `suffice._io.apart` that a process has started."""
+    """The processes of `suffice._io.processes` that a process has started."""
     children = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):  # the thread has just ended
             children += map(int, task.read_text().split())
-    return [child for child in children if b"suffice._io.apart" in _command(child)]
+    return [child for child in children if b"suffice._io.processes" in _command(child)]
 
 
 def _command(pid):

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.rules import Condition, Rule
+from suffice.explaining.rule import Condition, Rule
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
 SMALL = {"n_estimators": 10, "min_samples_leaf": 5, "random_state": 0}
 INF = math.inf

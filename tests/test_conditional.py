@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from small_explainers import CLASSES, N_ROWS, NUMBERS, ROWS, X, classifier, regressor
 
 from suffice import SufficientExplainer
-from suffice._engine.intervals import calibrated_level
+from suffice._forest.fitted import calibrated_level
 
 
 def test_names_and_positions_mean_the_same(explainer):

@@ -23,7 +23,8 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 from small_explainers import CLASSES, FRAME, NAMES, NUMBERS, ROWS, X, answers, classifier, regressor
 
-from suffice import SearchSizeWarning, SufficientExplainer
+from suffice import SufficientExplainer
+from suffice.errors import SearchSizeWarning
 
 # --- sets ------------------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffice import FidelityWarning, SufficientExplainer
-from suffice._engine.refits import share_with_sets, shuffle_outcomes
+from suffice import SufficientExplainer
+from suffice.checks.refits import share_with_sets, shuffle_outcomes
+from suffice.errors import FidelityWarning
 
 
 def table(n_rows=400, seed=0):

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from suffice import GlobalRulesClassifier, PrecisionWarning, SufficientExplainer
+from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice.errors import PrecisionWarning
 
 N = 400
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from small_explainers import PAPER
 
 from suffice import Rule, SufficientExplainer
-from suffice._engine import projection
+from suffice._forest import projection
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
 

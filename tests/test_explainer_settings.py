@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from small_explainers import CLASSES, FRAME, NUMBERS, ROWS, X, answers, classifier, regressor
 
 from suffice import SufficientExplainer
-from suffice._engine.settings import CHANGEABLE
+from suffice._forest.settings import CHANGEABLE
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.SearchSizeWarning")
 

@@ -33,7 +33,7 @@ from rentals import (
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, Rule, SufficientExplainer
-from suffice.rules import Condition
+from suffice.explaining.rule import Condition
 
 pytestmark = pytest.mark.filterwarnings("ignore:The forest follows the outcomes poorly")
 

@@ -27,6 +27,7 @@ from drawn_plots import (
     texts,
     ticks,
 )
+from experiments.rule_stability import Stability
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 from rare_classes import first, rare_explanations
@@ -37,7 +38,6 @@ from suffice import (
     plots,
 )
 from suffice._show.drawing import BLUE, GREY, shorten
-from suffice.stability import Stability
 
 with warnings.catch_warnings():  # shap 0.51 uses what matplotlib 3.11 is going to deprecate
     warnings.simplefilter("ignore")

@@ -29,6 +29,7 @@ from drawn_plots import (
     texts,
     ticks,
 )
+from experiments.rule_stability import Stability
 
 from suffice import (
     Condition,
@@ -39,7 +40,6 @@ from suffice import (
     plots,
 )
 from suffice._show.drawing import shorten
-from suffice.stability import Stability
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.words import (
+from suffice._text import (
     counted,
     first_repeated,
     format_exactly,

@@ -5,86 +5,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from suffice.certificates import Certificate
-    from suffice.certification import CertifiedRules
-    from suffice.code_book import CodeBook
-    from suffice.conditions import Condition
-    from suffice.errors import (
-        CountsWarning,
-        FidelityWarning,
-        GiveawayWarning,
-        IdentifierWarning,
-        PrecisionWarning,
-        RareCategoriesWarning,
-        SearchSizeWarning,
-        TextColumnWarning,
-    )
-    from suffice.explainer import SufficientExplainer
-    from suffice.explanation import Explanation, SufficientSet
-    from suffice.explanations import Explanations
-    from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
-    from suffice.quality import Quality
-    from suffice.reasons import Reasons
-    from suffice.rules import Rule
-    from suffice.set_stability import SetStability
-    from suffice.signal_check import SignalCheck
+    from suffice._table.condition import Condition as Condition
+    from suffice.changes.regional import RegionalChanges as RegionalChanges
+    from suffice.changes.values import Changes as Changes
+    from suffice.checks.certificates import CertifiedRules as CertifiedRules
+    from suffice.checks.quality import Quality as Quality
+    from suffice.checks.signal import SignalCheck as SignalCheck
+    from suffice.explainer import SufficientExplainer as SufficientExplainer
+    from suffice.explaining.certificate import Certificate as Certificate
+    from suffice.explaining.explanation import Explanation as Explanation
+    from suffice.explaining.explanation import SufficientSet as SufficientSet
+    from suffice.explaining.explanations import Explanations as Explanations
+    from suffice.explaining.rule import Rule as Rule
+    from suffice.explaining.stability import SetStability as SetStability
+    from suffice.reasons.code_book import CodeBook as CodeBook
+    from suffice.reasons.values import Reasons as Reasons
+    from suffice.rule_lists.estimators import GlobalRulesClassifier as GlobalRulesClassifier
+    from suffice.rule_lists.estimators import GlobalRulesRegressor as GlobalRulesRegressor
+    from suffice.rule_lists.measures import GlobalRule as GlobalRule
 
 __version__ = "0.2.0"
-__all__ = [
-    "Certificate",
-    "CertifiedRules",
-    "CodeBook",
-    "Condition",
-    "CountsWarning",
-    "Explanation",
-    "Explanations",
-    "FidelityWarning",
-    "GiveawayWarning",
-    "GlobalRule",
-    "GlobalRulesClassifier",
-    "GlobalRulesRegressor",
-    "IdentifierWarning",
-    "PrecisionWarning",
-    "Quality",
-    "RareCategoriesWarning",
-    "Reasons",
-    "Rule",
-    "SearchSizeWarning",
-    "SetStability",
-    "SignalCheck",
-    "SufficientExplainer",
-    "SufficientSet",
-    "TextColumnWarning",
-    "__version__",
-]
 
-# Loaded when they are first used: scikit-learn takes a second, and `suffice --help` needs none of it.
+# The exported names and their modules, loaded on first use: scikit-learn takes a second, and `suffice --help` needs
+# none of it.
 _MODULE_OF = {
-    "Certificate": "certificates",
-    "CertifiedRules": "certification",
-    "CodeBook": "code_book",
-    "Condition": "conditions",
-    "CountsWarning": "errors",
-    "Explanation": "explanation",
-    "Explanations": "explanations",
-    "FidelityWarning": "errors",
-    "GiveawayWarning": "errors",
-    "GlobalRule": "global_rules",
-    "GlobalRulesClassifier": "global_rules",
-    "GlobalRulesRegressor": "global_rules",
-    "IdentifierWarning": "errors",
-    "Quality": "quality",
-    "PrecisionWarning": "errors",
-    "RareCategoriesWarning": "errors",
-    "Reasons": "reasons",
-    "Rule": "rules",
-    "SearchSizeWarning": "errors",
-    "SetStability": "set_stability",
-    "SignalCheck": "signal_check",
+    "Certificate": "explaining.certificate",
+    "CertifiedRules": "checks.certificates",
+    "Changes": "changes.values",
+    "CodeBook": "reasons.code_book",
+    "Condition": "_table.condition",
+    "Explanation": "explaining.explanation",
+    "Explanations": "explaining.explanations",
+    "GlobalRule": "rule_lists.measures",
+    "GlobalRulesClassifier": "rule_lists.estimators",
+    "GlobalRulesRegressor": "rule_lists.estimators",
+    "Quality": "checks.quality",
+    "Reasons": "reasons.values",
+    "RegionalChanges": "changes.regional",
+    "Rule": "explaining.rule",
+    "SetStability": "explaining.stability",
+    "SignalCheck": "checks.signal",
     "SufficientExplainer": "explainer",
-    "SufficientSet": "explanation",
-    "TextColumnWarning": "errors",
+    "SufficientSet": "explaining.explanation",
 }
+__all__ = [*_MODULE_OF, "__version__"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
@@ -100,4 +64,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the exported names."""
-    return __all__
+    return list(__all__)

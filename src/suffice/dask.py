@@ -12,13 +12,14 @@ from typing import Any
 
 from suffice._io.batches import (
     BatchRequest,
+    ChangeRequest,
     HeldType,
+    change_batch,
     explain_batch,
     load_in_worker,
     read_explainer,
     read_options,
 )
-from suffice._io.change_batches import ChangeRequest, change_batch
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 

@@ -1,39 +1,68 @@
-"""``SufficientExplainer``: from a table to sufficient explanations."""
+"""``SufficientExplainer``: fit it, and ask one question by one method each.
+
+The methods read the rows and hand them with the fitted state to the room that answers the question.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-from sklearn.utils import estimator_html_repr
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, RegressorTags, Tags, estimator_html_repr, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.drawn_rows import Question, question_about
-from suffice._engine.fitting import NO_WEIGHTS, fit, task_of_forest
-from suffice._engine.giveaways import warn_of_giveaways
-from suffice._engine.holdout import fit_with_holdout
-from suffice._engine.model_outputs import PROBABILITY_RADIUS, are_probabilities, ask_model, task_of_model
-from suffice._engine.progress import progress_bar, wants_bar
-from suffice._engine.rule_search import MAX_NODES, ExplainOptions, find_boxes
-from suffice._engine.search import find_sufficient_sets
-from suffice._engine.settings import DEFAULT_MAX_SETS, Settings, check_changes
-from suffice._table.checks import read_input, read_outcomes
-from suffice._table.row_ids import read_ids
+from suffice._forest import conditional
+from suffice._forest.asked_rows import AskedRows, ask_about
+from suffice._forest.bounds import Adjustment
+from suffice._forest.drawn_rows import Drawing, plan_drawing
+from suffice._forest.fitted import Fitted
+from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_forest, warn_of_giveaways
+from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
+from suffice._forest.outcomes import Floats, Outcomes
+from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings, check_changes
+from suffice._table.input import check_number, read_input, read_outcomes
+from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
-from suffice.answers import Answers, OutcomeSource
-from suffice.certification import check_each
-from suffice.explanations import Explanations
-from suffice.importance import SetsKind
-from suffice.local_rules import find_rules, make_rules
-from suffice.reasoning import ReasonedForest
-from suffice.rules import Rule
+from suffice.changes.finding import find_for_rows, find_for_rules
+from suffice.changes.limits import read_limits
+from suffice.changes.regional import RegionalChanges, RowsToMove
+from suffice.changes.search import MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions
+from suffice.changes.values import Changes
+from suffice.checks.certificates import (
+    CertifiedRules,
+    certify_rules,
+    check_each,
+    check_explanations,
+    read_fresh_rows,
+    rows_set_aside,
+)
+from suffice.checks.quality import N_EXPLAINED, Quality, quality_of_table, quality_of_training
+from suffice.checks.signal import SignalCheck, check_signal
+from suffice.checks.stability import measure_stability
+from suffice.explaining.explanations import Explanations, explain
+from suffice.explaining.importance import SetsKind
+from suffice.explaining.rule import Rule
+from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
+from suffice.explaining.stability import SetStability
+from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
+from suffice.reasons.values import Reasons
 
 
-class SufficientExplainer(ReasonedForest):
+def _has_classes(explainer: SufficientExplainer) -> bool:
+    task = explainer.fitted_.task if hasattr(explainer, "fitted_") else explainer.task
+    if task == "regression" or (task == "auto" and task_of_forest(explainer.forest) == "regression"):
+        raise AttributeError("`predict_proba` is for classification; for a regression see `cdf`.")
+    return True
+
+
+class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     """Explain outcomes of a table by the few variables that are enough to keep them.
 
     Fit it on data ``(X, y)``, or on a model's outputs by `for_model`. For a row and its outcome, the
@@ -231,18 +260,13 @@ class SufficientExplainer(ReasonedForest):
         warn_of_giveaways(self.fitted_)
         return self
 
-    def _fit(self, X: Any, y: Any, holdout: float | None, question: Question | None = None) -> None:
-        for name in ("model_", "probability_of_", "model_rows_"):  # an earlier `for_model` left them
-            self.__dict__.pop(name, None)
+    def _fit(self, X: Any, y: Any, holdout: float | None, drawing: Drawing | None = None) -> None:
         settings = Settings.of(self)
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
         table = read_input(self, X, reset=True, min_rows=2)
         target = str(getattr(y, "name", None) or "y")
         outcomes = read_outcomes(y, table.n_rows)
-        if holdout is None:
-            self.fitted_ = fit(table, outcomes, target, self.forest, settings, question)
-        else:
-            self.fitted_ = fit_with_holdout(table, outcomes, target, self.forest, settings, holdout, question)
+        self.fitted_ = fit(table, outcomes, target, self.forest, settings, drawing, holdout)
 
     @classmethod
     def for_model(
@@ -294,21 +318,11 @@ class SufficientExplainer(ReasonedForest):
         explainer = cls(**params)
         if explainer.task == "auto" and explainer.forest is None and probability_of is None:
             explainer.task = task_of_model(model)
+        explained = ExplainedModel(model, probability_of, X)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
-        target = "prediction" if probability_of is None else f"probability of {probability_of}"
-        question = question_about(explainer, model, X, probability_of, drawn_rows)
-        explainer._fit(X, outputs, holdout, question)  # a model may well use one column only: no warning of giveaways
-        is_probability = explainer.task_ == "regression" and are_probabilities(model, outputs, probability_of)
-        explainer.fitted_ = replace(
-            explainer.fitted_,
-            target=target,
-            model_name=type(model).__name__,
-            is_probability=is_probability,
-            default_radius=PROBABILITY_RADIUS if is_probability and "alpha" not in params else None,
-        )
-        explainer.model_ = model
-        explainer.probability_of_ = probability_of
-        explainer.model_rows_ = X
+        drawing = plan_drawing(explainer, explained, drawn_rows)
+        explainer._fit(X, outputs, holdout, drawing)  # a model may well use one column only: no warning of giveaways
+        explainer.fitted_ = state_of_model(explainer.fitted_, explained, outputs, has_alpha="alpha" in params)
         return explainer
 
     def with_settings(self, **changes: Any) -> SufficientExplainer:
@@ -341,96 +355,10 @@ class SufficientExplainer(ReasonedForest):
         check_changes(type(self).with_settings, changes, ValueError)
         copy = type(self)(**{**self.get_params(deep=False), **changes})
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
-        copy.fitted_ = state.with_settings(Settings.of(copy))
-        if "alpha" in changes:  # even if it is the value of before
-            copy.fitted_ = replace(copy.fitted_, default_radius=None)
+        copy.fitted_ = state.with_changes(changes)
         return copy
 
-    def rule(
-        self,
-        X: Any,
-        S: Any,
-        y: Any = None,
-        *,
-        check: Literal["rows", "everywhere"] = "rows",
-        volume: Literal["rows", "lebesgue"] = "rows",
-        max_nodes: int = MAX_NODES,
-        **settings: Any,
-    ) -> list[Rule | None]:
-        """Find the maximal sufficient rule of each row for sets of your choice.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        S : list of str or int, or one such list per row
-            The variables of the rule; at least one.
-        y : array-like of shape (n_rows,), default=None
-            The outcomes; None for the predictions of the model that is explained, or of the forest itself.
-        check : {"rows", "everywhere"}, default="rows"
-            Where in the box the SDP must be at least `pi`: at every training row, or at every point.
-        volume : {"rows", "lebesgue"}, default="rows"
-            What is maximised: the training rows covered, or the volume within the range of the data.
-        max_nodes : int, default=10000
-            How many boxes the search may look at. Beyond, a rule is the best so far: `optimal` is False, and `bound`
-            tells how much a better one could cover.
-        **settings : dict
-            Settings for this call only, such as ``pi=0.8``: those of `with_settings`.
-
-        Returns
-        -------
-        list of Rule or None
-            None where the SDP at the row is below `pi`: then there is no rule.
-        """
-        if settings:
-            changed = self._changed("rule", settings)
-            return changed.rule(X, S, y, check=check, volume=volume, max_nodes=max_nodes)
-        matrix, state = self.encode(X), self.fitted_
-        sets = self._sets(S, len(matrix))
-        if not all(sets):
-            raise ValueError("`S` must name at least one variable: a rule without variables has no bounds.")
-        options = ExplainOptions(check=check, volume=volume, max_nodes=max_nodes)
-        outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
-        row_sets = list(enumerate(sets))
-        return make_rules(state, find_boxes(state, matrix, outcomes, row_sets, options), outcomes, row_sets)
-
-    def rules_of(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        check: Literal["rows", "everywhere"] = "rows",
-        progress: bool | None = None,
-    ) -> tuple[Rule | None, ...]:
-        """Find the rule of each row and nothing else: faster than `explain` for many rows, of which some have none.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows.
-        y : array-like of shape (n_rows,), default=None
-            Their outcomes; None takes the predictions of the model, or of the forest if there is no model.
-        check : {"rows", "everywhere"}, default="rows"
-            What a rule must fulfil: see `rule`.
-        progress : bool, default=None
-            Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second.
-
-        Returns
-        -------
-        tuple of Rule or None
-            The rules of ``explain(X, y, sets="minimal", check=check)``.
-        """
-        matrix, state = self.encode(X), self.fitted_
-        outcomes = state.outcomes(matrix, self._outcome_values(X, matrix, y))
-        has_bar = wants_bar(progress)
-        with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report_progress:
-            sets = find_sufficient_sets(
-                state, matrix, outcomes, minimal_only=True, progress=report_progress, needs_nearest=False
-            )
-        rules = find_rules(state, matrix, outcomes, sets, ExplainOptions("minimal", check=check), progress, has_bar)
-        if state.set_aside is not None:
-            rules = check_each(rules, state)
-        return tuple(of_row[0] if of_row else None for of_row in rules)
+    # --- explaining ------------------------------------------------------------------------------------------------
 
     def explain(
         self,
@@ -482,47 +410,800 @@ class SufficientExplainer(ReasonedForest):
         >>> explainer.explain(X[:5], pi=0.8).pi, explainer.pi
         (0.8, 0.9)
         """
-        if settings:
-            changed = self._changed("explain", settings)
-            return changed.explain(X, y, ids=ids, sets=sets, rules=rules, check=check, volume=volume, progress=progress)
-        state = self._state()
+        state = self._state("explain", settings)
         options = ExplainOptions(sets, rules, check, volume)
-        X, row_ids = read_ids(X, ids, state.encoding.names)
-        matrix, library = self._encode(X)
-        predictions = state.predict(matrix)
-        source: OutcomeSource = "given" if y is not None else "model" if hasattr(self, "model_") else "forest"
-        outcomes = state.outcomes(matrix, predictions if source == "forest" else self._outcome_values(X, matrix, y))
-        has_bar = wants_bar(progress)
-        with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report_progress:
-            found_sets = find_sufficient_sets(
-                state,
-                matrix,
-                outcomes,
-                minimal_only=sets == "minimal",
-                progress=report_progress,
-            )
-        rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
-        if rules is not None:
-            rules_of = find_rules(state, matrix, outcomes, found_sets, options, progress, has_bar)
-            if state.set_aside is not None:
-                rules_of = check_each(rules_of, state)
-        known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
-        answers = Answers(matrix, outcomes, predictions, found_sets, rules_of, known, source, row_ids)
-        answers = answers._replace(rules_searched=rules is not None)
-        return Explanations(answers, state, sets, library)
+        return check_explanations(explain(state, self._read(state, X, y, ids), options, progress))
 
-    def _changed(self, method: str, settings: Mapping[str, Any]) -> SufficientExplainer:
-        """Return a copy with other settings for one call of a method."""
+    def rule(
+        self,
+        X: Any,
+        S: Any,
+        y: Any = None,
+        *,
+        check: Literal["rows", "everywhere"] = "rows",
+        volume: Literal["rows", "lebesgue"] = "rows",
+        max_nodes: int = MAX_NODES,
+        **settings: Any,
+    ) -> list[Rule | None]:
+        """Find the maximal sufficient rule of each row for sets of your choice.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row
+            The variables of the rule; at least one.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes; None for the predictions of the model that is explained, or of the forest itself.
+        check : {"rows", "everywhere"}, default="rows"
+            Where in the box the SDP must be at least `pi`: at every training row, or at every point.
+        volume : {"rows", "lebesgue"}, default="rows"
+            What is maximised: the training rows covered, or the volume within the range of the data.
+        max_nodes : int, default=10000
+            How many boxes the search may look at. Beyond, a rule is the best so far: `optimal` is False, and `bound`
+            tells how much a better one could cover.
+        **settings : dict
+            Settings for this call only, such as ``pi=0.8``: those of `with_settings`.
+
+        Returns
+        -------
+        list of Rule or None
+            None where the SDP at the row is below `pi`: then there is no rule.
+        """
+        state = self._state("rule", settings)
+        rows = self._read(state, X, y)
+        options = ExplainOptions(check=check, volume=volume, max_nodes=max_nodes)
+        return find_rules_of_sets(state, rows, S, options)
+
+    def rules_of(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        check: Literal["rows", "everywhere"] = "rows",
+        progress: bool | None = None,
+    ) -> tuple[Rule | None, ...]:
+        """Find the rule of each row and nothing else: faster than `explain` for many rows, of which some have none.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes; None takes the predictions of the model, or of the forest if there is no model.
+        check : {"rows", "everywhere"}, default="rows"
+            What a rule must fulfil: see `rule`.
+        progress : bool, default=None
+            Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second.
+
+        Returns
+        -------
+        tuple of Rule or None
+            The rules of ``explain(X, y, sets="minimal", check=check)``.
+        """
+        state = self._state()
+        rules = find_only_rules(state, self._read(state, X, y), ExplainOptions("minimal", check=check), progress)
+        return tuple(of_row[0] if of_row else None for of_row in check_each(rules, state))
+
+    # --- what would change it --------------------------------------------------------------------------------------
+
+    def what_if(
+        self,
+        X: Any,
+        target: Any = None,
+        y: Any = None,
+        *,
+        fixed: Sequence[str | int] = (),
+        only: Sequence[str | int] | None = None,
+        direction: Mapping[str, Literal["up", "down"]] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        cost: Mapping[str, float] | None = None,
+        n: int = 3,
+        pi: float | None = None,
+        min_plausibility: float = MIN_PLAUSIBILITY,
+        max_size: int = MAX_SIZE,
+        min_size: int = 1,
+        margin: float = MARGIN,
+        check: Literal["everywhere", "mean"] = "everywhere",
+        sets: Literal["minimal", "all"] = "minimal",
+        ids: Any = None,
+        confirm: bool = True,
+        progress: bool | None = None,
+        **settings: Any,
+    ) -> Changes:
+        """Find what would change the outcome of each row: the fewest variables, and the values that they would need.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows. One row may also be a dict of values, or a pandas Series.
+        target : object, default=None
+            The wanted outcomes. Classification: a class, a list of classes, ``{"not": label}``, or None for any class
+            but that of the row. Regression: ``(low, high)``, ``{"above": v}``, ``{"below": v}``, ``{"more": d}`` or
+            ``{"less": d}``; ends are included, and the last two count from the outcome of the row.
+        y : array-like of shape (n_rows,), default=None
+            The present outcomes; None for the predictions of the model that is explained, or of the forest itself.
+        fixed : list of str or int, default=()
+            Variables that must not change.
+        only : list of str or int, default=None
+            The variables that may change; None for all that are not fixed.
+        direction : dict of str to {"up", "down"}, default=None
+            Numbers that may only grow, or only shrink; categories with an order of their own (an ordered Categorical
+            of pandas, an Enum of polars) that may only go up, or only down.
+        bounds : dict of str to tuple or list, default=None
+            ``(low, high)`` for numbers, either of which may be None; a list of allowed values for categories.
+        cost : dict of str to float, default=None
+            What it costs to move a variable past all training rows (default 1; for a category, to change it). If given,
+            the changes of a row are ordered by their cost.
+        n : int, default=3
+            How many changes of a row are returned at most. They do not overlap.
+        pi : float, default=None
+            The probability of the target that a change must reach. None takes 0.8 or, with ``levels="odds"``, as much
+            more than the share of the target among the training rows.
+        min_plausibility : float, default=0.02
+            How probable the values of a change must be at least, given what does not change.
+        max_size : int, default=3
+            How many variables may change at most.
+        min_size : int, default=1
+            How many variables are free to change at least, also where fewer would do. A change of more values can lead
+            to a more usual row.
+        margin : float, default=0.1
+            How far inside its box the least change lies, so that it holds if it is not made exactly: in each number
+            that moves, such a share of the training rows lies between it and the end of the box. It goes no farther
+            than the middle of the rows in the box. 0 takes the end itself.
+        check : {"everywhere", "mean"}, default="everywhere"
+            "everywhere": the forest gives the target with probability `pi` at every point of the box. "mean": the rows
+            in the box that are like the row in what does not change have it with probability `pi`.
+        sets : {"minimal", "all"}, default="minimal"
+            "minimal" stops at the smallest number of variables that has a change; "all" goes on to `max_size` until
+            there are `n` changes.
+        ids : str or array-like of shape (n_rows,), default=None
+            What the rows are called: see `explain`.
+        confirm : bool, default=True
+            Whether the model that is explained, if there is one, is asked about every change. If it agrees with none
+            of those of a row, or if there is none, it is asked about further boxes, which are cut to where it agrees.
+        progress : bool, default=None
+            Whether to show a progress bar: see `explain`.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        Changes
+            One answer for each row, in their order.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
+        >>> print(explainer.what_if([[0.5, 0.25, 0.5]], "good")[0].best)
+        x1 from 0.25 up to at least 0.606
+        """
+        state = self._state("what_if", settings)
+        options = ChangeOptions(check, n, max_size, min_plausibility, sets, margin=margin, min_size=min_size)
+        limits = read_limits(state, fixed, only, direction, bounds)
+        rows = self._read(state, X, y, ids)
+        return find_for_rows(state, rows, target, options, limits, pi=pi, cost=cost, confirm=confirm, progress=progress)
+
+    def what_if_rules(
+        self,
+        rules: Any,
+        target: Any = None,
+        *,
+        fixed: Sequence[str | int] = (),
+        only: Sequence[str | int] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        pi: float | None = None,
+        min_plausibility: float = MIN_PLAUSIBILITY,
+        max_size: int = 2,
+        check: Literal["mean", "everywhere"] = "mean",
+        X: Any = None,
+        confirm: bool = True,
+        **settings: Any,
+    ) -> RegionalChanges:
+        """Find what would change the outcome of all rows that a rule covers: IF rule THEN outcome UNLESS change.
+
+        Parameters
+        ----------
+        rules : Rule, dict, list of these, or fitted GlobalRulesClassifier or GlobalRulesRegressor
+            The rules, such as ``[explanation.rule]``. A dict is a query over columns, such as
+            ``{"age": (None, 30), "job": ["student"]}``; its outcome is the most frequent one there, or the mean.
+        target : object, default=None
+            The wanted outcomes, as for `what_if`; None takes any class but that of the rule.
+        fixed, only, bounds : object
+            What may change, and how far: see `what_if`.
+        pi : float, default=None
+            The probability of the target that a change must reach; None takes that of the explainer.
+        min_plausibility : float, default=0.02
+            How probable the values of a change must be at least, given what does not change.
+        max_size : int, default=2
+            How many variables may change at most.
+        check : {"mean", "everywhere"}, default="mean"
+            "mean": the rows in the box that are like those of the rule in what does not change have the target with
+            probability `pi`; of several such boxes, one that changes the forest's prediction for most rows of the rule
+            is chosen. "everywhere": the forest gives the target with probability `pi` at every point of the box,
+            whatever the rule leaves open.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that the model that is explained, if there is one, is asked about: up to 20 of each rule, each moved to
+            the values of up to 20 training rows in the box. None takes the rows that `for_model` was given.
+        confirm : bool, default=True
+            Whether it is asked. Its answers, not those of the forest, then decide which box is chosen.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        RegionalChanges
+            The best change of each rule, in their order.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
+        >>> rule = explainer.explain(X[:1]).rules[0]
+        >>> explainer.what_if_rules([rule])[0].variables
+        ('x1',)
+        """
+        state = self._state("what_if_rules", settings)
+        options = ChangeOptions(check, max_size=max_size, min_plausibility=min_plausibility)
+        limits = read_limits(state, fixed, only, None, bounds)
+        X = state.model.rows if X is None and state.model is not None else X
+        movable = None
+        if confirm and state.model is not None and X is not None:
+            movable = RowsToMove(X, self._encode(state, X)[0], state.model.ask)
+        return find_for_rules(state, rules, target, options, limits, pi=pi, movable=movable)
+
+    # --- reasons ---------------------------------------------------------------------------------------------------
+
+    def reasons(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        codes: Any = None,
+        n: int = N_REASONS,
+        adverse: Any = None,
+        protected: Sequence[str | int] = (),
+        model: Any = None,
+        ids: Any = None,
+        progress: bool | None = None,
+        **settings: Any,
+    ) -> Reasons:
+        """Find the reasons of each row's outcome, or refuse them where they would not be true.
+
+        The reasons are the variables of one of the row's smallest sufficient sets, the one whose variables keep the
+        outcome most often alone; the variable without which most is lost comes first: docs/method.md, section 8. A row
+        is refused if the forest does not give its outcome, if it has no sufficient set or needs no variable at all, if
+        the outcome rests on a protected variable, if the model does not use a variable of the set, or if the code book
+        has no line for a value.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows. One row may also be a dict of values, or a pandas Series.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes, such as decisions that were made; None takes the outputs of `model`, of the model that the
+            explainer was fitted for, or of the forest itself.
+        codes : CodeBook, path, dict or list, default=None
+            The code book, or what `CodeBook.read` reads. None takes the names of the variables as codes.
+        n : int, default=4
+            How many reasons a row gets at most.
+        adverse : object, default=None
+            The outcomes that need reasons. Classification: a class, a list of classes, or ``{"not": label}``.
+            Regression: ``(low, high)``, ``{"above": v}`` or ``{"below": v}``, ends included; sets then keep the outcome
+            in this range. None gives reasons to every row.
+        protected : list of str or int, default=()
+            Variables on which an outcome must not rest.
+        model : estimator or callable, default=None
+            The model that decides; None takes the one of `for_model`, if there is one. It is asked whether it uses the
+            variables of each set.
+        ids : str or array-like of shape (n_rows,), default=None
+            What the rows are called: see `explain`.
+        progress : bool, default=None
+            Whether to show a progress bar: see `explain`.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        Reasons
+            One answer for each row, in their order.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
+        >>> reasons = explainer.reasons([[0.5, 0.25, 0.5]], adverse="bad", codes={
+        ...     "x0": ("R0", "Age"), "x1": ("R1", "Score of {value} is {bound}"), "x2": ("R2", "Debt")})
+        >>> print(reasons[0].reasons[0])
+        1. R1: Score of 0.25 is at most 0.599
+        """
+        state = self._state("reasons", settings)
+        wishes = read_wishes(state, codes, n, adverse, protected)
+        deciding = state.model
+        if model is not None:
+            deciding = ExplainedModel(model, None if state.model is None else state.model.probability_of)
+        X, row_ids = read_ids(X, ids, state.encoding.names)
+        table = self._read_table(state, X)
+        rows = ask_about(replace(state, model=deciding), X, state.encode(table), y, table.library, row_ids)
+        return find_reasons(state, rows, table, wishes, deciding, progress)
+
+    # --- checks ----------------------------------------------------------------------------------------------------
+
+    def quality(self, X: Any = None, y: Any = None, *, n_explained: int = N_EXPLAINED, **settings: Any) -> Quality:
+        """Measure how well the forest predicts, and for how many rows of each class a sufficient set exists.
+
+        After `for_model`, the forest is compared with the model's outputs; if observed outcomes are passed, `model` of
+        the result compares the model's outputs with them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that the forest was not fitted on. None takes the training rows, each predicted by the trees that did
+            not draw it.
+        y : array-like of shape (n_rows,), default=None
+            The observed outcomes of `X`; needed unless a model is explained.
+        n_explained : int, default=200
+            How many rows are searched for sufficient sets: as many of each class, drawn with a fixed seed. 0 searches
+            none.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        Quality
+            The confusion matrix with recall and precision, or R2 and the mean absolute error, and the share of rows
+            with a sufficient set.
+        """
+        state = self._state("quality", settings)
+        check_number("n_explained", n_explained, "a whole number >= 0", lambda v: v >= 0, Integral)
+        if X is None:
+            return quality_of_training(state, y, n_explained)
+        return quality_of_table(state, self._read(state, X, None), y, n_explained)
+
+    def check_signal(self, *, n_rows: int = 200, random_state: Any = None, **settings: Any) -> SignalCheck:
+        """Compare the share of rows that get a sufficient set with the share if the outcomes were shuffled.
+
+        It costs as much as fitting the forest once more and explaining ``2 * n_rows`` rows. If the two shares are near,
+        it warns. (`fit` itself makes a check that costs nothing: if the forest is no better than a constant prediction
+        on rows out of bag, no set of variables is called sufficient.)
+
+        Parameters
+        ----------
+        n_rows : int, default=200
+            How many training rows are explained, drawn at random.
+        random_state : int, Generator or None, default=None
+            The seed of the rows and of the shuffled outcomes.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        SignalCheck
+            The two shares.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
+        >>> explainer.check_signal(random_state=0).shuffled_share
+        0.0
+        """
+        return check_signal(self._state("check_signal", settings), n_rows, random_state)
+
+    def stability(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        n_seeds: int = 20,
+        n_resamples: int = 20,
+        random_state: Any = None,
+        progress: bool | Callable[[int], object] | None = None,
+        **settings: Any,
+    ) -> SetStability:
+        """Grow the forest again, and count how often the best sets of rows return.
+
+        The forest is grown again on all training rows with other seeds, and on halves of the training rows that are
+        drawn at random; there leaves and cells of more than 5 rows are half as large, but not smaller than 5. All else
+        stays the same: the parameters of the forest, the candidates, the outcomes of the rows and their intervals.
+        It takes ``n_seeds + n_resamples`` times as long as to fit the forest and explain the rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes; None for the predictions of the model that is explained, or of the forest itself.
+        n_seeds : int, default=20
+            How many forests are grown on all training rows.
+        n_resamples : int, default=20
+            How many forests are grown on half of the training rows.
+        random_state : int, Generator or None, default=None
+            The seed of the seeds and of the halves.
+        progress : bool or callable, default=None
+            Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second. A
+            function is called with the number of forests that are done, and ends the work if it raises an error.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        SetStability
+            The counts for each row. ``explain(X).with_stability(...)`` adds them to the explanations.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
+        >>> print(explainer.stability([[0.0, 1.0, 0.0]], n_seeds=5, n_resamples=5, random_state=0))
+        The same best set in 5 of 5 other forests and in 5 of 5 resampled tables. Some set is sufficient in 5 of 5
+        other forests and in 5 of 5 resampled tables.
+        """
+        state = self._state("stability", settings)
+        return measure_stability(state, self._read(state, X, y), (n_seeds, n_resamples), random_state, progress)
+
+    def certify(
+        self,
+        what: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        confidence: float = 0.95,
+        level: float | None = None,
+        adjust: Adjustment | None = "benjamini-hochberg",
+        **settings: Any,
+    ) -> CertifiedRules:
+        """Check rules on rows that nobody has used before, and certify those that hold.
+
+        Each distinct rule (the same conditions, and the same class or interval) is tested once. A rule is right at a
+        row that it covers if the row has the class, or if its number lies in the interval.
+
+        Parameters
+        ----------
+        what : Rule, iterable of Rule or None, Explanation, Explanations, or fitted list of global rules
+            The rules.
+        X : array-like or frame of shape (n_rows, n_columns), default=None
+            Rows that had no part in fitting, in choosing settings or in choosing the rules. None takes the rows that
+            `fit` has set aside by `holdout`.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes. After `for_model`, None asks the model.
+        confidence : float, default=0.95
+            The confidence of the lower bounds and of the tests, in (0, 1).
+        level : float, default=None
+            The precision that is to be certified, in (0, 1]; None takes `pi`, or the level of the rule's class.
+        adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
+            How the tests are adjusted for the number of rules. With "benjamini-hochberg", at most a share of
+            ``1 - confidence`` of the certified rules is expected to be below the level; with "holm", the probability
+            that any of them is, is at most ``1 - confidence``. None tests each rule as if it were the only one. Lower
+            bounds are those of each rule alone.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        CertifiedRules
+            The distinct rules with their certificates, and in `attached` what was passed with these certificates.
+
+        Examples
+        --------
+        >>> from suffice import SufficientExplainer
+        >>> X = np.random.default_rng(0).normal(size=(600, 3))
+        >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0, holdout=0.4)
+        >>> explainer.certify(explainer.explain(X[:5])).certified[0].certificate.is_certified
+        True
+        """
+        state = self._state("certify", settings)
+        fresh = rows_set_aside(state, y) if X is None else read_fresh_rows(state, X, self._read_table(state, X), y)
+        needed = state.level_of_rules() if level is None else level
+        return certify_rules(what, fresh, level=needed, confidence=confidence, adjustment=adjust)
+
+    # --- probabilities ---------------------------------------------------------------------------------------------
+
+    def sdp(self, X: Any, S: Any, y: Any = None, **settings: Any) -> Floats:
+        """Compute the same-decision probability of sets of variables.
+
+        For the set of all variables it can differ a little from `sdp_of_all`, which explanations state as "all
+        variables together": that one counts the rows of the leaves, while a cell has at least `min_node_size` rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row
+            The variables that keep their values, by name or by position in `variable_names_`.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes; None for the predictions of the model that is explained, or of the forest itself.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The probabilities.
+        """
+        state = self._state("sdp", settings)
+        return conditional.sdp(state, self._read(state, X, y), S)
+
+    def predict(self, X: Any, S: Any = None) -> NDArray[Any]:
+        """Predict from the variables in S alone.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row, default=None
+            The variables that keep their values; None for the forest's own prediction.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The likeliest class, or the conditional mean.
+        """
+        state = self._state()
+        return conditional.predict(state, self._encode(state, X)[0], S)
+
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, S: Any = None) -> Floats:
+        """Compute class probabilities from the variables in S alone (classification only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row, default=None
+            The variables that keep their values; None for the forest's own probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            The probabilities, in the order of `classes_`.
+        """
+        state = self._state()
+        return conditional.probabilities(state, self._encode(state, X)[0], S)
+
+    def cdf(self, X: Any, S: Any, values: ArrayLike) -> Floats:
+        """Compute the probability of Y <= value, given the variables in S (regression only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        S : list of str or int, or one such list per row, or None
+            The variables that keep their values; None for the forest's own distribution.
+        values : array-like of shape (n_values,)
+            Where to compute it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_values)
+            The probabilities.
+        """
+        state = self._state()
+        return conditional.cdf(state, self._encode(state, X)[0], S, values)
+
+    def quantile(self, X: Any, levels: ArrayLike, S: Any = None) -> Floats:
+        """Compute conditional quantiles: the smallest outcomes whose CDF reaches the levels (regression only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        levels : float or array-like of shape (n_levels,)
+            The levels, in [0, 1].
+        S : list of str or int, or one such list per row, default=None
+            The variables that keep their values; None for the forest's own distribution.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_levels), or (n_rows,) for a single number
+            Outcomes of training rows.
+        """
+        state = self._state()
+        return conditional.quantile(state, self._encode(state, X)[0], levels, S)
+
+    def interval(self, X: Any, y: Any = None, **settings: Any) -> Floats:
+        """Return the interval within which each outcome counts as kept (regression only).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes; None for predictions, as in `sdp`. They matter only if `radius` is set.
+        **settings : dict
+            Settings for this call only: those of `with_settings`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Low and high ends, both included.
+        """
+        state = self._state("interval", settings)
+        return conditional.interval(state, self._read(state, X, y))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Measure how well the forest predicts outcomes, such as those of rows that it was not fitted on.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their outcomes.
+
+        Returns
+        -------
+        float
+            Accuracy (classification) or R2 (regression): `fidelity_` on other rows.
+        """
+        return conditional.score(self._state(), self.predict(X), y)
+
+    # --- rows as they are read -------------------------------------------------------------------------------------
+
+    def encode(self, X: Any) -> NDArray[np.float32]:
+        """Turn a table into the numbers that the forest sees.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_matrix_columns), float32
+            Numbers as they are, categories as codes, the parts of dates; NaN for missing values.
+        """
+        state = self._state()
+        return state.encode(self._read_table(state, X))
+
+    def outcomes(self, X: Any, y: Any = None) -> Outcomes:
+        """Return the outcomes of rows: what `explain` explains.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array-like of shape (n_rows,), default=None
+            The outcomes; None for the predictions of the model that is explained, or of the forest itself.
+
+        Returns
+        -------
+        Outcomes
+            The values and, for a regression, the intervals.
+        """
+        state = self._state()
+        return self._read(state, X, y).outcomes(state)
+
+    def _state(self, method: str = "", settings: Mapping[str, Any] | None = None) -> Fitted:
+        """Return the fitted state, with settings for one call. Parameters set since the fit take effect if they can."""
         check_is_fitted(self)
+        kept = self.fitted_.settings
+        if any(getattr(kept, name) is not getattr(self, name) for name in CHANGEABLE):
+            self.fitted_ = self.fitted_.with_changes({name: getattr(self, name) for name in CHANGEABLE})
+        if not settings:
+            return self.fitted_
         check_changes(getattr(type(self), method), settings, TypeError)
-        return self.with_settings(**settings)
+        return self.fitted_.with_changes(settings)
+
+    def _read_table(self, state: Fitted, X: Any) -> Table:
+        """Read rows that have the columns of the training table; those that said nothing at fit may be absent."""
+        return read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
+
+    def _encode(self, state: Fitted, X: Any) -> tuple[NDArray[np.float32], str | None]:
+        """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""
+        plain = read_single_row(X, state.encoding) if state.encoding.has_names else None
+        if plain is None:
+            table = self._read_table(state, X)
+            return state.encode(table), table.library
+        state.check_matrix(plain[0])
+        return plain
+
+    def _read(self, state: Fitted, X: Any, y: Any, ids: Any = None) -> AskedRows:
+        """Read the rows of a question, and their outcomes."""
+        X, row_ids = read_ids(X, ids, state.encoding.names)
+        matrix, library = self._encode(state, X)
+        return ask_about(state, X, matrix, y, library, row_ids)
+
+    # --- what was fitted -------------------------------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """Describe what was fitted to what, and by which settings.
+
+        Returns
+        -------
+        dict
+            Plain values by name: the task, the target, the forest and its fidelity, settings and versions.
+        """
+        return self._state().describe()
+
+    @property
+    def forest_(self) -> Any:
+        """The fitted forest."""
+        return self.fitted_.estimator
+
+    @property
+    def task_(self) -> str:
+        """What was fitted: "classification" or "regression"."""
+        return self.fitted_.task
+
+    @property
+    def task_reason_(self) -> str:
+        """Why `task_` is what it is, in one line."""
+        return self.fitted_.task_reason
+
+    @property
+    def fidelity_(self) -> float:
+        """Out-of-bag accuracy or R2 of the forest."""
+        return self.fitted_.fidelity
+
+    @property
+    def fidelity_by_class_(self) -> dict[Any, float]:
+        """Classification: for each class the out-of-bag share of its rows that the forest gets right."""
+        shares = self.fitted_.fidelity_by_class
+        if shares is None:
+            raise AttributeError("`fidelity_by_class_` is for classification.")
+        return shares
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Classification: the labels."""
+        classes = self.fitted_.classes
+        if classes is None:
+            raise AttributeError("`classes_` is for classification.")
+        return classes
+
+    @property
+    def target_name_(self) -> str:
+        """The name of the outcomes."""
+        return self.fitted_.target
+
+    @property
+    def variable_names_(self) -> tuple[str, ...]:
+        """The variables: the columns, with each group as one."""
+        return self.fitted_.variables.names
+
+    @property
+    def candidates_(self) -> tuple[str, ...]:
+        """The variables that may be searched, the most important first; `n_candidates` of them at each row."""
+        return self.fitted_.candidate_names
+
+    @property
+    def min_node_size_(self) -> int:
+        """The smallest size of a cell."""
+        return self.fitted_.min_node_size
+
+    @property
+    def model_(self) -> Any:
+        """The model that is explained; only after `for_model`."""
+        return self._explained_model("model_").model
+
+    @property
+    def probability_of_(self) -> Any:
+        """The class whose probability is explained, or None; only after `for_model`."""
+        return self._explained_model("probability_of_").probability_of
+
+    @property
+    def model_rows_(self) -> Any:
+        """The table that `for_model` was given, as it is; `save` leaves it out."""
+        return self._explained_model("model_rows_").rows
+
+    def _explained_model(self, name: str) -> ExplainedModel:
+        if "fitted_" not in vars(self) or self.fitted_.model is None:
+            raise AttributeError(f"`{name}` is there after `for_model` only.")
+        return self.fitted_.model
 
     @property
     def training(self) -> tuple[Table, NDArray[Any]]:
         """The training table and its outcomes, ready for `explain`. One category stands for all rare ones."""
-        state = self._state()
-        matrix, outcomes = state.training
-        return state.encoding.decode(matrix), outcomes
+        return self._state().training_table
+
+    # --- files, the app, and what is shown -------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write training table, forest and settings to one file, without pickle and without the explained model.
@@ -536,6 +1217,27 @@ class SufficientExplainer(ReasonedForest):
 
         check_is_fitted(self)
         save_explainer(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], max_bytes: int | None = None) -> SufficientExplainer:
+        """Read an explainer that `save` wrote. A forged file can at worst raise an error.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        max_bytes : int, default=None
+            How much memory it may take; None reads SUFFICE_MAX_BYTES or takes 64 times the file, 256 MiB at least.
+
+        Returns
+        -------
+        SufficientExplainer
+            The fitted explainer, with the same answers but without the explained model: without `y`, the forest's own
+            predictions are explained. ``forest_`` is then a `PlainForest`, the trees alone.
+        """
+        from suffice._io.saved import load_explainer
+
+        return load_explainer(path, max_bytes)
 
     def app(self, X: Any = None, y: Any = None, *, port: int | None = None) -> str:
         """Show the explainer in the web app, which runs in a thread as long as the process does.
@@ -559,27 +1261,6 @@ class SufficientExplainer(ReasonedForest):
         check_is_fitted(self)
         return show_explainer(self, X, y, port)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], max_bytes: int | None = None) -> SufficientExplainer:
-        """Read an explainer that `save` wrote. A forged file can at worst raise an error.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        max_bytes : int, default=None
-            How much memory it may take; None reads SUFFICE_MAX_BYTES or takes 64 times the file, 256 MiB at least.
-
-        Returns
-        -------
-        SufficientExplainer
-            The fitted explainer, with the same answers but without the explained model: without `y`, the forest's own
-            predictions are explained. ``forest_`` is then a `PlainForest`, the trees alone.
-        """
-        from suffice._io.saved import load_explainer
-
-        return load_explainer(path, max_bytes)
-
     def _repr_html_(self) -> str:
         if not hasattr(self, "fitted_"):
             return str(estimator_html_repr(self))
@@ -590,3 +1271,15 @@ class SufficientExplainer(ReasonedForest):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
+
+    def __sklearn_tags__(self) -> Tags:
+        """Return the tags by which scikit-learn knows which input is allowed."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.forest is None or get_tags(self.forest).input_tags.allow_nan
+        kind = self.task if self.task != "auto" or self.forest is None else task_of_forest(self.forest)
+        if kind == "classification":
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        elif kind == "regression":
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._show.boxes import check_columns, choose_columns, chosen_rules, draw_view, view_rules
-from suffice._show.change_figure import change
 from suffice._show.curve_figure import curve
 from suffice._show.drawing import (
     BLUE,
@@ -36,19 +35,19 @@ from suffice._show.drawing import (
 )
 from suffice._show.figures import (
     Distributions,
-    draw_counts,
+    change,
     draw_distributions,
     draw_measures,
     draw_sets,
     held_variables,
 )
 from suffice._show.quality_figure import quality
-from suffice._table.checks import check_number
+from suffice._table.input import check_number
+from suffice._text import counted, format_value
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, SufficientSet
-from suffice.explanations import Explanations
-from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.importance import (
+from suffice.explaining.explanation import Explanation, SufficientSet
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.importance import (
     IMPORTANCE_MEANINGS,
     IMPORTANCE_NAMES,
     SHOWN_INDEX,
@@ -57,8 +56,7 @@ from suffice.importance import (
     check_importance,
     rank_importance,
 )
-from suffice.stability import Stability, rule_stability
-from suffice.words import counted, format_value
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +72,6 @@ __all__ = [
     "quality",
     "rule",
     "sets",
-    "stability",
     "to_shap",
 ]
 
@@ -380,53 +377,6 @@ def cdf(
     )
     ax = make_axes(ax, 7.2, 4.4)
     draw_distributions(ax, distributions)
-    return keep_spines(ax, "left", "bottom")
-
-
-def stability(
-    explainer: SufficientExplainer | Stability,
-    X: Any = None,
-    *,
-    y: Any = None,
-    scale: float = 0.1,
-    n_copies: int = 50,
-    random_state: Any = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw how many different rules and best sets rows get when noise is added to them.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer or Stability
-        The fitted explainer, or what `suffice.stability.rule_stability` gave; then nothing else is needed.
-    X : array-like or frame of shape (n_rows, n_columns), default=None
-        The rows.
-    y : array-like of shape (n_rows,), default=None
-        The outcomes, which the copies keep. None explains what is predicted for a row and for each of its copies.
-    scale : float, default=0.1
-        The standard deviation of the noise, as a share of each column's own.
-    n_copies : int, default=50
-        The number of noisy copies of each row.
-    random_state : int, Generator or None, default=None
-        The seed of the noise.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Where it was drawn.
-    """
-    if isinstance(explainer, Stability):
-        counts = explainer
-    elif X is None:
-        raise TypeError("Give the rows `X` of which noisy copies are made.")
-    else:
-        counts = rule_stability(explainer, X, y, scale=scale, n_copies=n_copies, random_state=random_state)
-    ax = make_axes(ax, 7.0, 3.8)
-    draw_counts(ax, [("rules", counts.n_rules), ("best sets", counts.n_sets)])
-    ax.set_xlabel(f"different ones among a row and its {counts.n_copies} noisy copies")
-    set_title(ax, f"{counted(len(counts.n_rules), 'row')}, noise of {counts.scale:g} standard deviations")
     return keep_spines(ax, "left", "bottom")
 
 

@@ -18,9 +18,8 @@ from typing import Any
 import polars as pl
 
 from suffice._io.code_book_file import codes_beside, write_code_book
-from suffice._io.explainer_file import load_explainer_file, text_columns
+from suffice._io.explainer_file import load_explainer_file, outcomes_of, text_columns
 from suffice._io.files import TableFile, open_table
-from suffice._io.outcome_column import outcomes_of
 from suffice._io.records import (
     RecordContext,
     answer_settings,
@@ -34,13 +33,12 @@ from suffice._io.records import (
 )
 from suffice._io.sources import cannot_read, file_digest
 from suffice._io.writing import replacing
-from suffice._table.plain_values import table_of_values
-from suffice._table.row_ids import id_text
-from suffice.code_book import CodeBook
+from suffice._table.rows import id_text, table_of_values
+from suffice._text import counted
 from suffice.errors import SearchSizeWarning
 from suffice.explainer import SufficientExplainer
-from suffice.reasons import Reasons
-from suffice.words import counted
+from suffice.reasons.code_book import CodeBook
+from suffice.reasons.values import Reasons
 
 # Records that are computed again together.
 N_TOGETHER = 1000
@@ -54,20 +52,7 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class RecordProblem:
-    """A record that is not as it should be.
-
-    Parameters
-    ----------
-    line : int
-        Its line in the file, from 1.
-    label : str
-        What its row is called, if that is known.
-    kind : {"unreadable", "edited", "explainer", "codes", "differs"}
-        What is wrong: it cannot be read, it was edited, it was made with another explainer or code book, or it differs
-        from what was computed again.
-    sentence : str
-        What is wrong, in words.
-    """
+    """A record that is not as it should be."""
 
     line: int
     label: str
@@ -203,20 +188,7 @@ def write(
 
 
 def with_answer_settings(explainer: SufficientExplainer, settings: Mapping[str, Any]) -> SufficientExplainer:
-    """Return an explainer with the settings that a record states.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-    settings : mapping of str to object
-        What `answer_settings` returned.
-
-    Returns
-    -------
-    SufficientExplainer
-        The same explainer, or a copy if settings differ.
-    """
+    """Return an explainer with the settings that a record states."""
     saved = answer_settings(explainer.fitted_)
     # Setting `alpha` has an effect even if it is the value of before.
     changed = {name: value for name, value in settings.items() if value != saved.get(name)}
@@ -470,20 +442,7 @@ class _Checker:
 
 
 def take_rows(table: TableFile, positions: Sequence[int]) -> pl.DataFrame:
-    """Read some rows of a table file.
-
-    Parameters
-    ----------
-    table : TableFile
-        The file.
-    positions : sequence of int
-        Their positions, from 0; rows that follow each other are read together.
-
-    Returns
-    -------
-    polars.DataFrame
-        The rows, in the order of the positions.
-    """
+    """Read some rows of a table file."""
     beyond = [row for row in positions if not isinstance(row, int) or not 0 <= row < table.n_rows]
     if beyond:
         raise ValueError(f"{Path(table.source).name} has {table.n_rows} rows; there is no row {beyond[0]!r}.")

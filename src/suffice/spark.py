@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from suffice._io.batches import (
+    BATCH_TYPES,
     BatchRequest,
+    ChangeRequest,
     HeldType,
     batch_types,
+    change_batch,
     load_in_worker,
     read_explainer,
     read_options,
 )
-from suffice._io.change_batches import BATCH_TYPES, ChangeRequest, change_batch
 from suffice._io.result_table import ValueType, spark_types
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer

@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 from streamed import N_ROWS, OUTCOMES, crash_after, expect_same, explain, make_table, parts
 
-from suffice import SearchSizeWarning, SufficientExplainer
+from suffice import SufficientExplainer
 from suffice._cli import streaming
 from suffice._cli.parts import Parts
 from suffice._io import files
 from suffice._io.files import read_table
+from suffice.errors import SearchSizeWarning
 
 
 @pytest.mark.parametrize("batch", [1, 7, 20, 50])

@@ -399,7 +399,8 @@ def test_an_exception_in_the_progress_callback_ends_the_work():
 
 USE = """
 import numpy as np, warnings
-from suffice import SufficientExplainer, _core
+from suffice import SufficientExplainer
+from suffice import _core
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(60, 3))
 explainer = SufficientExplainer(random_state=0).fit(X, X[:, 0])

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 from processes import children_of, wait_for
 
-from suffice._io.apart import CannotSendError, run_apart
+from suffice._io.processes import CannotSendError, run_apart
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -58,7 +58,7 @@ def test_work_that_is_no_longer_wanted_ends_at_once():
 def test_work_ends_with_the_process_that_wanted_it(tmp_path):
     """A killed app would leave its fits behind."""
     begun = tmp_path / "begun"
-    program = f"from suffice._io.apart import run_apart; run_apart('processes:mark_and_sleep', {str(begun)!r})"
+    program = f"from suffice._io.processes import run_apart; run_apart('processes:mark_and_sleep', {str(begun)!r})"
     paths = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}) as parent:
         wait_for(begun.exists)

@@ -14,7 +14,6 @@ from mixed_table import COLUMNS, as_arrow, expected_line, make_case, sorted_line
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
-from suffice._engine.rule_search import ExplainOptions
 from suffice._io import batches
 from suffice._io.batches import (
     BatchRequest,
@@ -28,6 +27,7 @@ from suffice._io.result_table import CHECK_COLUMNS, RESULT_COLUMNS, result_colum
 from suffice._io.saved import from_bytes, to_bytes
 from suffice._table.cache import LastUsed
 from suffice.errors import InputError
+from suffice.explaining.search import ExplainOptions
 
 OPTIONS = ExplainOptions(sets="minimal")
 HELD_TYPES = {"amount": "number", "count": "number", "account": "number", "flag": "boolean", "city": "text"}

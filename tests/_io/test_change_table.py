@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loans import ROW, loan_explainer, make_loans
 
-from suffice._io.change_table import change_columns, row_columns
+from suffice._io.result_table import change_columns, row_columns
 
 
 def test_one_line_for_each_change_or_row():

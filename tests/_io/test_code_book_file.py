@@ -9,7 +9,7 @@ import pytest
 from suffice import CodeBook, Condition
 from suffice._io.code_book_file import codes_beside, read_condition, write_code_book
 from suffice._io.sources import TableFileWarning
-from suffice.code_book import CodeLine
+from suffice.reasons.code_book import CodeLine
 
 CSV = "variable,condition,direction,code,text\nincome,< 10,,R1,Very low\nincome,,low,R2,Größe {value}\nhome,,,R3,Home\n"
 

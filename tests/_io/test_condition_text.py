@@ -10,8 +10,8 @@ from drawn_rules import NAMES, PLAIN, rule, rules
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from suffice._io.condition_text import parse_conditions
-from suffice.conditions import Condition
+from suffice._io.code_book_file import parse_conditions
+from suffice._table.condition import Condition
 
 NAN, INF = math.nan, math.inf
 

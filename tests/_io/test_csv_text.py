@@ -9,7 +9,7 @@ import pytest
 from table_files import read
 
 from suffice._io.sources import TableFileWarning
-from suffice._table.text_columns import MISSING_TEXTS as MISSING
+from suffice._table.table import MISSING_TEXTS as MISSING
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

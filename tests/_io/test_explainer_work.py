@@ -10,7 +10,7 @@ from small_explainers import CLASSES, FRAME, NUMBERS, classifier, regressor
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor
 from suffice._io import explainer_work
 from suffice._io.explainer_work import collect_rules, measure_stability
-from suffice.rule_mining import mine_rules
+from suffice.rule_lists.mining import mine_rules
 
 
 def test_rules_of_classes_are_those_of_the_library():

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 from table_files import PEOPLE, as_bytes, read
 
 from suffice._io.files import open_table, read_table
-from suffice._io.limits import TABLE_VARIABLE
+from suffice._io.sources import TABLE_VARIABLE
 
 
 def zipped():

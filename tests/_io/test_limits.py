@@ -7,7 +7,7 @@ import math
 import pytest
 
 from suffice._io.files import read_table
-from suffice._io.limits import TABLE_VARIABLE, UPLOAD_VARIABLE, check_memory, format_bytes, memory_limit
+from suffice._io.sources import TABLE_VARIABLE, UPLOAD_VARIABLE, check_memory, format_bytes, memory_limit
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from suffice._io.outcome_column import is_known, outcomes_of
+from suffice._io.explainer_file import is_known, outcomes_of
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from table_files import PEOPLE
 
 from suffice._io.files import read_table
 from suffice._io.output import check_output, format_of_output, table_bytes, write_bytes, write_table
-from suffice._table.text_columns import MISSING_TEXTS as MISSING
+from suffice._table.table import MISSING_TEXTS as MISSING
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1).filter(
     lambda word: word not in MISSING

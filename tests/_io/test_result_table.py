@@ -25,7 +25,7 @@ from suffice._io.result_table import (
     spark_types,
     value_type_of,
 )
-from suffice.explanation import Explanation
+from suffice.explaining.explanation import Explanation
 
 TASKS = {"classification": "label", "regression": "number"}
 TYPES = ["bool", "int", "float", "str", "bytes", "list of str"]

@@ -19,7 +19,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, Rando
 from suffice import GlobalRulesClassifier, SufficientExplainer, _core
 from suffice._io.saved import load_explainer
 from suffice._io.saved_content import FORMAT, MARK, PREFIX
-from suffice.words import format_percent, format_probability, format_value, join
+from suffice._text import format_percent, format_probability, format_value, join
 
 DATA = Path(__file__).parents[1] / "data"
 RNG = np.random.default_rng(0)

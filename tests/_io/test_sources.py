@@ -15,8 +15,7 @@ from polars.testing import assert_frame_equal
 from table_files import PEOPLE, as_bytes
 
 from suffice._io.files import read_table
-from suffice._io.limits import TABLE_VARIABLE
-from suffice._io.sources import cannot_read, is_packed, read_bytes, unpack
+from suffice._io.sources import TABLE_VARIABLE, cannot_read, is_packed, read_bytes, unpack
 
 
 def test_a_file_that_is_not_there(tmp_path):

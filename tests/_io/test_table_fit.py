@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from suffice._io.table_fit import fit_table
+from suffice._io.explainer_file import fit_table
 
 
 def test_the_target_the_columns_left_out_and_dates_are_no_variables():

@@ -26,7 +26,7 @@ from suffice._show.axis import (
     spans,
 )
 from suffice._table.encoding import Column
-from suffice.rules import Condition
+from suffice.explaining.rule import Condition
 
 INF = math.inf
 HOUR = Column("hour", 0, "whole", extent=(0.0, 23.0))

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 
 from suffice._show.boxes import Scale
 from suffice._table.encoding import Column
-from suffice.rules import Condition
+from suffice.explaining.rule import Condition
 
 HOUR = Column("hour", 0, "whole", extent=(0.0, 23.0))
 TOWN = Column("town", 1, "category", labels=(("x",), ("y",), ("z",)))

@@ -20,9 +20,9 @@ from suffice import (
     SufficientSet,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import NOT_COMPLETE
-from suffice.rules import Condition
-from suffice.words import counted
+from suffice._text import counted
+from suffice.explaining.rule import Condition
+from suffice.explaining.sentences import NOT_COMPLETE
 
 INF = np.inf
 TOWNS = tuple(f"town {letter}" for letter in "ABCDEFGHIJKLMNOPQRST")

@@ -8,8 +8,7 @@ from drawn_plots import all_explanations, explainer_of_numbers, mixed_table
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
-from suffice._show.quality_parts import quality_parts, report_quality
-from suffice._show.report import make_report
+from suffice._show.report import make_report, quality_parts, report_quality
 
 
 def test_classes_have_a_matrix_and_the_shares_of_the_explained_rows():

@@ -19,8 +19,8 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 from suffice._show.axis import missing_text
 from suffice._show.picture import picture_line
 from suffice._show.report import embed_json, make_report
-from suffice.explanation import NOT_COMPLETE
-from suffice.words import format_percent, format_value, join
+from suffice._text import format_percent, format_value, join
+from suffice.explaining.sentences import NOT_COMPLETE
 
 
 def rows_of(gaps, n_rows):
@@ -271,7 +271,7 @@ def test_the_cards_of_rows_state_their_reasons(reasoned):
     page = make_report(explanations, reasons=reasons)
     data = data_of(page)
     for i, answer in enumerate(reasons):
-        assert data["reasons"][data["rows"]["reasons"][i]] == [answer.lead, *map(str, answer.reasons)]
+        assert data["reasons"][data["rows"]["reasons"][i]] == [answer.sentences.lead, *map(str, answer.reasons)]
     assert "<h2>Reasons</h2>" in page
     assert "Reasons</h2>" not in make_report(explanations)
     assert "reasons" not in data_of(make_report(explanations))["rows"]

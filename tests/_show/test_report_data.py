@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice._show.report_data import compact, floor_percent, gaps, hundredths
-from suffice.words import format_number
+from suffice._text import format_number
 
 
 def rows_of(written, n_rows):

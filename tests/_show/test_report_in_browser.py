@@ -12,8 +12,8 @@ from reported import HOSTILE
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExplainer
-from suffice.explanation import NOT_COMPLETE
-from suffice.words import format_number
+from suffice._text import format_number
+from suffice.explaining.sentences import NOT_COMPLETE
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
             card_page.set_content(explanation._repr_html_())
             card = card_page.eval_on_selector(".card", read)
             # The page says once, under "How to read it", what "at least" means.
-            notes = [note.removesuffix(explanation.bound_note).strip() for note in card["notes"]]
+            notes = [note.removesuffix(explanation.sentences.bound_note).strip() for note in card["notes"]]
             card["notes"] = [note for note in notes if note]
             drawn = page.eval_on_selector(f"#row-{i}", read)
             if kind == "numbers":  # the page also draws the outcome on the range of the training outcomes

@@ -13,7 +13,7 @@ from suffice._show.cards import level_fact
 from suffice._show.picture import picture_explanation, picture_rule
 from suffice._show.report import make_report
 from suffice._show.report_data import report_data
-from suffice.words import format_with_bound
+from suffice._text import format_with_bound
 
 
 def text_of(markup):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice import SufficientExplainer
-from suffice._show.summary import Summary, summarize
+from suffice._show.picture import Summary, summarize
 
 
 def test_a_summary_warns_of_rows_that_disagree_and_of_searches_that_ended_early():

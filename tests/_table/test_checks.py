@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from suffice._table.checks import as_finite, check_finite, check_number, read_outcomes
+from suffice._table.input import as_finite, check_finite, check_number, read_outcomes
 from suffice.errors import InputTypeError, InputValueError
 
 NAN, INF = np.nan, np.inf

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from suffice._table.encoding import MAX_WHOLE, MIN_CATEGORY_ROWS, Column, Encoding, order_by_outcome
 from suffice._table.table import WEEKDAYS, read_columns
 from suffice.errors import InputValueError, RareCategoriesWarning
-from suffice.rules import Condition, Rule
+from suffice.explaining.rule import Condition, Rule
 
 NAN, INF = np.nan, np.inf
 ENOUGH = MIN_CATEGORY_ROWS

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from suffice import IdentifierWarning
-from suffice._table.identifiers import is_identifier, warn_of_identifiers
+from suffice._table.encoding import is_identifier, warn_of_identifiers
+from suffice.errors import IdentifierWarning
 
 RNG = np.random.default_rng(0)
 

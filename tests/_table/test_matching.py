@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from suffice._table.matching import match_columns
+from suffice._table.input import match_columns
 
 
 def test_columns_of_a_list_of_names_are_ignored():

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from suffice._table.moved_rows import move_rows
+from suffice._table.rows import move_rows
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": pd.Categorical(["x", "y", "x"]), "c": [0.5, 1.5, 2.5]})
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from suffice._table.encoding import Encoding
-from suffice._table.plain_values import plain_columns, table_of_values
+from suffice._table.rows import plain_columns, table_of_values
 from suffice._table.table import read_columns
 
 N = 60

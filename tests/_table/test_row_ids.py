@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from suffice._table.row_ids import id_text, read_ids
+from suffice._table.rows import id_text, read_ids
 from suffice._table.table import Table
 
 COLUMNS = {"customer": ["a-1", "b-2", "c-3"], "age": [30.0, 40.0, 50.0]}

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from suffice import SufficientExplainer
-from suffice._table.single_row import read_single_row
+from suffice._table.rows import read_single_row
 from suffice.errors import TextColumnWarning
 
 N = 120

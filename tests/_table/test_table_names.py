@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from suffice._table.matching import match_columns
+from suffice._table.input import match_columns
 from suffice._table.table import (
     numbered_names,
     read_columns,

@@ -7,8 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from suffice import FidelityWarning, SufficientExplainer, TextColumnWarning
-from suffice._table.text_columns import inspect_text, is_number, to_number, warn_of_text
+from suffice import SufficientExplainer
+from suffice._table.table import inspect_text, is_number, to_number, warn_of_text
+from suffice.errors import FidelityWarning, TextColumnWarning
 
 RNG = np.random.default_rng(0)
 N = 200

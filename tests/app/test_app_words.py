@@ -1,7 +1,7 @@
 import pytest
 
 from suffice.app.words import in_words
-from suffice.sentences import WIDER_INTERVAL
+from suffice.explaining.sentences import WIDER_INTERVAL
 
 
 @pytest.mark.parametrize(

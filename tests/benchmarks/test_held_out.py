@@ -4,8 +4,8 @@ import pytest
 from benchmarks.held_out import Checked, check_rules, fit_explainer, precision_on, shares_of_claims
 from benchmarks.real_tables import Part, RealTable, load_table
 
-from suffice.conditions import Condition
-from suffice.rules import Rule
+from suffice._table.condition import Condition
+from suffice.explaining.rule import Rule
 
 
 def rule_of(outcome, interval=None):

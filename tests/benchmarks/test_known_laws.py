@@ -5,7 +5,7 @@ import pytest
 from benchmarks import known_laws
 from benchmarks.laws import LAWS, Null
 
-from suffice.explanation import SufficientSet
+from suffice.explaining.explanation import SufficientSet
 
 LAW = Null(0.8)
 

@@ -11,7 +11,7 @@ from experiments.counterfactual_tables import Columns, Problem, fit_model
 from experiments.counterfactuals import EXPERIMENTS, MOVES, Move
 from experiments.runs import Plan
 
-from suffice.conditions import Condition
+from suffice._table.condition import Condition
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,11 @@ import numpy as np
 import polars as pl
 from forged_files import forge
 
-from suffice._io.apart import run_apart
 from suffice._io.explainer_file import training_rows
 from suffice._io.files import read_table
-from suffice._io.limits import TABLE_VARIABLE, format_bytes
+from suffice._io.processes import run_apart
 from suffice._io.saved import from_bytes
+from suffice._io.sources import TABLE_VARIABLE, format_bytes
 
 LIMIT = 256 * 2**20
 

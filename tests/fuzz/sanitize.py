@@ -115,7 +115,7 @@ def main() -> None:
         raise SystemExit(f"{options.kind}: {driven.stdout[-1000:]}{driven.stderr}")
     sys.stdout.write(f"{len(driven.stdout.splitlines())} cases of searches from eight threads\n")
     package = build(options.kind)
-    tests = ["tests/_core", "tests/_engine"] if options.whole else ["tests/_core/test_core.py"]
+    tests = ["tests/_core", "tests/_forest", "tests/explaining"] if options.whole else ["tests/_core/test_core.py"]
     run(
         options.kind,
         package,

@@ -6,29 +6,17 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from suffice._cli.printing import listed, note
-from suffice._io.outcome_column import is_known
+from suffice._io.explainer_file import is_known
 from suffice._io.sources import STDIO
+from suffice._text import counted
 from suffice.errors import did_you_mean
-from suffice.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 def check_column(columns: Collection[str], name: str, source: str, option: str) -> None:
-    """Refuse a column that the table does not have.
-
-    Parameters
-    ----------
-    columns : collection of str
-        The columns of the table.
-    name : str
-        The column.
-    source : str
-        The file that the table comes from.
-    option : str
-        The option that names the column.
-    """
+    """Refuse a column that the table does not have."""
     if name not in columns:
         hint = did_you_mean(name, columns) or f" Its columns are {listed(list(columns))}."
         where = "standard input" if source == STDIO else source
@@ -36,37 +24,14 @@ def check_column(columns: Collection[str], name: str, source: str, option: str) 
 
 
 def with_outcome(frame: pl.DataFrame, target: str) -> pl.DataFrame:
-    """Leave out the rows without an outcome.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    target : str
-        The column with the outcomes.
-
-    Returns
-    -------
-    polars.DataFrame
-        The other rows.
-    """
+    """Leave out the rows without an outcome."""
     known = frame.filter(is_known(frame[target]))
     report_missing(target, frame.height - known.height, frame.height)
     return known
 
 
 def report_missing(target: str, n_missing: int, n_rows: int) -> None:
-    """Print how many rows have no outcome; it is an error if no row has one.
-
-    Parameters
-    ----------
-    target : str
-        The column with the outcomes.
-    n_missing : int
-        The number of rows without an outcome.
-    n_rows : int
-        The number of all rows.
-    """
+    """Print how many rows have no outcome; it is an error if no row has one."""
     if n_missing == n_rows:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
     if n_missing:

@@ -17,29 +17,12 @@ BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command and exit.
-
-    Parameters
-    ----------
-    args : sequence of str, default=None
-        The words after ``suffice``; None takes those of the process.
-    """
+    """Run the command and exit."""
     sys.exit(run(sys.argv[1:] if args is None else args))
 
 
 def run(args: Sequence[str]) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    args : sequence of str
-        The words after ``suffice``.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the command."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -116,7 +99,7 @@ def _refuse(text: str) -> int:
 
 
 def _complain(kind: str, text: str) -> None:
-    from suffice.words import printable
+    from suffice._text import printable
 
     sys.stderr.write(f"{kind}: {printable(text)}\n")
     sys.stderr.flush()

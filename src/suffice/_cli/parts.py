@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 from suffice._io.output import table_bytes
 from suffice._io.writing import UNFINISHED, replacing, short_name
-from suffice.words import join
+from suffice._text import join
 
 FINGERPRINT, LOCK, JOINED = "fingerprint.json", "lock", "joined"
 _OLD_FINGERPRINT = "plan.json"  # its name in earlier versions
@@ -47,37 +47,14 @@ _NAMES = {
 
 
 def folder_of(output: str) -> Path:
-    """Return the folder in which the finished parts of a file are kept.
-
-    Parameters
-    ----------
-    output : str
-        The path of the file.
-
-    Returns
-    -------
-    Path
-        A folder beside the file, or beside the file that a link leads to.
-    """
+    """Return the folder in which the finished parts of a file are kept."""
     path = Path(os.path.realpath(output))
     return path.with_name(f".{short_name(path.name)}.parts")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The finished parts of a file, in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    kind : {"parquet", "arrow", "csv", "jsonl"}
-        The format of the joined file. The parts of an Arrow file are Parquet files themselves.
-    n : int
-        The number of parts when all are done.
-    escape_formulas : bool, default=True
-        Whether a CSV file holds no text that a spreadsheet would take for a formula.
-    """
+    """The finished parts of a file, in a folder."""
 
     folder: Path
     kind: str
@@ -85,13 +62,7 @@ class Parts:
     escape_formulas: bool = True
 
     def begin(self, fingerprint: Mapping[str, Any]) -> None:
-        """Keep the parts with the same fingerprint, and refuse parts with another one.
-
-        Parameters
-        ----------
-        fingerprint : mapping of str to object
-            What the parts of this run depend on.
-        """
+        """Keep the parts with the same fingerprint, and refuse parts with another one."""
         try:
             earlier = json.loads((self.folder / FINGERPRINT).read_bytes())
         except (FileNotFoundError, ValueError):  # stopped before it was written, or nobody knows what the parts are
@@ -107,24 +78,12 @@ class Parts:
         self._replace(FINGERPRINT, json.dumps(fingerprint).encode())
 
     def find(self) -> dict[int, Path]:
-        """Find the finished parts by their names.
-
-        Returns
-        -------
-        dict of int to Path
-            The number and the file of each part.
-        """
+        """Find the finished parts by their names."""
         matches = ((_PART.fullmatch(path.name), path) for path in self.folder.iterdir())
         return {int(match[1]): path for match, path in matches if match and int(match[1]) < self.n}
 
     def check(self) -> dict[int, Path]:
-        """Find the finished parts, and remove damaged ones.
-
-        Returns
-        -------
-        dict of int to Path
-            The number and the file of each part whose content has the digest in its name.
-        """
+        """Find the finished parts, and remove damaged ones."""
         files = self.find()
         for part, path in list(files.items()):
             if not path.name.startswith(_name(part, path.read_bytes())):
@@ -133,15 +92,7 @@ class Parts:
         return files
 
     def write(self, part: int, pieces: list[Any]) -> None:
-        """Write a part, in one step.
-
-        Parameters
-        ----------
-        part : int
-            The number of the part, from 0.
-        pieces : list of polars.DataFrame or list of bytes
-            The content.
-        """
+        """Write a part, in one step."""
         suffix = "parquet" if self.kind == "arrow" else self.kind
         if self.kind == "jsonl":
             data = b"".join(pieces)
@@ -151,13 +102,7 @@ class Parts:
         self._replace(f"{_name(part, data)}.{suffix}", data)
 
     def join(self) -> Path:
-        """Join all parts, with one of them in memory at a time.
-
-        Returns
-        -------
-        Path
-            The joined file.
-        """
+        """Join all parts, with one of them in memory at a time."""
         files = self.check()
         if len(files) < self.n:
             raise ValueError(f"A part in {self.folder} was damaged: run the same command again.")
@@ -177,13 +122,7 @@ class Parts:
         return self.folder / JOINED
 
     def clear(self, unfinished_only: bool = False) -> None:
-        """Remove the files of earlier runs from the folder, but neither the lock nor files of others.
-
-        Parameters
-        ----------
-        unfinished_only : bool, default=False
-            Whether to remove only what a killed run left unfinished.
-        """
+        """Remove the files of earlier runs from the folder, but neither the lock nor files of others."""
         for path in self.folder.iterdir():
             is_finished = path.name in (FINGERPRINT, _OLD_FINGERPRINT, JOINED) or _PART.fullmatch(path.name)
             if _UNFINISHED.fullmatch(path.name) or (is_finished and not unfinished_only):
@@ -209,20 +148,7 @@ def _name(part: int, data: bytes) -> str:
 
 
 def differences(earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> list[str]:
-    """Name the reasons why earlier parts cannot be used.
-
-    Parameters
-    ----------
-    earlier : mapping of str to object
-        The fingerprint of the earlier parts.
-    fingerprint : mapping of str to object
-        The fingerprint of this run.
-
-    Returns
-    -------
-    list of str
-        Options and files.
-    """
+    """Name the reasons why earlier parts cannot be used."""
     differing = [name for name in fingerprint if earlier.get(name) != fingerprint[name]]
     # Finished parts have no unseen categories, which would have been an error.
     if (earlier.get("unseen"), fingerprint["unseen"]) == ("error", "missing"):
@@ -248,20 +174,8 @@ def _check_own(folder: Path) -> None:
 def locked(folder: Path, output: str) -> Iterator[Path]:
     """Make the folder for one run at a time, and remove it at the end if it is empty.
 
-    The operating system releases the lock of a killed run. Some file systems of clusters have no locks; there, two
-    runs are not kept apart, because a mere file as a lock would outlive a killed run.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    output : str
-        The path of the file to which its parts belong.
-
-    Yields
-    ------
-    Path
-        The folder.
+    The operating system releases the lock of a killed run. Some file systems of clusters have no locks; there, two runs
+    are not kept apart, because a mere file as a lock would outlive a killed run.
     """
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)

@@ -18,7 +18,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from suffice.words import ARGUMENT_WORDS, ODDS_OPTION, printable
+from suffice._text import ARGUMENT_WORDS, ODDS_OPTION, printable
 
 N_LISTED = 10
 MAX_CANDIDATES = 40  # all are listed up to this number
@@ -65,86 +65,27 @@ _ADVICE_OPTIONS = (
 
 
 def in_options(text: str) -> str:
-    """Translate a message of the library into the words of the command.
-
-    Parameters
-    ----------
-    text : str
-        The message.
-
-    Returns
-    -------
-    str
-        The message with options instead of parameters.
-
-    Examples
-    --------
-    >>> in_options("`pi` must be in (0, 1], got 1.2.")
-    '--pi must be in (0, 1], got 1.2.'
-    """
+    """Translate a message of the library into the words of the command."""
     for pattern, option in _OPTIONS:
         text = re.sub(pattern, option, text)
     return text
 
 
 def name_options(text: str) -> str:
-    """Write the option that an explanation offers in the words of the command. The rest of the text stays as it is.
-
-    Parameters
-    ----------
-    text : str
-        The text of explanations.
-
-    Returns
-    -------
-    str
-        The text.
-    """
+    """Write the option that an explanation offers in the words of the command. The rest of the text stays as it is."""
     for pattern, option in _ADVICE_OPTIONS:
         text = re.sub(pattern, option, text, flags=re.MULTILINE)
     return text
 
 
 def listed(values: Sequence[Any]) -> str:
-    """List the first values, and say how many more there are.
-
-    Parameters
-    ----------
-    values : sequence
-        The values.
-
-    Returns
-    -------
-    str
-        The list.
-
-    Examples
-    --------
-    >>> listed(range(12))
-    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more'
-    """
+    """List the first values, and say how many more there are."""
     more = f" and {len(values) - N_LISTED} more" if len(values) > N_LISTED else ""
     return ", ".join(str(value) for value in values[:N_LISTED]) + more
 
 
 def format_size(n_bytes: float) -> str:
-    """Write the size of a file.
-
-    Parameters
-    ----------
-    n_bytes : float
-        The size.
-
-    Returns
-    -------
-    str
-        Three digits and a unit.
-
-    Examples
-    --------
-    >>> format_size(512), format_size(398_765), format_size(2.5e9)
-    ('512 bytes', '399 kB', '2.5 GB')
-    """
+    """Write the size of a file."""
     for unit in ("bytes", "kB", "MB"):
         if n_bytes < 999.5:
             return f"{n_bytes:.3g} {unit}"
@@ -153,18 +94,7 @@ def format_size(n_bytes: float) -> str:
 
 
 def format_fidelity(about: Mapping[str, Any]) -> str:
-    """Describe how well the forest predicts the outcomes.
-
-    Parameters
-    ----------
-    about : mapping of str to object
-        The description of an explainer.
-
-    Returns
-    -------
-    str
-        Part of a sentence.
-    """
+    """Describe how well the forest predicts the outcomes."""
     value, by_class = about["fidelity"], about["fidelity_by_class"]
     if value is None or math.isnan(value):
         return "unknown, because every tree has seen every row"
@@ -176,18 +106,7 @@ def format_fidelity(about: Mapping[str, Any]) -> str:
 
 
 def describe_fit(about: Mapping[str, Any]) -> dict[str, str]:
-    """Describe what was fitted.
-
-    Parameters
-    ----------
-    about : mapping of str to object
-        The description of an explainer.
-
-    Returns
-    -------
-    dict of str to str
-        Labels and texts.
-    """
+    """Describe what was fitted."""
     classes, variables, candidates = about["classes"], about["variables"], about["candidates"]
     outcomes = "numbers" if classes is None else f"{len(classes)} classes: {listed(classes)}"
     n_searched = about.get("n_searched", len(candidates))
@@ -203,28 +122,14 @@ def describe_fit(about: Mapping[str, Any]) -> dict[str, str]:
 
 
 def say(*lines: str) -> None:
-    """Print lines of the result.
-
-    Parameters
-    ----------
-    *lines : str
-        The lines.
-    """
+    """Print lines of the result."""
     console = _console()
     for line in lines:
         console.print(_text(line), soft_wrap=not console.is_terminal)
 
 
 def say_block(title: str, text: str) -> None:
-    """Print a title, and a text below it.
-
-    Parameters
-    ----------
-    title : str
-        The title.
-    text : str
-        The text, which is indented.
-    """
+    """Print a title, and a text below it."""
     console = _console()
     console.print()
     console.print(_text(title, "bold"), soft_wrap=not console.is_terminal)
@@ -236,13 +141,7 @@ def say_block(title: str, text: str) -> None:
 
 
 def say_lines(lines: Mapping[str, str]) -> None:
-    """Print labels with a text each.
-
-    Parameters
-    ----------
-    lines : mapping of str to str
-        The labels and texts.
-    """
+    """Print labels with a text each."""
     console = _console()
     if not console.is_terminal:
         say(*(f"{label}: {text}" for label, text in lines.items()))
@@ -256,15 +155,7 @@ def say_lines(lines: Mapping[str, str]) -> None:
 
 
 def say_numbered(heading: str, sentences: Sequence[str]) -> None:
-    """Print a heading and the numbered sentences below it.
-
-    Parameters
-    ----------
-    heading : str
-        The heading.
-    sentences : sequence of str
-        The sentences, which are numbered from 1.
-    """
+    """Print a heading and the numbered sentences below it."""
     console = _console()
     if not console.is_terminal:
         say(heading, *(f"{i}. {sentence}" for i, sentence in enumerate(sentences, start=1)))
@@ -278,30 +169,13 @@ def say_numbered(heading: str, sentences: Sequence[str]) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line that is not part of the result.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-    """
+    """Print a line that is not part of the result."""
     _console(stderr=True).print(_text(text, "dim"), soft_wrap=True)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal that work is going on.
-
-    Parameters
-    ----------
-    what : str
-        The work.
-
-    Yields
-    ------
-    None
-        Nothing.
-    """
+    """Show on a terminal that work is going on."""
     console = _console(stderr=True)
     if not console.is_terminal:
         yield

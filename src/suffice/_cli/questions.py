@@ -16,14 +16,13 @@ import polars as pl
 
 from suffice._cli.columns import check_column, report_missing
 from suffice._cli.printing import note
-from suffice._io.explainer_file import text_columns
+from suffice._io.explainer_file import is_known, outcomes_of, text_columns
 from suffice._io.files import TableFile, open_table
-from suffice._io.outcome_column import is_known, outcomes_of
 from suffice._io.result_table import ValueType, check_kept, result_frame, value_type_of
-from suffice._table.row_ids import id_text
+from suffice._table.rows import id_text
 from suffice.errors import InputError
 from suffice.explainer import SufficientExplainer
-from suffice.explanations import Explanations
+from suffice.explaining.explanations import Explanations
 
 N_MANY = 1000  # from this number of rows on, a terminal shows that the work has begun
 N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a time
@@ -31,21 +30,7 @@ N_LOOKED_AT = 2**20  # rows of the column of outcomes that are in memory at a ti
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRows:
-    """Explanations of rows of a file.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-    positions : list of int
-        The positions of the rows in the file; the first is 0.
-    kept : polars.DataFrame
-        Columns of the file that go into the result.
-    n_more : int
-        The number of rows of the file that are not explained because of a limit.
-    outcome_type : {"bool", "int", "float", "str", "bytes"}
-        The type of the column of outcomes.
-    """
+    """Explanations of rows of a file."""
 
     explanations: Explanations
     positions: list[int]
@@ -54,13 +39,7 @@ class ExplainedRows:
     outcome_type: ValueType
 
     def dicts(self) -> Iterator[dict[str, Any]]:
-        """Yield everything that is known about each row.
-
-        Yields
-        ------
-        dict
-            Ready for JSON: the row, the columns kept as "id", and the explanation.
-        """
+        """Yield everything that is known about each row."""
         kept = self.kept.to_dicts() if self.kept.width else [{}] * len(self.positions)
         for position, values, explanation in zip(self.positions, kept, self.explanations, strict=True):
             ids = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in values.items()}
@@ -68,13 +47,7 @@ class ExplainedRows:
             yield {**named, **{name: value for name, value in explanation.to_dict().items() if name not in named}}
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the best set and the rule of each row.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line for each row, with the column `row`, the columns kept, and `RESULT_COLUMNS`.
-        """
+        """Return the best set and the rule of each row."""
         check_kept(self.kept.columns, "--id", with_row=True)
         frame: pl.DataFrame = result_frame(
             self.explanations,
@@ -88,21 +61,7 @@ class ExplainedRows:
 
 @dataclass(frozen=True, eq=False)
 class PartOfRows:
-    """Rows of a file as the explainer gets them.
-
-    Parameters
-    ----------
-    X : polars.DataFrame
-        The rows.
-    y : polars.Series or None
-        Their outcomes; None for predictions.
-    positions : list of int
-        Their positions in the file.
-    kept : polars.DataFrame
-        Columns of the file that go into the result.
-    ids : list of str or None
-        What the rows are called.
-    """
+    """Rows of a file as the explainer gets them."""
 
     X: pl.DataFrame
     y: pl.Series | None
@@ -112,13 +71,7 @@ class PartOfRows:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Let errors about a row name its position in the file.
-
-        Yields
-        ------
-        None
-            While the rows are read.
-        """
+        """Let errors about a row name its position in the file."""
         try:
             yield
         except InputError as error:
@@ -127,29 +80,7 @@ class PartOfRows:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Rows of a table file, and how they are to be explained.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-    table : TableFile
-        The file.
-    target : str or None
-        The column with the outcomes; None explains predictions.
-    kept : tuple of str
-        Columns that go into the result.
-    not_explained : frozenset of str
-        Columns that are kept or hold outcomes, and were no columns at fit: the explainer does not get them.
-    end : int
-        The position after the last row to explain.
-    n_rows : int
-        The number of rows to explain: those before `end` that have an outcome.
-    n_more : int
-        The number of rows after `end` that have an outcome.
-    options : dict of str to object
-        Passed to `SufficientExplainer.explain`.
-    """
+    """Rows of a table file, and how they are to be explained."""
 
     explainer: SufficientExplainer
     table: TableFile
@@ -176,40 +107,14 @@ class Question:
         return "bool" if file_type == pl.Boolean else "str"
 
     def read(self, first: int, end: int) -> pl.DataFrame:
-        """Read rows of the file.
-
-        Parameters
-        ----------
-        first, end : int
-            The position of the first row, and the position after the last one.
-
-        Returns
-        -------
-        polars.DataFrame
-            The columns that the explainer and the result need.
-        """
+        """Read rows of the file."""
         encoding = self.explainer.fitted_.encoding
         is_selective = encoding.has_names and self.explainer.extra_columns == "ignore"
         needed = {*encoding.names, *self.not_explained} if is_selective else None
         return self.table.rows(first, end - first, needed)
 
     def explain(self, frame: pl.DataFrame, first: int = 0, *, progress: bool | None = None) -> ExplainedRows:
-        """Explain those rows of a part of the file that have an outcome.
-
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The rows.
-        first : int, default=0
-            The position of the first of them in the file.
-        progress : bool, default=None
-            Whether the library shows its own progress bar.
-
-        Returns
-        -------
-        ExplainedRows
-            The explanations.
-        """
+        """Explain those rows of a part of the file that have an outcome."""
         part = self.part(frame, first)
         with part.located():
             explanations = self.explainer.explain(part.X, part.y, progress=progress, **self.options)
@@ -217,20 +122,7 @@ class Question:
         return ExplainedRows(named, part.positions, part.kept, self.n_more, self.outcome_type)
 
     def part(self, frame: pl.DataFrame, first: int = 0) -> PartOfRows:
-        """Take what the explainer gets of a part of the file.
-
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The rows.
-        first : int, default=0
-            The position of the first of them in the file.
-
-        Returns
-        -------
-        PartOfRows
-            Those rows that have an outcome.
-        """
+        """Take what the explainer gets of a part of the file."""
         positions = list(range(first, first + frame.height))
         y = None
         if self.target is not None:
@@ -242,13 +134,7 @@ class Question:
         return PartOfRows(frame.drop(sorted(self.not_explained)), y, positions, kept, ids)
 
     def empty(self) -> pl.DataFrame:
-        """Return the columns that the explainer gets, without any row.
-
-        Returns
-        -------
-        polars.DataFrame
-            The empty table.
-        """
+        """Return the columns that the explainer gets, without any row."""
         return pl.DataFrame(
             schema={name: dtype for name, dtype in self.table.schema.items() if name not in self.not_explained}
         )
@@ -269,32 +155,7 @@ def open_question(
     kept: Sequence[str] = (),
     **options: Any,
 ) -> Question:
-    """Open a table file whose rows are to be explained.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-    rows : str
-        The path, or "-" for standard input.
-    input_format : str, default=None
-        The format of the file; None recognises it.
-    limit : int, default=None
-        The largest number of rows to explain.
-    target : str, default=None
-        The column with the outcomes; None explains predictions. Rows without an outcome are left out.
-    prefer_observed : bool, default=False
-        Whether to explain the column that has the name of the target at fit, if there is one.
-    kept : sequence of str, default=()
-        Columns that go into the result.
-    **options : dict
-        Passed to `SufficientExplainer.explain`.
-
-    Returns
-    -------
-    Question
-        The rows, and how they are to be explained.
-    """
+    """Open a table file whose rows are to be explained."""
     name = explainer.target_name_
     columns = set(explainer.fitted_.encoding.names)
     is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
@@ -334,18 +195,7 @@ def _find_end(table: TableFile, target: str | None, limit: int | None) -> tuple[
 
 
 def explain_whole(question: Question) -> ExplainedRows:
-    """Explain all rows at once.
-
-    Parameters
-    ----------
-    question : Question
-        The rows, and how they are to be explained.
-
-    Returns
-    -------
-    ExplainedRows
-        The explanations. Rows without an outcome are left out.
-    """
+    """Explain all rows at once."""
     if question.n_rows >= N_MANY and sys.stderr.isatty():  # the library's bar only comes after the intervals
         note(f"Explaining {question.n_rows} rows ...")
     return question.explain(question.read(0, question.end))

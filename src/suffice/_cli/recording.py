@@ -16,22 +16,12 @@ from suffice._io.code_book_file import codes_beside, write_code_book
 from suffice._io.output import write_bytes
 from suffice._io.records import RecordContext, lines_of
 from suffice._io.sources import STDIO
-from suffice.reasons import Reasons
+from suffice.reasons.values import Reasons
 
 
 @dataclass(frozen=True, eq=False)
 class ReasonQuestion:
-    """Rows of a table file whose decisions need reasons.
-
-    Parameters
-    ----------
-    question : Question
-        The rows. Its options name the code book, the adverse outcomes and the like, for the fingerprint of parts.
-    options : dict of str to object
-        Passed to `SufficientExplainer.reasons`.
-    context : RecordContext
-        What the records have in common.
-    """
+    """Rows of a table file whose decisions need reasons."""
 
     question: Question
     options: dict[str, Any]
@@ -43,22 +33,7 @@ class ReasonQuestion:
         self.question.explainer.reasons(self.question.empty(), progress=False, **options)
 
     def reasons(self, frame: pl.DataFrame, first: int = 0, *, progress: bool | None = None) -> Reasons:
-        """Find the reasons of those rows of a part of the file that have an outcome.
-
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The rows.
-        first : int, default=0
-            The position of the first of them in the file.
-        progress : bool, default=None
-            Whether the library shows its own progress bar.
-
-        Returns
-        -------
-        Reasons
-            The reasons, with the positions of the rows in the file.
-        """
+        """Find the reasons of those rows of a part of the file that have an outcome."""
         part = self.question.part(frame, first)
         with part.located():
             reasons = self.question.explainer.reasons(part.X, part.y, ids=part.ids, progress=progress, **self.options)
@@ -66,19 +41,7 @@ class ReasonQuestion:
         return Reasons(answers, reasons.settings, reasons.codes, reasons.fitted, reasons.library)
 
     def write(self, output: str, *, explainer_path: str, batch: int, restart: bool) -> None:
-        """Write the records of all rows, part by part, and the code book beside them.
-
-        Parameters
-        ----------
-        output : str
-            The path of the file, or "-" for standard output.
-        explainer_path : str
-            The path of the saved explainer.
-        batch : int
-            The rows of a part.
-        restart : bool
-            Whether to discard the parts of an earlier run.
-        """
+        """Write the records of all rows, part by part, and the code book beside them."""
         question, explainer = self.question, self.question.explainer
 
         def answer(frame: pl.DataFrame, first: int) -> tuple[bytes, int]:
@@ -102,18 +65,7 @@ class ReasonQuestion:
 
 
 def import_model(name: str | None) -> Any:
-    """Import a model from the user's own code.
-
-    Parameters
-    ----------
-    name : str or None
-        Where it is: a module and a name in it, as "scoring:model".
-
-    Returns
-    -------
-    object
-        The model: anything with `predict`, or a function of the table. None if no name is given.
-    """
+    """Import a model from the user's own code."""
     if name is None:
         return None
     module, colon, attribute = name.partition(":")

@@ -20,11 +20,11 @@ from suffice import __version__
 from suffice._cli.parts import Parts, folder_of, locked
 from suffice._cli.printing import note, working
 from suffice._cli.questions import ExplainedRows, Question
-from suffice._engine.progress import progress_bar
+from suffice._forest.progress import progress_bar
 from suffice._io.result_table import check_kept
 from suffice._io.sources import STDIO, file_digest
+from suffice._text import counted
 from suffice.errors import SearchSizeWarning
-from suffice.words import counted
 
 KINDS = ("parquet", "arrow", "csv", "jsonl")
 _SECONDS = 1.0  # between two moves of the bar
@@ -32,24 +32,7 @@ _FIRST_STEP = 100  # rows that are explained before their speed is known
 
 
 def is_in_parts(question: Question, output: str, kind: str, batch: int) -> bool:
-    """Check whether rows are explained part by part.
-
-    Parameters
-    ----------
-    question : Question
-        The rows, and how they are to be explained.
-    output : str
-        Where the explanations are written.
-    kind : str
-        The format of the output.
-    batch : int
-        The rows of a part.
-
-    Returns
-    -------
-    bool
-        True for a table or lines from a file into a file, if there is more than one part, or there are parts already.
-    """
+    """Check whether rows are explained part by part."""
     path = Path(output)
     if output == STDIO or kind not in KINDS or (path.exists() and not path.is_file()):
         return False
@@ -68,25 +51,7 @@ def explain_in_parts(
     restart: bool = False,
     escape_formulas: bool = True,
 ) -> None:
-    """Explain rows part by part, and write the explanations into one file.
-
-    Parameters
-    ----------
-    question : Question
-        The rows, and how they are to be explained.
-    output : str
-        The path of the file.
-    kind : {"parquet", "arrow", "csv", "jsonl"}
-        The format of the file.
-    explainer_path : str
-        The path of the saved explainer.
-    batch : int
-        The rows of a part.
-    restart : bool, default=False
-        Whether to discard the parts of an earlier run.
-    escape_formulas : bool, default=True
-        Whether a CSV file holds no text that a spreadsheet would take for a formula: see `table_bytes`.
-    """
+    """Explain rows part by part, and write the explanations into one file."""
     if kind != "jsonl":
         check_kept(question.kept, "--id", with_row=True)
     question.check()
@@ -120,27 +85,7 @@ def write_in_parts(
     restart: bool = False,
     escape_formulas: bool = True,
 ) -> None:
-    """Answer for rows part by part, and write the answers into one file.
-
-    Parameters
-    ----------
-    question : Question
-        The rows.
-    output : str
-        The path of the file.
-    kind : {"parquet", "arrow", "csv", "jsonl"}
-        The format of the file.
-    answer : callable
-        Makes the lines of some rows.
-    fingerprint : mapping of str to object
-        Everything that the lines depend on.
-    batch : int
-        The rows of a part.
-    restart : bool, default=False
-        Whether to discard the parts of an earlier run.
-    escape_formulas : bool, default=True
-        CSV: whether texts that a spreadsheet would run are escaped.
-    """
+    """Answer for rows part by part, and write the answers into one file."""
     with locked(folder_of(output), output) as folder:
         parts = Parts(folder, kind, -(-question.end // batch), escape_formulas)
         if restart:
@@ -162,24 +107,7 @@ def write_in_parts(
 
 
 def make_fingerprint(question: Question, kind: str, explainer_path: str, batch: int) -> dict[str, Any]:
-    """Collect everything that the content of the parts depends on.
-
-    Parameters
-    ----------
-    question : Question
-        The rows, and how they are to be explained.
-    kind : str
-        The format of the output.
-    explainer_path : str
-        The path of the saved explainer.
-    batch : int
-        The rows of a part.
-
-    Returns
-    -------
-    dict
-        Plain values, ready for JSON.
-    """
+    """Collect everything that the content of the parts depends on."""
     explainer, table = question.explainer, question.table
     return {
         "version": __version__,

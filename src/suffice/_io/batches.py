@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._engine.outcomes import rank_classes
-from suffice._engine.rule_search import ExplainOptions
+from suffice._forest.outcomes import rank_classes
 from suffice._io.result_table import (
     ValueType,
     arrow_types,
@@ -27,16 +26,17 @@ from suffice._io.result_table import (
     pandas_arrow_types,
     result_columns,
     result_types,
+    row_columns,
     value_type_of,
 )
 from suffice._io.saved import from_bytes, to_bytes
 from suffice._table.cache import LastUsed
-from suffice._table.checks import as_finite, read_outcomes
-from suffice._table.matching import match_columns
+from suffice._table.input import as_finite, match_columns, read_outcomes
 from suffice._table.table import Table
+from suffice._text import first_repeated, to_plain
 from suffice.errors import InputError, did_you_mean
 from suffice.explainer import SufficientExplainer
-from suffice.words import first_repeated, to_plain
+from suffice.explaining.search import ExplainOptions
 
 # Rows explained at a time. Their explanations, some kB each, are dropped before the next rows are explained.
 N_ROWS = 5000
@@ -57,19 +57,7 @@ _HELD_WORDS: dict[HeldType, str] = {
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """What is asked of every batch of a table.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        The columns that the explainer gets, in the order of its training table.
-    target : str or None
-        The column with the outcomes; None explains predictions.
-    keep : tuple of str
-        The columns that go into the result.
-    options : ExplainOptions
-        How the rows are explained.
-    """
+    """What is asked of every batch of a table."""
 
     columns: tuple[str, ...]
     target: str | None
@@ -85,26 +73,7 @@ class BatchRequest:
         keep: str | Sequence[str],
         options: ExplainOptions,
     ) -> BatchRequest:
-        """Check a request against the columns of a table, without reading any row.
-
-        Parameters
-        ----------
-        explainer : SufficientExplainer
-            The explainer.
-        held_types : sequence of (str, HeldType)
-            The columns of the table, and what they hold.
-        target : str or None
-            The column with the outcomes.
-        keep : str or sequence of str
-            The columns that go into the result.
-        options : ExplainOptions
-            How the rows are explained.
-
-        Returns
-        -------
-        BatchRequest
-            The request.
-        """
+        """Check a request against the columns of a table, without reading any row."""
         names = [name for name, _ in held_types]
         twice = first_repeated(names)
         if twice is not None:
@@ -131,24 +100,7 @@ class BatchRequest:
         return tuple(dict.fromkeys((*self.keep, *target, *self.columns)))
 
     def explain(self, explainer: SufficientExplainer, frame: Any, where: str, first: int = 0) -> Iterator[Any]:
-        """Explain the rows of a batch, `N_ROWS` at a time.
-
-        Parameters
-        ----------
-        explainer : SufficientExplainer
-            The explainer; threads may share it.
-        frame : pandas.DataFrame or pyarrow.Table
-            The rows, with the columns needed.
-        where : str
-            What an error calls the part of the table that the batch belongs to.
-        first : int, default=0
-            The position in that part at which the batch begins.
-
-        Yields
-        ------
-        pyarrow.RecordBatch
-            The columns `RESULT_COLUMNS` of the next rows.
-        """
+        """Explain the rows of a batch, `N_ROWS` at a time."""
         import narwhals.stable.v2 as nw
         import pyarrow as pa
 
@@ -248,35 +200,13 @@ def _check_held_types(explainer: SufficientExplainer, names: Sequence[str], held
 
 
 def batch_types(explainer: SufficientExplainer) -> dict[str, ValueType]:
-    """Return the types of the columns of the result, which are the same for every batch.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-
-    Returns
-    -------
-    dict of str to str
-        A type for each of `RESULT_COLUMNS` and, if rows were set aside at fit, of `CHECK_COLUMNS`.
-    """
+    """Return the types of the columns of the result, which are the same for every batch."""
     prediction: ValueType = "float" if explainer.task_ == "regression" else value_type_of(explainer.classes_)
     return result_types(prediction, is_checked=explainer.fitted_.set_aside is not None)
 
 
 def arrow_schema(explainer: SufficientExplainer) -> Any:
-    """Return the schema of the record batches that `BatchRequest.explain` yields.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-
-    Returns
-    -------
-    pyarrow.Schema
-        The columns `RESULT_COLUMNS` and their types.
-    """
+    """Return the schema of the record batches that `BatchRequest.explain` yields."""
     import pyarrow as pa
 
     types = arrow_types()
@@ -286,27 +216,7 @@ def arrow_schema(explainer: SufficientExplainer) -> Any:
 def explain_batch(
     explainer: SufficientExplainer, frame: Any, request: BatchRequest, where: str = "the table", first: int = 0
 ) -> Any:
-    """Explain the rows of a pandas frame.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer; threads may share it.
-    frame : pandas.DataFrame
-        The rows, with the columns needed.
-    request : BatchRequest
-        What is asked.
-    where : str, default="the table"
-        What an error calls the frame.
-    first : int, default=0
-        The position in that at which the frame begins.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns kept and `RESULT_COLUMNS`, with the index of the frame. The types are the same for every frame:
-        float64, and for the others types of their own for missing values.
-    """
+    """Explain the rows of a pandas frame."""
     import pyarrow as pa
 
     table = pa.Table.from_batches(request.explain(explainer, frame, where, first), schema=arrow_schema(explainer))
@@ -317,18 +227,7 @@ def explain_batch(
 
 
 def read_options(options: Mapping[str, Any]) -> ExplainOptions:
-    """Read the options of `SufficientExplainer.explain` that an engine passes on.
-
-    Parameters
-    ----------
-    options : mapping of str to object
-        Some of `sets`, `rules`, `check` and `volume`.
-
-    Returns
-    -------
-    ExplainOptions
-        The options, checked; the minimal sets by default.
-    """
+    """Read the options of `SufficientExplainer.explain` that an engine passes on."""
     for name in options:
         if name not in _OPTIONS:
             raise TypeError(
@@ -341,20 +240,7 @@ def read_options(options: Mapping[str, Any]) -> ExplainOptions:
 
 
 def read_explainer(explainer: SufficientExplainer | str | os.PathLike[str]) -> tuple[SufficientExplainer, bytes]:
-    """Return an explainer, and the bytes that its workers get.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer or path
-        A fitted explainer, or the file of a saved one.
-
-    Returns
-    -------
-    explainer : SufficientExplainer
-        The explainer.
-    content : bytes
-        The content of its file.
-    """
+    """Return an explainer, and the bytes that its workers get."""
     if isinstance(explainer, str | os.PathLike):
         content = Path(explainer).read_bytes()
         return from_bytes(content, os.fspath(explainer)), content
@@ -371,22 +257,70 @@ _loading = threading.Lock()
 
 
 def load_in_worker(digest: bytes, read: Callable[[], bytes], n_threads: int) -> SufficientExplainer:
-    """Load an explainer once in a process.
-
-    Parameters
-    ----------
-    digest : bytes
-        The checksum of the saved explainer.
-    read : callable
-        Returns the content of its file; called only if the process does not have the explainer yet.
-    n_threads : int
-        How many threads work on a call.
-
-    Returns
-    -------
-    SufficientExplainer
-        The explainer. The threads of the process share its forest.
-    """
+    """Load an explainer once in a process."""
     with _loading:  # so that two threads do not load the same file
         explainer: SufficientExplainer = _loaded.get(digest, lambda: from_bytes(read()))
     return explainer.with_settings(n_jobs=n_threads)
+
+
+BATCH_TYPES: dict[str, ValueType] = {
+    "outcome": "str",
+    "target": "str",
+    "is_reached": "bool",
+    "n_changes": "int",
+    "variables": "str",
+    "size": "int",
+    "what_changes": "str",
+    "box": "str",
+    "probability": "float",
+    "mean": "float",
+    "plausibility": "float",
+    "optimal": "bool",
+    "cdp": "float",
+    "support": "int",
+    "n_wanted": "int",
+    "cost": "float",
+    "nearest": "str",
+    "nearest_probability": "float",
+    "nearest_plausibility": "float",
+    "is_complete": "bool",
+}
+"""The columns of the result and their types. Outcomes are text: labels and numbers share one column."""
+_PANDAS: dict[ValueType, str] = {"str": "object", "bool": "boolean", "int": "Int64", "float": "float64"}
+
+
+@dataclass(frozen=True)
+class ChangeRequest:
+    """What is asked of every batch of a table."""
+
+    target: Any
+    keep: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, target: Any, keep: str | Sequence[str], options: Mapping[str, Any]) -> ChangeRequest:
+        """Read what a user asks for."""
+        return cls(target, (keep,) if isinstance(keep, str) else tuple(keep), options)
+
+
+def change_batch(explainer: SufficientExplainer, frame: Any, request: ChangeRequest, where: str = "the table") -> Any:
+    """Answer what would change the outcomes of the rows of a pandas frame."""
+    import pandas as pd
+
+    rows = frame[[name for name in frame.columns if name in explainer.fitted_.encoding.names]]
+    columns: dict[str, list[Any]] = {}
+    if len(rows):
+        try:
+            changes = explainer.what_if(rows, request.target, confirm=False, progress=False, **request.options)
+        except InputError as error:
+            if error.row is None:
+                raise
+            raise error.moved(error.row, f"Row {error.row} of {where}") from error
+        columns = row_columns(changes)
+    lines: dict[str, Any] = {name: frame[name] for name in request.keep}
+    for name, kind in BATCH_TYPES.items():
+        values = columns.get(name, [])
+        if kind == "str":
+            values = [None if value is None else str(value) for value in values]
+        lines[name] = pd.Series(values, index=frame.index, dtype=_PANDAS[kind])
+    return pd.DataFrame(lines, index=frame.index)

@@ -7,19 +7,107 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from suffice._io.condition_text import parse_conditions
-from suffice._io.decoding import decode
+from suffice._io.files import decode
 from suffice._io.sources import read_bytes, unpack
 from suffice._io.writing import replacing
-from suffice.code_book import CodeBook, CodeLine
-from suffice.conditions import Condition
+from suffice._table.condition import Condition
+from suffice._table.table import DATE_PARTS
 from suffice.errors import did_you_mean
+from suffice.reasons.code_book import CodeBook, CodeLine
+
+
+def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition, ...]:
+    """Read the conditions of a rule's sentence."""
+    if text.startswith("ALWAYS "):
+        return ()
+    if not text.startswith("IF "):
+        raise ValueError(f"A rule begins with 'IF ' or 'ALWAYS ', got {text!r}.")
+    parts = {f"{name}.{part}": (name, part) for name in column_names for part in DATE_PARTS}
+    names = {name: known for name, known in [*parts.items(), *((n, (n, None)) for n in column_names)] if name in text}
+    readings: list[tuple[Condition, ...]] = []
+    unread = len("IF ")
+    todo: list[tuple[int, tuple[Condition, ...]]] = [(unread, ())]
+    while todo and len(readings) < 2:
+        start, conditions = todo.pop()
+        unread = max(unread, start)
+        for name in names.keys() - {condition.name for condition in conditions}:
+            condition, end = _read_condition(text, start, name, *names[name])
+            if condition and text.startswith(" AND ", end):
+                todo.append((end + len(" AND "), (*conditions, condition)))
+            if condition and (end == len(text) or text.startswith(" THEN ", end)):
+                readings.append((*conditions, condition))
+    if not readings:
+        name = re.split(" !?[<>=]| is | in | not in ", text[unread:])[0]
+        near = did_you_mean(name, column_names)
+        if name in column_names:
+            near = f' The column {name!r} is known; write text in quotes, as in {name} = "a b".'
+        raise ValueError(f"Cannot read a condition on a known column from {text[unread:]!r}.{near}")
+    if len(readings) > 1:
+        raise ValueError(f"The names of the columns let {text!r} be read in two ways: rename columns.")
+    return readings[0]
+
+
+def _read_condition(text: str, start: int, name: str, column: str, part: str | None) -> tuple[Condition | None, int]:
+    """Read the condition on a column that stands at a place of the text, if one does; and where it ends."""
+    number = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
+    label = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\W\d_][^,{}\"]*?)"
+    several = rf"(?:{label}|{number[1:-1]})"
+    name = re.escape(name)
+    # A name may look like a number: "5 < 5" is a column "5" below 5, not a lower end without an upper one.
+    forms = (
+        f"{number} (<=?) {name} (<=?) {number}( or missing)?",
+        f"()(){name} ([<>]=?|=) {number}( or missing)?",
+        f"()(){name} (in|not in) {{({several}(?:, {several})*)}}( or missing)?",
+        f"()(){name} (!?=) ({label})( or missing)?",
+        f"()(){name}()() (is missing|is known)",
+    )
+    for form in forms:
+        match = re.compile(form + r"(?= AND | THEN |\Z)").match(text, start)
+        if match is None and form in forms[:4]:  # (x <= 3 or x is missing); older texts: x <= 3 or missing
+            in_brackets = form.replace("( or missing)?", f"( or {name} is missing)")
+            match = re.compile(rf"\({in_brackets}\)(?= AND | THEN |\Z)").match(text, start)
+        if match is None:
+            continue
+        low, above, sign, end, word = match.groups()
+        fields: dict[str, Any] = {"missing": bool(word) and word.endswith("missing"), "values": word != "is missing"}
+        if form in forms[2:4]:
+            fields.update(labels=_read_labels(end), excluded=sign in ("!=", "not in"))
+        else:
+            if low:
+                fields.update(low=float(low), low_closed=above == "<=")
+            if sign in ("=", ">", ">="):
+                fields.update(low=float(end), low_closed=sign != ">")
+            if sign in ("=", "<", "<="):
+                fields.update(high=float(end), high_closed=sign != "<")
+        try:
+            return Condition(column, part=part, **fields), match.end()
+        except ValueError:  # such as 7 < x <= 3
+            continue
+    return None, start
+
+
+def _read_labels(text: str) -> tuple[Any, ...]:
+    """Read labels as `format_label` writes them."""
+    labels: list[Any] = []
+    for quoted, bare in re.findall(r"(\"(?:[^\"\\]|\\.)*\")|([^, ][^,]*)", text):
+        if quoted:
+            labels.append(json.loads(quoted))
+        elif bare in ("True", "False"):
+            labels.append(bare == "True")
+        elif re.fullmatch(r"-?[0-9]+", bare):
+            labels.append(int(bare))
+        elif re.match(r"-?[0-9]", bare):
+            labels.append(float(bare))
+        else:
+            labels.append(bare)
+    return tuple(labels)
+
 
 FIELDS = ("variable", "condition", "direction", "code", "text")
 NEEDED = ("variable", "code", "text")
@@ -29,18 +117,7 @@ _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})")
 
 
 def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]) -> tuple[CodeLine, ...]:
-    """Read the lines of a code book.
-
-    Parameters
-    ----------
-    source : path, mapping or iterable
-        A CSV or JSON file, or the content of a JSON file as Python values.
-
-    Returns
-    -------
-    tuple of CodeLine
-        The lines, in their order.
-    """
+    """Read the lines of a code book."""
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
         content = unpack(read_bytes(name), name)
@@ -62,32 +139,12 @@ def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable
 
 
 def codes_beside(records: str | os.PathLike[str]) -> Path:
-    """Return where the code book of a file of records is kept.
-
-    Parameters
-    ----------
-    records : path
-        The file of records.
-
-    Returns
-    -------
-    Path
-        A file beside it: decisions.codes.json for decisions.jsonl.
-    """
+    """Return where the code book of a file of records is kept."""
     return Path(records).with_suffix(".codes.json")
 
 
 def write_code_book(book: CodeBook, path: str | os.PathLike[str]) -> None:
-    """Write a code book as JSON, such that reading it gives the same lines.
-
-    Parameters
-    ----------
-    book : CodeBook
-        The code book.
-    path : path
-        Where to. Nothing is written if a condition has no text that `CodeBook.read` reads: such conditions come from
-        Python only.
-    """
+    """Write a code book as JSON, such that reading it gives the same lines."""
     lines = [{**line.to_dict(), "condition": _condition_text(line)} for line in book.lines]
     try:
         is_same = CodeBook.read(lines).digest == book.digest
@@ -217,25 +274,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def read_condition(variable: str, text: str) -> Condition:
-    """Read the condition of a line.
-
-    Parameters
-    ----------
-    variable : str
-        The variable that it is about.
-    text : str
-        The condition without its name: ``< 20000``, ``20000..30000``, ``= rent``, ``in {rent, free}``, ``is missing``.
-
-    Returns
-    -------
-    Condition
-        The condition.
-
-    Examples
-    --------
-    >>> print(read_condition("income", ">= 5000"), read_condition("income", "5..7"), sep="; ")
-    income >= 5000; 5 <= income <= 7
-    """
+    """Read the condition of a line."""
     condition = _read(text.strip())
     return replace(condition, column=variable)
 

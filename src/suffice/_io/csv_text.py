@@ -12,12 +12,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
-from suffice._io.declared_sizes import COLUMN, TEXT
-from suffice._io.limits import TABLE_VARIABLE, check_memory
-from suffice._io.sources import TableFileWarning
-from suffice._table.text_columns import MISSING_TEXTS
+from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, TableFileWarning, check_memory
+from suffice._table.table import MISSING_TEXTS
+from suffice._text import counted, first_repeated
 from suffice.errors import warn
-from suffice.words import counted, first_repeated
 
 SEPARATORS = (",", ";", "\t", "|")
 _COMMA_NUMBER = r"^[+-]?(?:\d+(?:,\d+)?|,\d+)(?:[eE][+-]?\d+)?$"
@@ -30,24 +28,7 @@ _MOSTLY = 0.5  # a column of text with at least this share of numbers gets a war
 
 
 def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = TABLE_VARIABLE) -> pl.DataFrame:
-    """Read a table from CSV.
-
-    Parameters
-    ----------
-    text : str
-        The text of the file.
-    name : str
-        The name of the file in messages.
-    text_columns : collection of str
-        Columns that hold text even if they look like something else.
-    limit : str, default="SUFFICE_MAX_TABLE"
-        The environment variable that holds the memory which the table may take: see `memory_limit`.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table; it has no rows if the file has only a header.
-    """
+    """Read a table from CSV."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     separator = _find_separator(text)
     size = len(text) + TEXT * (text.count(separator) + text.count("\n"))

@@ -17,19 +17,7 @@ SERUM = ("total cholesterol", "LDL", "HDL", "cholesterol/HDL", "log triglyceride
 
 @dataclass(frozen=True, eq=False)
 class DemoData:
-    """Rows to fit on and rows to explain.
-
-    Parameters
-    ----------
-    title : str
-        The name of the data.
-    X_fit, X_new : polars.DataFrame
-        The rows to fit on, and the held-out rows.
-    y_fit, y_new : polars.Series
-        Their outcomes.
-    shown : tuple of int
-        The held-out rows worth showing first.
-    """
+    """Rows to fit on and rows to explain."""
 
     title: str
     X_fit: Any
@@ -40,13 +28,7 @@ class DemoData:
 
 
 def demo_data() -> Iterator[DemoData]:
-    """Split the two tables.
-
-    Yields
-    ------
-    DemoData
-        Kinds of tumours (classes), then the progression of diabetes (numbers).
-    """
+    """Split the two tables."""
     tumours = load_breast_cancer()
     kinds = tumours.target_names[tumours.target]
     yield _split("Breast cancer", tumours.data, tumours.feature_names, "diagnosis", kinds, (17, 16))

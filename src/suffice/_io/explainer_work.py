@@ -9,9 +9,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from suffice.explainer import SufficientExplainer
-from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.rule_mining import mine_rules
-from suffice.set_stability import SetStability
+from suffice.explaining.stability import SetStability
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rule_lists.mining import mine_rules
 
 MIN_SUPPORT = 10  # of the rules for numbers
 
@@ -19,26 +19,7 @@ MIN_SUPPORT = 10  # of the rules for numbers
 def collect_rules(
     explainer: SufficientExplainer, table: Any, outcomes: NDArray[Any], n_rows: int, *, step: Callable[[int], None]
 ) -> Any:
-    """Collect the rules of training rows at several levels.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The fitted explainer.
-    table : array or frame
-        The training rows.
-    outcomes : ndarray
-        Their outcomes.
-    n_rows : int
-        How many rows are explained, drawn at random.
-    step : callable
-        Is called with the number of rows that are done.
-
-    Returns
-    -------
-    GlobalRulesClassifier or GlobalRulesRegressor
-        The rules, measured on all training rows.
-    """
+    """Collect the rules of training rows at several levels."""
     rules = mine_rules(explainer, table, outcomes, n_rows=n_rows, report=lambda share: step(round(share * n_rows)))
     if explainer.task_ == "regression":
         return GlobalRulesRegressor.from_explanations(
@@ -50,24 +31,5 @@ def collect_rules(
 def measure_stability(
     explainer: SufficientExplainer, row: Any, outcome: Any, n_forests: int, *, step: Callable[[int], None]
 ) -> SetStability:
-    """Measure whether the best set of a row returns when the forest is grown again.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The fitted explainer.
-    row : array or frame of shape (1, n_columns)
-        The row.
-    outcome : object
-        Its outcome.
-    n_forests : int
-        How many forests are grown with other seeds, and how many on halves of the training rows.
-    step : callable
-        Is called with the number of forests that are grown.
-
-    Returns
-    -------
-    SetStability
-        The stability of one row.
-    """
+    """Measure whether the best set of a row returns when the forest is grown again."""
     return explainer.stability(row, [outcome], n_seeds=n_forests, n_resamples=n_forests, random_state=0, progress=step)

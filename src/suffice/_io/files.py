@@ -9,11 +9,10 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
-import mmap
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +21,88 @@ from typing import Any
 import polars as pl
 
 from suffice._io.csv_text import read_csv
-from suffice._io.declared_sizes import TEXT, DeclaredSize, arrow_size, parquet_size
-from suffice._io.decoding import decode
 from suffice._io.json_text import read_json
-from suffice._io.limits import TABLE_VARIABLE, check_memory
-from suffice._io.sources import STDIO, cannot_read, read_bytes, unpack
+from suffice._io.sources import (
+    NUMBER,
+    STDIO,
+    TABLE_VARIABLE,
+    TEXT,
+    TableFileWarning,
+    cannot_read,
+    check_memory,
+    read_bytes,
+    unpack,
+)
+from suffice.errors import warn
+
+# UTF-32 comes before UTF-16: its mark begins with the mark of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+
+def decode(data: bytes, name: str) -> str:
+    """Decode the text of a file, whatever its encoding."""
+    text = _decode_marked(data, name)
+    if text is None:
+        text = _decode_unmarked(data, name)
+    text = text.removesuffix("\x1a")  # DOS ended files with it
+    control = _CONTROL.search(text)
+    if control is not None:
+        raise ValueError(
+            f"{name}, line {_line_at(text, control.start())}: a table cannot contain the control character "
+            f"{control.group()!r}."
+        )
+    return text
+
+
+def _decode_marked(data: bytes, name: str) -> str | None:
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            try:
+                return data[len(mark) :].decode(encoding)
+            except UnicodeDecodeError:
+                raise ValueError(
+                    f"{name} begins with the mark of {encoding.upper()}, but the rest is not {encoding.upper()}."
+                ) from None
+    return None
+
+
+def _decode_unmarked(data: bytes, name: str) -> str:
+    if b"\0" in data:
+        even, odd = data[0::2], data[1::2]
+        for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+            # The high bytes of most letters are 0, the low bytes never are.
+            if zeros.count(0) > 0.4 * len(zeros) and not others.count(0) and len(data) % 2 == 0:
+                return data.decode(encoding, errors="replace")
+        raise ValueError(f"{name} contains NUL bytes, so it is not a text file.")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        lossy = data.decode("utf-8", errors="replace")
+        n_bad = lossy.count("\ufffd")
+        n_good = sum(not character.isascii() for character in lossy) - n_bad
+        if n_good > n_bad:
+            raise ValueError(f"{name}, line {line}: a byte is not valid UTF-8, although the rest is.") from None
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{name}, line {line}: the text is neither UTF-8 nor Windows-1252. Save the file as UTF-8."
+        ) from None
+    warn(f"{name} is not UTF-8; it is read as Windows-1252.", TableFileWarning)
+    return text
+
+
+def _line_at(text: str, position: int) -> int:
+    return len(re.findall(r"\r\n|\r|\n", text[:position])) + 1
+
 
 FORMATS = {
     ".csv": "csv",
@@ -80,22 +156,6 @@ def read_table(
     A Parquet or Arrow file is recognised by its content; for text the suffix decides between JSON, JSON lines and CSV.
     A CSV file may be separated by commas, semicolons, tabs or bars, and encoded in UTF-8, UTF-16, UTF-32 or
     Windows-1252. Any text may be compressed by gzip, bzip2 or xz.
-
-    Parameters
-    ----------
-    source : str
-        The path, or "-" for standard input.
-    format : {"csv", "parquet", "arrow", "jsonl", "json"}, default=None
-        The format of the file; None recognises it.
-    text_columns : collection of str, default=()
-        Columns of a CSV file that hold text even if they look like something else.
-    limit : str, default="SUFFICE_MAX_TABLE"
-        The environment variable that holds the memory which the table may take: see `memory_limit`.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table, with at least one row.
     """
     name = "Standard input" if source == STDIO else source
     data = read_bytes(source, limit)
@@ -104,14 +164,13 @@ def read_table(
         raise ValueError(f"{name} is empty.")
     kind = format or _recognise(data, source, name)
     with _reading(name, kind):
-        if kind in _SIZES:
-            check_memory(_SIZES[kind](data).total, name, limit)
-        if kind == "parquet":
-            frame = pl.read_parquet(io.BytesIO(data))
-        elif kind == "arrow":
-            is_stream = data.startswith(_STREAM)
-            read_arrow = pl.read_ipc_stream if is_stream else pl.read_ipc
-            frame = read_arrow(io.BytesIO(data))
+        if kind == "arrow" and data.startswith(_STREAM):
+            frame = pl.read_ipc_stream(io.BytesIO(data))
+        elif kind in ("parquet", "arrow"):
+            scan = pl.scan_parquet if kind == "parquet" else pl.scan_ipc
+            lazy = scan(io.BytesIO(data))
+            _check_declared(lazy, name, limit)
+            frame = lazy.collect()
         elif kind in ("jsonl", "json"):
             frame = read_json(decode(data, name), name, kind, limit)
         else:
@@ -122,24 +181,7 @@ def read_table(
 
 
 def read_with_notes(source: str, text_columns: Collection[str], limit: str) -> tuple[pl.DataFrame, list[str]]:
-    """Read a table file, and collect what the reader had to guess.
-
-    Parameters
-    ----------
-    source : str
-        The path.
-    text_columns : collection of str
-        Columns of a CSV file that hold text even if they look like something else.
-    limit : str
-        The environment variable that holds the memory which the table may take: see `memory_limit`.
-
-    Returns
-    -------
-    frame : polars.DataFrame
-        The table.
-    notes : list of str
-        The guesses.
-    """
+    """Read a table file, and collect what the reader had to guess."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         frame = read_table(source, text_columns=text_columns, limit=limit)
@@ -147,7 +189,11 @@ def read_with_notes(source: str, text_columns: Collection[str], limit: str) -> t
     return frame, list(dict.fromkeys(notes))
 
 
-_SIZES: dict[str, Callable[[Any], DeclaredSize]] = {"parquet": parquet_size, "arrow": arrow_size}
+def _check_declared(frame: pl.LazyFrame, name: str, limit: str) -> int:
+    """Refuse a file whose header declares more values than memory is allowed for; return its number of rows."""
+    n_rows = int(frame.select(pl.len()).collect().item())
+    check_memory(NUMBER * n_rows * len(frame.collect_schema()), name, limit)
+    return n_rows
 
 
 def _spread_size(frame: pl.DataFrame) -> int:
@@ -186,24 +232,7 @@ def _check_extent(n_columns: int, n_rows: int, name: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table file from which any rows can be read; a Parquet or Arrow file is not held in memory.
-
-    Parameters
-    ----------
-    source : str
-        The path, or "-" for standard input.
-    schema : dict of str to polars.DataType
-        The columns.
-    n_rows : int
-        The number of rows, at least 1.
-    identity : dict of str to object or None
-        The size of the file, the time of its last change and a digest of its end, by which a change of its content is
-        noticed. None if it is not a regular file.
-    frame : polars.LazyFrame
-        The rows.
-    kind : str
-        The format of the file.
-    """
+    """A table file from which any rows can be read; a Parquet or Arrow file is not held in memory."""
 
     source: str
     schema: dict[str, Any]
@@ -213,22 +242,7 @@ class TableFile:
     kind: str
 
     def rows(self, first: int, n: int, columns: Collection[str] | None = None) -> pl.DataFrame:
-        """Read some rows.
-
-        Parameters
-        ----------
-        first : int
-            The number of the first row, counted from 0.
-        n : int
-            How many rows to read.
-        columns : collection of str, default=None
-            The columns to read, which come in the order of the file; None reads all.
-
-        Returns
-        -------
-        polars.DataFrame
-            The rows.
-        """
+        """Read some rows."""
         frame = self.frame.slice(first, n)
         if columns is not None:
             frame = frame.select([name for name in self.schema if name in columns])
@@ -244,22 +258,7 @@ class TableFile:
 
 
 def open_table(source: str, *, format: str | None = None, text_columns: Collection[str] = ()) -> TableFile:  # noqa: A002
-    """Open a table file for reading it by parts.
-
-    Parameters
-    ----------
-    source : str
-        The path, or "-" for standard input.
-    format : {"csv", "parquet", "arrow", "jsonl", "json"}, default=None
-        The format of the file; None recognises it.
-    text_columns : collection of str, default=()
-        Columns of a CSV file that hold text even if they look like something else.
-
-    Returns
-    -------
-    TableFile
-        The table. Only the end of a Parquet or Arrow file on disk is read yet; any other file is held in memory.
-    """
+    """Open a table file for reading it by parts."""
     is_file = source != STDIO and Path(source).is_file()
     kind = _scannable(source) if is_file else None
     identity = _identify(source) if is_file else None
@@ -267,9 +266,6 @@ def open_table(source: str, *, format: str | None = None, text_columns: Collecti
         frame = read_table(source, format=format, text_columns=text_columns)
         return TableFile(source, dict(frame.schema), frame.height, identity, frame.lazy(), "table")
     with _reading(source, kind):
-        with open(source, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            largest = _SIZES[kind](data).largest
-        check_memory(largest, f"A part of {source}")
         # glob=False: a "*" in the name is a "*".
         lazy = pl.scan_parquet(source, glob=False) if kind == "parquet" else pl.scan_ipc(source)
         schema = {name: pl.Float64() if dtype == pl.Null else dtype for name, dtype in lazy.collect_schema().items()}

@@ -8,8 +8,7 @@ import re
 
 import polars as pl
 
-from suffice._io.declared_sizes import COLUMN, TEXT
-from suffice._io.limits import TABLE_VARIABLE, check_memory
+from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, check_memory
 
 MAX_DEPTH = 64  # objects and lists within each other
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
@@ -21,24 +20,7 @@ _ISO_DATETIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$"
 
 
 def read_json(text: str, name: str, kind: str, limit: str = TABLE_VARIABLE) -> pl.DataFrame:
-    """Read a table from JSON.
-
-    Parameters
-    ----------
-    text : str
-        The text of the file.
-    name : str
-        The name of the file in messages.
-    kind : {"json", "jsonl"}
-        Whether the file is one array of objects, or has an object on each line.
-    limit : str, default="SUFFICE_MAX_TABLE"
-        The environment variable that holds the memory which the table may take: see `memory_limit`.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table. Columns in which all values are ISO dates hold dates.
-    """
+    """Read a table from JSON."""
     n_cells, n_names = _count(text, name)
     check_memory(len(text) + TEXT * n_cells + COLUMN * n_names, name, limit)
     data = io.BytesIO(text.encode())

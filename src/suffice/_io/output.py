@@ -14,28 +14,13 @@ import polars as pl
 from suffice._io.files import FORMATS, READABLE
 from suffice._io.sources import STDIO
 from suffice._io.writing import replacing
-from suffice.words import printable
+from suffice._text import printable
 
 _FORMULA = "^[=+@\t\r\uff1d\uff0b\uff0d\uff20-]"  # also the wide signs of East Asian keyboards
 
 
 def format_of_output(output: str, known: Collection[str], inputs: Iterable[str | None] = ()) -> str:
-    """Choose the format of a file by its suffix, and check that the file can be written.
-
-    Parameters
-    ----------
-    output : str
-        The path.
-    known : collection of str
-        The formats to choose from.
-    inputs : iterable of str or None, default=()
-        The files that are read: see `check_output`.
-
-    Returns
-    -------
-    str
-        The format.
-    """
+    """Choose the format of a file by its suffix, and check that the file can be written."""
     suffix = Path(output).suffix.lower()
     if FORMATS.get(suffix) not in known:
         listed = ", ".join(s for s, kind in FORMATS.items() if kind in known and s not in (".txt", ".tsv", ".htm"))
@@ -46,15 +31,7 @@ def format_of_output(output: str, known: Collection[str], inputs: Iterable[str |
 
 
 def check_output(output: str, inputs: Iterable[str | None] = ()) -> None:
-    """Refuse a file that could not be written, or that is to be read, before the work begins.
-
-    Parameters
-    ----------
-    output : str
-        The path.
-    inputs : iterable of str or None, default=()
-        The files that are read; the output would replace them. None is no file.
-    """
+    """Refuse a file that could not be written, or that is to be read, before the work begins."""
     path = Path(output)
     for one in inputs:
         # Also by another name: a link, or a hard link.
@@ -70,32 +47,12 @@ def check_output(output: str, inputs: Iterable[str | None] = ()) -> None:
 
 
 def write_table(frame: pl.DataFrame, output: str, format: str, *, escape_formulas: bool = True) -> None:  # noqa: A002
-    """Write a table, in one step.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table. In a CSV file the values of a list are joined by "; ".
-    output : str
-        The path, or "-" for standard output.
-    format : {"csv", "parquet", "arrow", "jsonl", "json"}
-        The format.
-    escape_formulas : bool, default=True
-        See `table_bytes`.
-    """
+    """Write a table, in one step."""
     write_bytes(table_bytes(frame, format, escape_formulas=escape_formulas), output)
 
 
 def write_bytes(data: bytes, output: str) -> None:
-    """Write a file, in one step.
-
-    Parameters
-    ----------
-    data : bytes
-        The content.
-    output : str
-        The path, or "-" for standard output. A terminal gets no control characters.
-    """
+    """Write a file, in one step."""
     if output == STDIO:
         sys.stdout.flush()
         left = memoryview(printable(data.decode(errors="replace")).encode() if sys.stdout.isatty() else data)
@@ -108,25 +65,7 @@ def write_bytes(data: bytes, output: str) -> None:
 
 
 def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True, escape_formulas: bool = True) -> bytes:  # noqa: A002
-    """Return the content of a table file.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table. In a CSV file the values of a list are joined by "; ".
-    format : {"csv", "parquet", "arrow", "jsonl", "json"}
-        The format.
-    header : bool, default=True
-        Whether a CSV file begins with the names of the columns.
-    escape_formulas : bool, default=True
-        Whether to write an apostrophe before text in a CSV file that a spreadsheet would take for a formula: text that
-        begins with =, +, -, @, a tab or a carriage return, and is no number.
-
-    Returns
-    -------
-    bytes
-        The content.
-    """
+    """Return the content of a table file."""
     data = io.BytesIO()
     if format == "parquet":
         frame.write_parquet(data)

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suffice._engine.fitted import Fitted
-from suffice._engine.settings import CHANGEABLE
+from suffice._forest.fitted import Fitted
+from suffice._forest.settings import CHANGEABLE
 from suffice._io.sources import cannot_read
-from suffice._table.plain_values import table_of_values
+from suffice._table.rows import table_of_values
+from suffice._text import to_plain
 from suffice.explainer import SufficientExplainer
-from suffice.reasons import Reasons, RowReasons
-from suffice.words import to_plain
+from suffice.reasons.values import Reasons, RowReasons
 
 FORMAT = 1
 LEAST_KEY = 16  # bytes
@@ -33,21 +33,7 @@ _STATUS = re.compile(rb'\{"record":\d+,"row":\d+,"status":"(\w+)","refusal":(?:n
 
 @dataclass(frozen=True)
 class RecordContext:
-    """What the records of a run have in common.
-
-    Parameters
-    ----------
-    explainer_digest : str
-        The SHA-256 of the explainer's file.
-    change : object, default=None
-        The outcomes that a change would have to reach, as `what_if` takes them; None records no change.
-    outcome_column : str or None, default=None
-        The column of the table with the outcomes, if they come from there.
-    id_columns : tuple of str, default=()
-        The columns of the table by which rows are called.
-    key : bytes or None, default=None
-        A secret with which records are signed: their digest is then an HMAC, which nobody can write without it.
-    """
+    """What the records of a run have in common."""
 
     explainer_digest: str
     change: Any = None
@@ -57,22 +43,7 @@ class RecordContext:
 
 
 def make_records(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> Iterator[dict[str, Any]]:
-    """Make the record of each row.
-
-    Parameters
-    ----------
-    reasons : Reasons
-        The reasons.
-    context : RecordContext
-        What the records have in common.
-    explainer : SufficientExplainer
-        The explainer, for what would change the outcomes.
-
-    Yields
-    ------
-    dict
-        The record: plain values, with the digest of all others at the end.
-    """
+    """Make the record of each row."""
     settings = settings_of(reasons, context)
     versions = reasons.fitted.describe()["versions"]
     changes = _changes(reasons, context, explainer)
@@ -95,20 +66,7 @@ def make_records(reasons: Reasons, context: RecordContext, explainer: Sufficient
 
 
 def settings_of(reasons: Reasons, context: RecordContext) -> dict[str, Any]:
-    """Collect what a record depends on, besides the explainer, the row and the code book.
-
-    Parameters
-    ----------
-    reasons : Reasons
-        The reasons.
-    context : RecordContext
-        What the records have in common.
-
-    Returns
-    -------
-    dict
-        Plain values by name.
-    """
+    """Collect what a record depends on, besides the explainer, the row and the code book."""
     return {
         **reasons.settings.to_dict(),
         "has_codes": not reasons.codes.is_default,
@@ -121,18 +79,7 @@ def settings_of(reasons: Reasons, context: RecordContext) -> dict[str, Any]:
 
 
 def answer_settings(fitted: Fitted) -> dict[str, Any]:
-    """Return the settings of an explainer that can be changed without fitting and change its answers.
-
-    Parameters
-    ----------
-    fitted : Fitted
-        Its fitted state.
-
-    Returns
-    -------
-    dict
-        Plain values by name.
-    """
+    """Return the settings of an explainer that can be changed without fitting and change its answers."""
     settings = {}
     for name in CHANGEABLE:
         if name not in _NO_ANSWER:
@@ -174,36 +121,12 @@ def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExpl
 
 
 def record_bytes(record: Mapping[str, Any]) -> bytes:
-    """Write a record as its line.
-
-    Parameters
-    ----------
-    record : mapping of str to object
-        The record.
-
-    Returns
-    -------
-    bytes
-        The line, with its end: ASCII, no spaces between values, numbers in the fewest digits that identify them.
-    """
+    """Write a record as its line."""
     return f"{_canonical(record)}\n".encode("ascii")
 
 
 def digest_of(values: Any, key: bytes | None = None) -> str:
-    """Return the SHA-256 of plain values in their canonical form.
-
-    Parameters
-    ----------
-    values : object
-        Plain values.
-    key : bytes or None, default=None
-        If given, the HMAC with this key is returned.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
+    """Return the SHA-256 of plain values in their canonical form."""
     content = _canonical(values).encode("ascii")
     return (hashlib.sha256(content) if key is None else hmac.new(key, content, hashlib.sha256)).hexdigest()
 
@@ -213,38 +136,12 @@ def _canonical(values: Any) -> str:
 
 
 def lines_of(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> bytes:
-    """Write the records of some rows.
-
-    Parameters
-    ----------
-    reasons : Reasons
-        The reasons.
-    context : RecordContext
-        What the records have in common.
-    explainer : SufficientExplainer
-        The explainer.
-
-    Returns
-    -------
-    bytes
-        One line for each row.
-    """
+    """Write the records of some rows."""
     return b"".join(map(record_bytes, make_records(reasons, context, explainer)))
 
 
 def count_statuses(lines: Iterable[bytes]) -> dict[str, int]:
-    """Count reasons and refusals in the lines of a file, without reading the records.
-
-    Parameters
-    ----------
-    lines : iterable of bytes
-        The lines.
-
-    Returns
-    -------
-    dict of str to int
-        How often each status, and each kind of refusal, occurs.
-    """
+    """Count reasons and refusals in the lines of a file, without reading the records."""
     counts: dict[str, int] = {}
     for line in lines:
         match = _STATUS.match(line)
@@ -255,22 +152,7 @@ def count_statuses(lines: Iterable[bytes]) -> dict[str, int]:
 
 
 def read_line(line: bytes, key: bytes | None = None) -> tuple[dict[str, Any] | None, str | None]:
-    """Read a line of a file of records.
-
-    Parameters
-    ----------
-    line : bytes
-        The line, with its end.
-    key : bytes or None, default=None
-        The key with which records were signed, if they were.
-
-    Returns
-    -------
-    record : dict or None
-        The record; None if the line holds none.
-    problem : str or None
-        What shows that the line is not as it was written, as a sentence; None if nothing does.
-    """
+    """Read a line of a file of records."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -295,20 +177,7 @@ def _damage(record: dict[str, Any], line: bytes, key: bytes | None) -> str | Non
 
 
 def has_own_digest(record: Mapping[str, Any], key: bytes | None = None) -> bool:
-    """Return whether the digest of a record is that of its other fields.
-
-    Parameters
-    ----------
-    record : mapping of str to object
-        The record.
-    key : bytes or None, default=None
-        The key with which it was signed, if it was.
-
-    Returns
-    -------
-    bool
-        Whether it is. Bytes that leave all values as they are, such as spaces, do not matter.
-    """
+    """Return whether the digest of a record is that of its other fields."""
     content = {name: value for name, value in record.items() if name != "digest"}
     try:
         return hmac.compare_digest(digest_of(content, key).encode(), str(record.get("digest")).encode())
@@ -317,35 +186,13 @@ def has_own_digest(record: Mapping[str, Any], key: bytes | None = None) -> bool:
 
 
 def is_signed(record: Mapping[str, Any]) -> bool:
-    """Return whether a record says that it was signed with a key.
-
-    Parameters
-    ----------
-    record : mapping of str to object
-        The record.
-
-    Returns
-    -------
-    bool
-        Whether it does.
-    """
+    """Return whether a record says that it was signed with a key."""
     settings = record.get("settings")
     return isinstance(settings, dict) and settings.get("is_signed") is True
 
 
 def read_key(path: str | os.PathLike[str] | None) -> bytes | None:
-    """Read the key with which records are signed.
-
-    Parameters
-    ----------
-    path : path or None
-        A file of at least 16 bytes. A line end at its end does not count.
-
-    Returns
-    -------
-    bytes or None
-        The key; None if there is no file.
-    """
+    """Read the key with which records are signed."""
     if path is None:
         return None
     name = os.fspath(path)
@@ -361,27 +208,7 @@ def read_key(path: str | os.PathLike[str] | None) -> bytes | None:
 
 
 def differences(record: Any, again: Any, path: str = "") -> Iterator[str]:
-    """Say in what a record differs from what was computed again.
-
-    Parameters
-    ----------
-    record : object
-        Plain values of the record.
-    again : object
-        The same, computed again.
-    path : str, default=""
-        Where in the record they stand.
-
-    Yields
-    ------
-    str
-        One difference: the place, and both values.
-
-    Examples
-    --------
-    >>> list(differences({"a": [1, 2.5]}, {"a": [1, 2.0]}))
-    ['a[1] is 2.5, computed again 2.0']
-    """
+    """Say in what a record differs from what was computed again."""
     if isinstance(record, dict) and isinstance(again, dict):
         for name in [*record, *(name for name in again if name not in record)]:
             place = f"{path}.{name}" if path else str(name)
@@ -408,18 +235,7 @@ def _shortened(text: str, n_same: int, n_shown: int = 80) -> str:
 
 
 def label_of(answer: RowReasons | Mapping[str, Any]) -> str:
-    """Return what the row of a record is called.
-
-    Parameters
-    ----------
-    answer : RowReasons or mapping
-        The reasons of the row, or its record.
-
-    Returns
-    -------
-    str
-        "row 7", or "row" with its identifier.
-    """
+    """Return what the row of a record is called."""
     if isinstance(answer, RowReasons):
         return answer.label.lower()
     row_id = answer.get("id")

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.frames import load_pandas, make_frame
-from suffice.certificates import Certificate
-from suffice.explanations import Explanations
-from suffice.rules import Rule
+from suffice.changes.values import Change, Changes, RowChanges
+from suffice.explaining.certificate import Certificate
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.rule import Rule
+from suffice.reasons.values import Reasons
 
 ValueType: TypeAlias = Literal["bool", "int", "float", "str", "bytes", "list of str"]
 """What a column of the result table holds. Any value but a list may be missing."""
@@ -105,17 +107,6 @@ def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
     """Return the best sets and the rules of all rows, column by column.
 
     No `Explanation` is made: that would take ten times as long.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations of the rows.
-
-    Returns
-    -------
-    dict of str to list
-        The columns `RESULT_COLUMNS`, and `CHECK_COLUMNS` if the rules have certificates, as plain Python values; None
-        where there is none.
     """
     n_rows, intervals, rules = len(explanations), explanations.intervals, explanations.rules
     low, high = ([None] * n_rows, [None] * n_rows) if intervals is None else intervals.T.tolist()
@@ -145,17 +136,7 @@ def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
 
 
 def check_kept(names: Iterable[str], option: str, *, with_row: bool) -> None:
-    """Refuse columns of the user's table that have the name of a column of the result table.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The columns of the user's table that go into the result.
-    option : str
-        The option that names them, for the message.
-    with_row : bool
-        Whether the result has the column `ROW`.
-    """
+    """Refuse columns of the user's table that have the name of a column of the result table."""
     for name in names:
         if name in RESULT_COLUMNS or name in CHECK_COLUMNS or (with_row and name == ROW):
             raise ValueError(f"{option}: {name!r} is also the name of a column of the result, so rename it.")
@@ -165,53 +146,21 @@ def check_kept(names: Iterable[str], option: str, *, with_row: bool) -> None:
 
 
 def value_type_of(labels: NDArray[Any]) -> ValueType:
-    """Return what a column of outcomes or predictions holds.
-
-    Parameters
-    ----------
-    labels : ndarray
-        Outcomes, predictions or classes.
-
-    Returns
-    -------
-    {"bool", "int", "float", "str", "bytes"}
-        The type. It does not depend on the number of labels.
-    """
+    """Return what a column of outcomes or predictions holds."""
     return _TYPE_OF_KIND[labels.dtype.kind]
 
 
 def result_types(
     prediction: ValueType, outcome: ValueType | None = None, *, is_checked: bool = False
 ) -> dict[str, ValueType]:
-    """Return the type of each column of the result table.
-
-    Parameters
-    ----------
-    prediction : {"bool", "int", "float", "str", "bytes"}
-        The type of the predictions: that of the classes, or "float" for a regression.
-    outcome : {"bool", "int", "float", "str", "bytes"}, default=None
-        The type of the outcomes; None if it is that of the predictions.
-    is_checked : bool, default=False
-        Whether the rules have certificates.
-
-    Returns
-    -------
-    dict of str to str
-        A type for each of `RESULT_COLUMNS` and, if the rules have certificates, of `CHECK_COLUMNS`.
-    """
+    """Return the type of each column of the result table."""
     of_outcomes = {"outcome": prediction if outcome is None else outcome, "prediction": prediction}
     types = {name: of_outcomes[name] if kind == "outcome" else kind for name, kind in RESULT_COLUMNS.items()}
     return {**types, **CHECK_COLUMNS} if is_checked else types
 
 
 def polars_types() -> dict[ValueType, Any]:
-    """Return the types of polars.
-
-    Returns
-    -------
-    dict of str to polars.DataType
-        The type of a column for each `ValueType`.
-    """
+    """Return the types of polars."""
     import polars as pl
 
     return {
@@ -225,13 +174,7 @@ def polars_types() -> dict[ValueType, Any]:
 
 
 def arrow_types() -> dict[ValueType, Any]:
-    """Return the types of Arrow.
-
-    Returns
-    -------
-    dict of str to pyarrow.DataType
-        The type of a column for each `ValueType`.
-    """
+    """Return the types of Arrow."""
     import pyarrow as pa
 
     return {
@@ -245,13 +188,7 @@ def arrow_types() -> dict[ValueType, Any]:
 
 
 def pandas_types() -> dict[ValueType, Any]:
-    """Return the types of pandas that need no other library.
-
-    Returns
-    -------
-    dict of str to dtype
-        The type of a column for each `ValueType`. Missing numbers of float64 are NaN, other missing values are NA.
-    """
+    """Return the types of pandas that need no other library."""
     pd = load_pandas()
     return {
         "bool": pd.BooleanDtype(),
@@ -264,13 +201,7 @@ def pandas_types() -> dict[ValueType, Any]:
 
 
 def pandas_arrow_types() -> dict[ValueType, Any]:
-    """Return types of pandas none of which is ``object``, which Dask takes for text. They need pyarrow.
-
-    Returns
-    -------
-    dict of str to dtype
-        The type of a column for each `ValueType`.
-    """
+    """Return types of pandas none of which is ``object``, which Dask takes for text. They need pyarrow."""
     pd, types = load_pandas(), arrow_types()
     return {
         **pandas_types(),
@@ -281,13 +212,7 @@ def pandas_arrow_types() -> dict[ValueType, Any]:
 
 
 def spark_types() -> dict[ValueType, Any]:
-    """Return the types of Spark.
-
-    Returns
-    -------
-    dict of str to pyspark.sql.types.DataType
-        The type of a column for each `ValueType`.
-    """
+    """Return the types of Spark."""
     from pyspark.sql import types
 
     return {
@@ -311,27 +236,7 @@ def result_frame(
     kept: Mapping[str, Any] | None = None,
     outcome_type: ValueType | None = None,
 ) -> Any:
-    """Return the result table as a frame.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations of the rows.
-    library : {"pandas", "polars", "pyarrow"} or None, default=None
-        The kind of frame; None takes that of the explained table, and pandas for an array.
-    positions : sequence of int, default=None
-        The positions of the rows in the user's table; None takes those of the explanations.
-    kept : mapping of str to column, default=None
-        Columns of the user's table that go into the result, of the same library. They replace the column `ID`.
-    outcome_type : {"bool", "int", "float", "str", "bytes"}, default=None
-        The type of the column of outcomes; None takes that of the values.
-
-    Returns
-    -------
-    pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        One line for each row: the column `ROW`, the columns kept or the identifiers of the rows, `RESULT_COLUMNS` and,
-        if the rules have certificates, `CHECK_COLUMNS`.
-    """
+    """Return the result table as a frame."""
     kept = kept or {}
     check_kept(kept, "`kept`", with_row=True)
     named = {ID: list(explanations.ids)} if explanations.ids is not None and not kept else {}
@@ -355,19 +260,7 @@ def result_frame(
 
 
 def sets_frame(explanations: Explanations) -> Any:
-    """Return one line for each sufficient set as a frame of the kind of the explained table.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations of the rows.
-
-    Returns
-    -------
-    pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        The columns `SETS_COLUMNS`, without intervals for classes and without identifiers if rows have none. A row
-        without a sufficient set has one line with its best set.
-    """
+    """Return one line for each sufficient set as a frame of the kind of the explained table."""
     columns: dict[str, list[Any]] = {name: [] for name in SETS_COLUMNS}
     for explanation in explanations:
         low, high = explanation.interval or (None, None)
@@ -427,3 +320,116 @@ def _arrow_columns(columns: Mapping[str, list[Any]], types: Mapping[str, ValueTy
 def _pandas_columns(columns: Mapping[str, list[Any]], types: Mapping[str, ValueType]) -> dict[str, Any]:
     pd, dtypes = load_pandas(), pandas_types()
     return {name: pd.Series(values, dtype=dtypes[types[name]]) for name, values in columns.items()}
+
+
+def change_columns(changes: Changes) -> dict[str, list[Any]]:
+    """Return one line for each change."""
+    lines = [
+        {**_of_row(answer), "change": i + 1, **_of_change(change)}
+        for answer in changes
+        for i, change in enumerate(answer.changes)
+    ]
+    return _columns(lines, [*_row_names(changes), "change", *_CHANGE])
+
+
+def row_columns(changes: Changes) -> dict[str, list[Any]]:
+    """Return one line for each row, with its best change."""
+    lines = []
+    for answer in changes:
+        nearest = answer.nearest
+        lines.append(
+            {
+                **_of_row(answer),
+                "is_reached": answer.is_reached,
+                "n_changes": len(answer.changes),
+                **(_of_change(answer.best) if answer.best is not None else {}),
+                "nearest": None if nearest is None else nearest.sentence,
+                "nearest_probability": None if nearest is None else nearest.probability,
+                "nearest_plausibility": None if nearest is None else nearest.plausibility,
+                "is_complete": answer.is_complete,
+                "text": answer.lead,
+            }
+        )
+    names = [*_row_names(changes), "is_reached", "n_changes", *_CHANGE, "nearest", "nearest_probability"]
+    return _columns(lines, [*names, "nearest_plausibility", "is_complete", "text"])
+
+
+_CHANGE = (
+    "variables",
+    "size",
+    "what_changes",
+    "box",
+    "probability",
+    "mean",
+    "plausibility",
+    "optimal",
+    "cdp",
+    "support",
+    "n_wanted",
+    "cost",
+    "by",
+    "confirmed",
+    "confirmed_share",
+)
+
+
+def _row_names(changes: Changes) -> list[str]:
+    ids = ["id"] if any(answer.id is not None for answer in changes) else []
+    return ["row", *ids, "outcome", "target"]
+
+
+def _of_row(answer: RowChanges) -> dict[str, Any]:
+    return {"row": answer.row, "id": answer.id, "outcome": answer.outcome, "target": answer.wanted}
+
+
+def _of_change(change: Change) -> dict[str, Any]:
+    return {
+        "variables": ", ".join(change.variables),
+        "size": len(change.variables),
+        "what_changes": change.sentence,
+        "box": change.box_text,
+        **{name: getattr(change, name) for name in _CHANGE[4:]},
+    }
+
+
+def _columns(lines: list[dict[str, Any]], names: list[str]) -> dict[str, list[Any]]:
+    return {name: [line.get(name) for line in lines] for name in names}
+
+
+def reason_row_columns(reasons: Reasons) -> dict[str, list[Any]]:
+    """Return one line for each row."""
+    columns: dict[str, list[Any]] = {"row": [answer.row for answer in reasons]}
+    if any(answer.id is not None for answer in reasons):
+        columns["id"] = [answer.id for answer in reasons]
+    columns |= {
+        "outcome": [answer.outcome for answer in reasons],
+        "status": [answer.status for answer in reasons],
+        "refusal": [None if answer.refusal is None else answer.refusal.kind for answer in reasons],
+        "refusal_text": [None if answer.refusal is None else answer.refusal.sentence for answer in reasons],
+        "n_reasons": [len(answer.reasons) for answer in reasons],
+        "best_set": [None if a.best_set is None else ", ".join(a.best_set.variables) for a in reasons],
+        "sdp": [None if answer.best_set is None else answer.best_set.sdp for answer in reasons],
+    }
+    for i in range(reasons.settings.n):
+        for name in ("code", "text"):
+            columns[f"{name}_{i + 1}"] = [
+                getattr(answer.reasons[i], name) if i < len(answer.reasons) else None for answer in reasons
+            ]
+    return columns
+
+
+def reason_columns(reasons: Reasons) -> dict[str, list[Any]]:
+    """Return one line for each reason."""
+    lines = [(answer, reason) for answer in reasons for reason in answer.reasons]
+    columns: dict[str, list[Any]] = {"row": [answer.row for answer, _ in lines]}
+    if any(answer.id is not None for answer in reasons):
+        columns["id"] = [answer.id for answer, _ in lines]
+    return columns | {
+        "outcome": [answer.outcome for answer, _ in lines],
+        "rank": [reason.rank for _, reason in lines],
+        "code": [reason.code for _, reason in lines],
+        "text": [reason.text for _, reason in lines],
+        "variables": [", ".join(reason.variables) for _, reason in lines],
+        "bounds": ["; ".join(reason.bounds) for _, reason in lines],
+        "loss": [reason.loss for _, reason in lines],
+    }

@@ -8,24 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice._io.sources import read_bytes
-from suffice.certificates import Certificate
-from suffice.rules import Promise, Rule
-from suffice.words import format_number
+from suffice._text import format_number
+from suffice.explaining.certificate import Certificate
+from suffice.explaining.rule import Promise, Rule
 
 
 @dataclass(frozen=True)
 class StatedRule:
-    """A rule as a file states it: what it promises, without the figures of the training rows.
-
-    Parameters
-    ----------
-    promise : Promise
-        Which rows it covers, and what it says of them.
-    target : str
-        What the outcome is called.
-    certificate : Certificate or None, default=None
-        How often it is right on fresh rows.
-    """
+    """A rule as a file states it: what it promises, without the figures of the training rows."""
 
     promise: Promise
     target: str
@@ -40,13 +30,7 @@ class StatedRule:
         return f"{self.target} in [{format_number(low)}, {format_number(high)}]"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule as plain Python values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            What it promises, and its certificate.
-        """
+        """Return the rule as plain Python values, ready for JSON."""
         rule = _as_rule(self.promise, self.target).to_dict()
         certificate = None if self.certificate is None else self.certificate.to_dict()
         return {name: rule[name] for name in ("conditions", "outcome", "interval", "target")} | {
@@ -55,20 +39,7 @@ class StatedRule:
 
 
 def read_rules(path: str, target: str) -> list[StatedRule]:
-    """Read the rules of a JSON file.
-
-    Parameters
-    ----------
-    path : str
-        A file that ``suffice rules``, ``suffice explain`` or ``suffice certify`` wrote as JSON or JSON lines.
-    target : str
-        What the outcome is called.
-
-    Returns
-    -------
-    list of StatedRule
-        The rules, in their order.
-    """
+    """Read the rules of a JSON file."""
     text = read_bytes(path).decode("utf-8-sig", errors="replace")
     try:
         try:

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._engine.ends import Ends
-from suffice._engine.fitted import Fitted
-from suffice._engine.forest import FittedForest
-from suffice._engine.outcomes import rank_classes
-from suffice._engine.projection import ProjectedForest
-from suffice._engine.settings import Settings, check_task_settings
-from suffice._engine.trees import forest_params, list_trees, takes_missing
+from suffice._forest.fitted import Fitted
+from suffice._forest.outcomes import rank_classes
+from suffice._forest.projection import ProjectedForest
+from suffice._forest.rounded_bounds import Ends
+from suffice._forest.settings import Settings, check_task_settings
+from suffice._forest.trees import FittedForest, forest_params, list_trees, takes_missing
 from suffice._io.saved_content import (
     FORMAT,
     MARK,
@@ -56,8 +55,8 @@ from suffice._io.saved_parts import (
     read_variables,
 )
 from suffice._io.writing import replacing
+from suffice._text import to_plain
 from suffice.explainer import SufficientExplainer
-from suffice.words import to_plain
 
 _ALIGNMENT = 16
 
@@ -68,33 +67,14 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_explainer(explainer: SufficientExplainer, path: str | os.PathLike[str]) -> None:
-    """Write a fitted explainer to a file.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-    path : path
-        The file to write. An existing file is replaced only when the new one is complete.
-    """
+    """Write a fitted explainer to a file."""
     with replacing(path) as written, open(written, "wb") as file:
         for part in _parts(explainer):
             file.write(part)
 
 
 def to_bytes(explainer: SufficientExplainer) -> bytes:
-    """Return what `save_explainer` writes.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-
-    Returns
-    -------
-    bytes
-        The content of the file. Its last 32 bytes are a checksum that identifies it.
-    """
+    """Return what `save_explainer` writes."""
     return b"".join(_parts(explainer))
 
 
@@ -116,22 +96,7 @@ def _parts(explainer: SufficientExplainer) -> Iterator[bytes | memoryview[int]]:
 
 
 def load_explainer(path: str | os.PathLike[str], max_bytes: int | None = None) -> SufficientExplainer:
-    """Read an explainer from a file.
-
-    Parameters
-    ----------
-    path : path
-        A file that `save_explainer` wrote.
-    max_bytes : int or None, default=None
-        How much memory it may take; None takes the environment variable SUFFICE_MAX_BYTES or, without it, 64 times the
-        size of the file, and 256 MiB at least.
-
-    Returns
-    -------
-    SufficientExplainer
-        The fitted explainer. It gives the same answers as the saved one. If that explained a model, the model itself
-        is not in the file.
-    """
+    """Read an explainer from a file."""
     return _from_content(_read_aligned(path), os.fspath(path), max_bytes)
 
 
@@ -154,20 +119,7 @@ def _read_aligned(path: str | os.PathLike[str]) -> memoryview:
 
 
 def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
-    """Read an explainer from what `to_bytes` gave.
-
-    Parameters
-    ----------
-    content : bytes
-        The content of a file.
-    shown : str, default="bytes"
-        What errors call it.
-
-    Returns
-    -------
-    SufficientExplainer
-        The fitted explainer, as from `load_explainer`.
-    """
+    """Read an explainer from what `to_bytes` gave."""
     return _from_content(memoryview(content), shown)
 
 
@@ -181,34 +133,12 @@ def _from_content(content: memoryview, shown: str, max_bytes: int | None = None)
 
 
 def digest_of(content: bytes) -> bytes:
-    """Return the checksum of a saved explainer, which identifies it.
-
-    Parameters
-    ----------
-    content : bytes
-        The content of its file.
-
-    Returns
-    -------
-    bytes
-        The checksum.
-    """
+    """Return the checksum of a saved explainer, which identifies it."""
     return content[-N_DIGEST:]
 
 
 def read_origin(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read which format a file has, and which versions wrote it.
-
-    Parameters
-    ----------
-    path : path
-        A file that `load_explainer` reads.
-
-    Returns
-    -------
-    dict
-        The number of the "format", and the "versions" of the packages used.
-    """
+    """Read which format a file has, and which versions wrote it."""
     try:
         with open(path, "rb") as file:
             _, number, n_bytes = PREFIX.unpack(file.read(PREFIX.size))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._io.limits import memory_limit
+from suffice._io.sources import memory_limit
 
 MARK = b"SUFFICE\n"
 # 1: version 0.1, which counts the rows that a tree drew. 2: `radius` is the square of the distance.
@@ -27,46 +27,19 @@ HOW_TO_RAISE = f"set {LIMIT_VARIABLE}, or load it with `max_bytes`"
 
 
 def saved_limit(n_file: int) -> int:
-    """Return how much memory a saved explainer may take, if nothing else is said.
-
-    Parameters
-    ----------
-    n_file : int
-        The size of the file in bytes.
-
-    Returns
-    -------
-    int
-        The environment variable SUFFICE_MAX_BYTES or, without it, 64 times the size, and 256 MiB at least.
-    """
+    """Return how much memory a saved explainer may take, if nothing else is said."""
     return memory_limit(LIMIT_VARIABLE, max(LEAST_LIMIT, TIMES_SIZE * n_file))
 
 
 class Memory:
-    """How much memory a file may take, and how much of it is used up. It is counted before the memory is taken.
-
-    Parameters
-    ----------
-    n_file : int
-        The size of the file in bytes.
-    max_bytes : int or None, default=None
-        The limit; None takes that of `saved_limit`.
-    """
+    """How much memory a file may take, and how much of it is used up. It is counted before the memory is taken."""
 
     def __init__(self, n_file: int, max_bytes: int | None = None) -> None:
         self._limit = saved_limit(n_file) if max_bytes is None else max_bytes
         self._used = 0
 
     def take(self, n_bytes: int, what: str) -> None:
-        """Count memory that is about to be taken, and refuse it if that is too much.
-
-        Parameters
-        ----------
-        n_bytes : int
-            How many bytes.
-        what : str
-            What they are for.
-        """
+        """Count memory that is about to be taken, and refuse it if that is too much."""
         self._used += n_bytes
         if self._used > self._limit:
             raise ValueError(
@@ -76,24 +49,7 @@ class Memory:
 
 
 def split_content(content: memoryview, shown: str) -> tuple[int, Any, memoryview]:
-    """Check that a file is complete, and split it.
-
-    Parameters
-    ----------
-    content : memoryview
-        The content of the file.
-    shown : str
-        What errors call it.
-
-    Returns
-    -------
-    number : int
-        The number of its format.
-    header : dict
-        Its header.
-    data : memoryview
-        Its arrays.
-    """
+    """Check that a file is complete, and split it."""
     if len(content) < PREFIX.size + N_DIGEST or content[: len(MARK)] != MARK:
         raise ValueError(f"{shown!r} is not a file of suffice: save one with explainer.save(path).")
     _, number, length = PREFIX.unpack_from(content)
@@ -115,17 +71,7 @@ def split_content(content: memoryview, shown: str) -> tuple[int, Any, memoryview
 
 
 class Reader:
-    """Arrays of a file, checked against its size.
-
-    Parameters
-    ----------
-    listed : dict
-        What the header says of each array.
-    data : memoryview
-        The arrays.
-    memory : Memory
-        How much memory they may take.
-    """
+    """Arrays of a file, checked against its size."""
 
     def __init__(self, listed: dict[str, Any], data: memoryview, memory: Memory) -> None:
         self._listed = listed
@@ -138,22 +84,7 @@ class Reader:
         return set(self._listed)
 
     def read(self, name: str, kinds: str, *shape: int | None) -> NDArray[Any]:
-        """Read an array.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        kinds : str
-            The types that it may have.
-        *shape : int or None
-            The shape that it must have; None stands for any length.
-
-        Returns
-        -------
-        ndarray
-            The array.
-        """
+        """Read an array."""
         entry = self._listed[name]
         if entry["type"] not in kinds.split():
             raise ValueError(f"the array {name!r} has the type {entry['type']!r}")
@@ -174,80 +105,28 @@ class Reader:
 
 
 def read_whole(value: Any, least: int, most: int) -> int:
-    """Read a whole number of the header.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-    least, most : int
-        The smallest and the largest number that it may be.
-
-    Returns
-    -------
-    int
-        The number.
-    """
+    """Read a whole number of the header."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise ValueError(f"a number of it is {value!r}")
     return value
 
 
 def read_number(value: Any, what: str) -> float:
-    """Read a number of the header, which may be NaN.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-    what : str
-        What an error calls it.
-
-    Returns
-    -------
-    float
-        The number.
-    """
+    """Read a number of the header, which may be NaN."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise ValueError(f"{what} is {value!r}")
     return float(value)
 
 
 def read_flag(value: Any, what: str) -> bool:
-    """Read a value of the header that must be true or false.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-    what : str
-        What an error calls it.
-
-    Returns
-    -------
-    bool
-        The value.
-    """
+    """Read a value of the header that must be true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"{what} is {value!r}")
     return value
 
 
 def read_strings(values: Any, what: str) -> tuple[str, ...]:
-    """Read a list of different strings.
-
-    Parameters
-    ----------
-    values : object
-        The values.
-    what : str
-        What an error calls them.
-
-    Returns
-    -------
-    tuple of str
-        The strings.
-    """
+    """Read a list of different strings."""
     if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
         raise ValueError(f"its {what} have no proper names")
     if len(set(values)) < len(values):

@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._engine.drawn_rows import DrawnRows
-from suffice._engine.projection import MAX_CANDIDATES
-from suffice._engine.set_aside import SetAside
-from suffice._engine.trees import Counts, PlainForest, TreeArrays
+from suffice._forest.drawn_rows import DrawnRows
+from suffice._forest.fitted import SetAside
+from suffice._forest.projection import MAX_CANDIDATES
+from suffice._forest.trees import Counts, PlainForest, TreeArrays
 from suffice._io.saved_content import Memory, Reader, read_flag, read_number, read_strings, read_whole
 from suffice._table.encoding import MAX_WHOLE, Column, Encoding
 from suffice._table.table import DATE_PARTS, WEEKDAYS
@@ -38,18 +38,7 @@ _SHARE_ERROR = 1e-3  # of float32 sums
 
 
 def read_encoding(header: dict[str, Any]) -> Encoding:
-    """Read how the table becomes numbers.
-
-    Parameters
-    ----------
-    header : dict
-        The header of the file.
-
-    Returns
-    -------
-    Encoding
-        The encoding.
-    """
+    """Read how the table becomes numbers."""
     names = read_strings(header["names"], "columns")
     columns = [_read_column(values, names) for values in header["columns"]]
     if not columns:
@@ -110,17 +99,7 @@ def _check_labels(column: Column) -> None:
 
 
 def check_matrix(X: NDArray[np.float32], encoding: Encoding, takes_missing: bool = True) -> None:
-    """Check that a table holds what its columns say.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns), float32
-        The table.
-    encoding : Encoding
-        Its columns.
-    takes_missing : bool, default=True
-        Whether values may be missing.
-    """
+    """Check that a table holds what its columns say."""
     with np.errstate(invalid="ignore"):
         is_finite = np.isfinite(X.sum(dtype=np.float64))  # one pass without a copy, true for nearly every table
     if len(X) < 2 or (not is_finite and np.isinf(X).any()):
@@ -147,17 +126,7 @@ def check_matrix(X: NDArray[np.float32], encoding: Encoding, takes_missing: bool
 
 
 def count_text(X: NDArray[np.float32], encoding: Encoding, memory: Memory) -> None:
-    """Count the memory of a table whose rows have the names of their categories, as the app shows it.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns), float32
-        The table, as `check_matrix` wants it.
-    encoding : Encoding
-        Its columns.
-    memory : Memory
-        How much memory it may take.
-    """
+    """Count the memory of a table whose rows have the names of their categories, as the app shows it."""
     for c, column in enumerate(encoding.columns):
         if column.kind == "category":
             codes = X[:, c]
@@ -167,24 +136,7 @@ def count_text(X: NDArray[np.float32], encoding: Encoding, memory: Memory) -> No
 
 
 def read_classes(header: dict[str, Any], n_classes: int, n_rows: int, memory: Memory) -> NDArray[Any] | None:
-    """Read the labels of a classification.
-
-    Parameters
-    ----------
-    header : dict
-        The header of the file.
-    n_classes : int
-        How many labels there must be.
-    n_rows : int
-        How many training rows there are.
-    memory : Memory
-        How much memory they may take, as labels of all rows too.
-
-    Returns
-    -------
-    ndarray or None
-        The labels, ascending; None for a regression.
-    """
+    """Read the labels of a classification."""
     if header["task"] == "regression":
         return None
     if header["task"] != "classification":
@@ -209,22 +161,7 @@ def read_classes(header: dict[str, Any], n_classes: int, n_rows: int, memory: Me
 
 
 def read_outcomes(reader: Reader, header: dict[str, Any], n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Read the outcomes of the training rows.
-
-    Parameters
-    ----------
-    reader : Reader
-        The arrays.
-    header : dict
-        The header of the file.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    y_values, y_rank : ndarray
-        The distinct outcomes, ascending, and the position of each row's outcome among them.
-    """
+    """Read the outcomes of the training rows."""
     y_values = reader.read("y_values", "<f8", None)
     y_rank = reader.read("y_rank", "<u4", n_rows)
     if len(y_values) < 2 or not np.all(np.isfinite(y_values)) or np.any(np.diff(y_values) <= 0):
@@ -243,20 +180,7 @@ def read_outcomes(reader: Reader, header: dict[str, Any], n_rows: int) -> tuple[
 
 
 def read_shares_by_class(header: dict[str, Any], classes: NDArray[Any] | None) -> dict[Any, float] | None:
-    """Read how many rows of each class the forest gets right.
-
-    Parameters
-    ----------
-    header : dict
-        The header of the file.
-    classes : ndarray or None
-        The labels.
-
-    Returns
-    -------
-    dict of object to float, or None
-        The shares; None for a regression.
-    """
+    """Read how many rows of each class the forest gets right."""
     shares = [read_number(share, "the share of a class") for share in header["fidelity_by_class"]]
     if classes is None:
         return None
@@ -266,18 +190,7 @@ def read_shares_by_class(header: dict[str, Any], classes: NDArray[Any] | None) -
 
 
 def read_counts(header: dict[str, Any]) -> Counts:
-    """Read which training rows are counted.
-
-    Parameters
-    ----------
-    header : dict
-        The header of the file.
-
-    Returns
-    -------
-    {"out-of-bag", "bootstrap"}
-        Which.
-    """
+    """Read which training rows are counted."""
     counts = header.get("counts", "bootstrap")
     if counts not in ("out-of-bag", "bootstrap"):
         raise ValueError(f"it counts the rows {counts!r}")
@@ -285,18 +198,7 @@ def read_counts(header: dict[str, Any]) -> Counts:
 
 
 def read_radius(header: dict[str, Any]) -> float | None:
-    """Read the radius of the intervals.
-
-    Parameters
-    ----------
-    header : dict
-        The header of the file.
-
-    Returns
-    -------
-    float or None
-        The radius; None if the file has none.
-    """
+    """Read the radius of the intervals."""
     radius = header.get("default_radius")
     if radius is not None and not 0 <= read_number(radius, "its radius") < math.inf:
         raise ValueError(f"its radius is {radius!r}")
@@ -304,22 +206,7 @@ def read_radius(header: dict[str, Any]) -> float | None:
 
 
 def read_out_of_bag(reader: Reader, n_rows: int, n_classes: int | None) -> NDArray[np.float32] | None:
-    """Read the class probabilities of training rows out of bag.
-
-    Parameters
-    ----------
-    reader : Reader
-        The arrays.
-    n_rows : int
-        How many rows there are.
-    n_classes : int or None
-        How many classes there are; None for a regression.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes) or None
-        The probabilities; None if the file has none.
-    """
+    """Read the class probabilities of training rows out of bag."""
     if "out_of_bag" not in reader.names:
         return None
     if n_classes is None:
@@ -333,20 +220,7 @@ def read_out_of_bag(reader: Reader, n_rows: int, n_classes: int | None) -> NDArr
 
 
 def read_scores(reader: Reader, is_regression: bool) -> NDArray[np.float64] | None:
-    """Read the scores by which intervals are calibrated.
-
-    Parameters
-    ----------
-    reader : Reader
-        The arrays.
-    is_regression : bool
-        Whether the outcomes are numbers.
-
-    Returns
-    -------
-    ndarray or None
-        The scores, ascending; None if the file has none.
-    """
+    """Read the scores by which intervals are calibrated."""
     if "interval_scores" not in reader.names:
         return None
     scores = reader.read("interval_scores", "<f8", None)
@@ -356,22 +230,7 @@ def read_scores(reader: Reader, is_regression: bool) -> NDArray[np.float64] | No
 
 
 def read_set_aside(reader: Reader, encoding: Encoding, classes: NDArray[Any] | None) -> SetAside | None:
-    """Read the rows that were set aside for certificates.
-
-    Parameters
-    ----------
-    reader : Reader
-        The arrays.
-    encoding : Encoding
-        The columns.
-    classes : ndarray or None
-        The labels; None for a regression.
-
-    Returns
-    -------
-    SetAside or None
-        The rows; None if the file has none.
-    """
+    """Read the rows that were set aside for certificates."""
     if "set_aside_X" not in reader.names:
         return None
     X = reader.read("set_aside_X", "<f4", None, len(encoding.columns))
@@ -389,24 +248,7 @@ def read_set_aside(reader: Reader, encoding: Encoding, classes: NDArray[Any] | N
 
 
 def read_drawn(reader: Reader, encoding: Encoding, n_rows: int, n_classes: int | None) -> DrawnRows | None:
-    """Read the rows that were drawn for the model to be asked about.
-
-    Parameters
-    ----------
-    reader : Reader
-        The arrays.
-    encoding : Encoding
-        The columns.
-    n_rows : int
-        How many training rows there are.
-    n_classes : int or None
-        How many classes there are; None for a regression.
-
-    Returns
-    -------
-    DrawnRows or None
-        The rows; None if the file has none.
-    """
+    """Read the rows that were drawn for the model to be asked about."""
     if "drawn_X" not in reader.names:
         return None
     X = reader.read("drawn_X", "<f4", None, len(encoding.columns))
@@ -427,22 +269,7 @@ def _anywhere(column: Column) -> Column:
 
 
 def read_variables(header: dict[str, Any], encoding: Encoding) -> tuple[Variables, tuple[int, ...]]:
-    """Read the variables, and which of them are searched.
-
-    Parameters
-    ----------
-    header : dict
-        The header of the file.
-    encoding : Encoding
-        The columns.
-
-    Returns
-    -------
-    variables : Variables
-        The variables.
-    candidates : tuple of int
-        Those that are searched.
-    """
+    """Read the variables, and which of them are searched."""
     names = read_strings(header["variables"]["names"], "variables")
     groups = header["variables"]["columns"]
     columns = tuple(tuple(read_whole(c, 0, len(encoding.columns) - 1) for c in group) for group in groups)
@@ -458,24 +285,7 @@ def read_variables(header: dict[str, Any], encoding: Encoding) -> tuple[Variable
 
 
 def read_forest(header: dict[str, Any], reader: Reader, n_rows: int, n_classes: int | None) -> PlainForest:
-    """Read the trees.
-
-    Parameters
-    ----------
-    header : dict
-        The header of the file.
-    reader : Reader
-        The arrays.
-    n_rows : int
-        How many training rows there are.
-    n_classes : int or None
-        How many classes there are; None for a regression.
-
-    Returns
-    -------
-    PlainForest
-        The forest. Whether its trees are trees, and whether the rows fall into their leaves, is left to the core.
-    """
+    """Read the trees."""
     n_nodes = reader.read("n_nodes", "<u4", None).tolist()
     total = sum(n_nodes)
     if not n_nodes or min(n_nodes) < 1:

@@ -13,6 +13,7 @@ import io
 import lzma
 import math
 import os
+import re
 import signal
 import sys
 import threading
@@ -21,7 +22,45 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from suffice._io.limits import TABLE_VARIABLE, check_memory, memory_limit
+TABLE_VARIABLE, UPLOAD_VARIABLE = "SUFFICE_MAX_TABLE", "SUFFICE_MAX_UPLOAD"
+_DEFAULTS = {TABLE_VARIABLE: 4 * 2**30, UPLOAD_VARIABLE: 2**30}
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+_SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
+NUMBER, TEXT = 8, 16  # bytes of a value in memory; those of a text without its characters
+COLUMN = 4096  # bytes of a column of a text file while it is read, without its values
+
+
+def memory_limit(variable: str = TABLE_VARIABLE, default: int | None = None) -> int:
+    """Return the number of bytes that a file may take in memory."""
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return _DEFAULTS[variable] if default is None else default
+    match = _SIZE.fullmatch(text)
+    if match is None or not int(match[1]):
+        raise ValueError(f"{variable} must be a number of bytes, or a number with K, M or G such as 8G, got {text!r}.")
+    return int(match[1]) * _UNITS[match[2].upper()]
+
+
+def check_memory(n_bytes: float, name: str, variable: str = TABLE_VARIABLE) -> None:
+    """Refuse a table that would take more memory than the limit."""
+    limit = memory_limit(variable)
+    if n_bytes > limit:
+        size = f"more than {format_bytes(limit)}" if math.isinf(n_bytes) else format_bytes(n_bytes)
+        raise ValueError(
+            f"{name} would take {size} in memory, and the limit is {format_bytes(limit)}: take fewer rows or columns, "
+            f"or raise the limit with the environment variable {variable}, as in {variable}=16G."
+        )
+
+
+def format_bytes(n_bytes: float) -> str:
+    """Write a number of bytes."""
+    if n_bytes < 2**10:
+        return f"{n_bytes:.0f} bytes"
+    unit, size = next(
+        (unit, n_bytes / size) for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)) if n_bytes >= size
+    )
+    return f"{size:.0f} {unit}" if size >= 100 else f"{size:.3g} {unit}"
+
 
 STDIO = "-"
 _CHUNK = 2**20  # bytes that are read at a time
@@ -37,20 +76,7 @@ class TableFileWarning(UserWarning):
 
 
 def read_bytes(source: str, limit: str = TABLE_VARIABLE) -> bytes:
-    """Read a whole file.
-
-    Parameters
-    ----------
-    source : str
-        The path, or "-" for standard input.
-    limit : str, default="SUFFICE_MAX_TABLE"
-        The environment variable that holds the largest number of bytes to accept: see `memory_limit`.
-
-    Returns
-    -------
-    bytes
-        The content.
-    """
+    """Read a whole file."""
     # Windows has no siginterrupt.
     if hasattr(signal, "siginterrupt") and threading.current_thread() is threading.main_thread():
         # The signal handler of polars resumes an interrupted read, so Ctrl-C would wait for a slow pipe.
@@ -78,20 +104,7 @@ def _read_within(file: Any, name: str, limit: str) -> bytes:
 
 
 def cannot_read(source: str, error: OSError) -> ValueError:
-    """Explain in one sentence why a file cannot be read.
-
-    Parameters
-    ----------
-    source : str
-        The path.
-    error : OSError
-        What went wrong.
-
-    Returns
-    -------
-    ValueError
-        The error to raise.
-    """
+    """Explain in one sentence why a file cannot be read."""
     path = Path(source)
     if isinstance(error, FileNotFoundError):
         near = difflib.get_close_matches(path.name, os.listdir(path.parent) if path.parent.is_dir() else [], n=1)
@@ -105,18 +118,7 @@ def cannot_read(source: str, error: OSError) -> ValueError:
 
 
 def file_digest(source: str) -> str:
-    """Compute the SHA-256 of a file.
-
-    Parameters
-    ----------
-    source : str
-        The path.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
+    """Compute the SHA-256 of a file."""
     digest = hashlib.sha256()
     try:
         with open(source, "rb") as file:
@@ -128,39 +130,12 @@ def file_digest(source: str) -> str:
 
 
 def is_packed(data: bytes) -> bool:
-    """Check whether the content of a file is compressed by gzip, bzip2 or xz.
-
-    Parameters
-    ----------
-    data : bytes
-        The content.
-
-    Returns
-    -------
-    bool
-        Whether `unpack` would unpack it.
-    """
+    """Check whether the content of a file is compressed by gzip, bzip2 or xz."""
     return data.startswith(tuple(_OPENERS))
 
 
 def unpack(data: bytes, name: str, limit: str = TABLE_VARIABLE) -> bytes:
-    """Unpack the content of a file that is compressed by gzip, bzip2 or xz.
-
-    Parameters
-    ----------
-    data : bytes
-        The content.
-    name : str
-        The name of the file in error messages.
-    limit : str, default="SUFFICE_MAX_TABLE"
-        The environment variable that holds the largest number of bytes to accept; no more than one byte beyond it is
-        unpacked.
-
-    Returns
-    -------
-    bytes
-        The unpacked content; `data` itself if it is not compressed.
-    """
+    """Unpack the content of a file that is compressed by gzip, bzip2 or xz."""
     open_packed = next((opener for magic, opener in _OPENERS.items() if data.startswith(magic)), None)
     if open_packed is None:
         return data

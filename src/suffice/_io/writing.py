@@ -30,20 +30,7 @@ _SECONDS = 60.0  # an empty file of this age is not about to be locked
 
 @contextmanager
 def replacing(output: str | os.PathLike[str], *, sweeps: bool = True) -> Iterator[Path]:
-    """Write a file completely or not at all.
-
-    Parameters
-    ----------
-    output : path
-        The path of the file.
-    sweeps : bool, default=True
-        Whether to remove what a killed process has left of the same file.
-
-    Yields
-    ------
-    Path
-        A temporary file to write to. It replaces `output` at the end, and is removed if an error occurs.
-    """
+    """Write a file completely or not at all."""
     path = Path(os.path.realpath(output))  # a link stays a link
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
         yield path
@@ -64,18 +51,7 @@ def replacing(output: str | os.PathLike[str], *, sweeps: bool = True) -> Iterato
 
 
 def short_name(name: str) -> str:
-    """Shorten the name of a file, so that the names of files beside it are not too long for the file system.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-
-    Returns
-    -------
-    str
-        The name; of a long one the beginning, and a digest that tells it from others.
-    """
+    """Shorten the name of a file, so that the names of files beside it are not too long for the file system."""
     encoded = os.fsencode(name)
     if len(encoded) <= _MAX_NAME:
         return name
@@ -123,20 +99,7 @@ def _remove_dead(path: str) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
-    """Write a text file completely or not at all.
-
-    Parameters
-    ----------
-    path : path
-        The path of the file.
-    text : str
-        The content, written as UTF-8. Half a surrogate pair, as in a broken label, becomes a character reference.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Write a text file completely or not at all."""
     output = Path(path)
     if not output.parent.is_dir():
         raise FileNotFoundError(f"The folder of {output.name!r} does not exist: {str(output.parent)!r}.")

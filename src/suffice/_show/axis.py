@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice._table.encoding import Column
-from suffice.rules import Condition
-from suffice.words import format_exactly, format_label, format_number, format_value, join
+from suffice._text import format_exactly, format_label, format_number, format_value, join
+from suffice.explaining.rule import Condition
 
 # Longer lists of categories are cut to this many.
 MAX_CHIPS = 12
@@ -27,77 +27,25 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Spans:
-    """The part of a column's axis on which a condition holds.
-
-    Parameters
-    ----------
-    known : tuple of (float, float)
-        Disjoint intervals in ascending order, in the coordinates of the data; -inf and inf for ends that the condition
-        does not have. No interval if no known value satisfies the condition.
-    missing : bool
-        Whether a missing value satisfies the condition.
-    """
+    """The part of a column's axis on which a condition holds."""
 
     known: tuple[Span, ...]
     missing: bool
 
     def within(self, low: float, high: float) -> list[Span]:
-        """Return the parts of the intervals that lie in a drawn range.
-
-        Parameters
-        ----------
-        low, high : float
-            The ends of the range.
-
-        Returns
-        -------
-        list of (float, float)
-            The intervals, cut at the ends of the range. Intervals outside of it are left out.
-        """
+        """Return the parts of the intervals that lie in a drawn range."""
         cut = [(max(start, low), min(end, high)) for start, end in self.known]
         return [(start, end) for start, end in cut if start <= end]
 
     def covers(self, value: float) -> bool:
-        """Return whether a place on the axis lies in one of the intervals.
-
-        Parameters
-        ----------
-        value : float
-            The place; NaN for a missing value.
-
-        Returns
-        -------
-        bool
-            Whether it does.
-        """
+        """Return whether a place on the axis lies in one of the intervals."""
         if math.isnan(value):
             return self.missing
         return any(start <= value <= end for start, end in self.known)
 
 
 def spans(column: Column, condition: Condition | None) -> Spans:
-    """Compute where a condition holds on the axis of its column.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-    condition : Condition or None
-        The condition; None if anything is allowed.
-
-    Returns
-    -------
-    Spans
-        The intervals. An end between whole numbers lies halfway between them; neighbouring categories share one
-        interval.
-
-    Examples
-    --------
-    >>> spans(Column("hour", 0, "whole"), Condition("hour", 6.0, 9.0, low_closed=True))
-    Spans(known=((5.5, 9.5),), missing=False)
-    >>> spans(Column("hour", 0, "whole"), Condition("hour", values=False, missing=True))
-    Spans(known=(), missing=True)
-    """
+    """Compute where a condition holds on the axis of its column."""
     if condition is None:
         return Spans(((-math.inf, math.inf),), missing=True)
     if not condition.values:
@@ -135,20 +83,7 @@ def _code_spans(codes: Sequence[int]) -> tuple[Span, ...]:
 
 
 def included_codes(column: Column, condition: Condition | None) -> list[int]:
-    """Return the categories of a column that satisfy a condition.
-
-    Parameters
-    ----------
-    column : Column
-        A column of categories.
-    condition : Condition or None
-        The condition; None if anything is allowed.
-
-    Returns
-    -------
-    list of int
-        Their codes. Rare categories share a code: it counts as its first category does, as in the decoded table.
-    """
+    """Return the categories of a column that satisfy a condition."""
     if condition is None:
         return list(range(len(column.labels)))
     if not condition.values:
@@ -161,18 +96,7 @@ def _includes(condition: Condition, label: Any) -> bool:
 
 
 def drawn_range(column: Column) -> Span:
-    """Return the range of a column that is drawn: its extent, with half a step on each side of whole numbers.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-
-    Returns
-    -------
-    tuple of float
-        The ends; NaN if all training values are missing.
-    """
+    """Return the range of a column that is drawn: its extent, with half a step on each side of whole numbers."""
     if column.kind == "category":
         return -0.5, len(column.labels) - 0.5
     half = 0.5 if column.kind == "whole" else 0.0
@@ -180,21 +104,7 @@ def drawn_range(column: Column) -> Span:
 
 
 def share(value: float, ends: Span) -> float:
-    """Compute where a value lies in a drawn range.
-
-    Parameters
-    ----------
-    value : float
-        The value; it may be infinite.
-    ends : tuple of float
-        The ends of the range.
-
-    Returns
-    -------
-    float
-        From 0 to 1. A value outside of the range lies at its end; in a range of one value, that value lies in the
-        middle.
-    """
+    """Compute where a value lies in a drawn range."""
     low, high = ends
     if low == high:
         return 0.5 + ((value > low) - (value < low)) / 2
@@ -205,46 +115,12 @@ def share(value: float, ends: Span) -> float:
 
 
 def rounded(value: float, n_digits: int) -> str:
-    """Write a measured number with few digits.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    n_digits : int
-        The largest number of significant digits.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Examples
-    --------
-    >>> rounded(3.96312, 3), rounded(12345.6, 3)
-    ('3.96', '12300')
-    """
+    """Write a measured number with few digits."""
     return format_number(float(f"{value:.{n_digits}g}"))
 
 
 def condition_text(condition: Condition) -> str:
-    """Write a condition with short numbers, and with the first of many labels.
-
-    Parameters
-    ----------
-    condition : Condition
-        The condition.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Examples
-    --------
-    >>> condition_text(Condition("town", labels=tuple("ABCDEFGH")))
-    'town in {A, B, C, D, E, F and 2 more}'
-    """
+    """Write a condition with short numbers, and with the first of many labels."""
     labels = condition.labels or ()
     if len(labels) > MAX_LABELS:
         listed = ", ".join(format_label(label) for label in labels[:MAX_LABELS])
@@ -255,25 +131,7 @@ def condition_text(condition: Condition) -> str:
 
 
 def bounds_text(condition: Condition) -> str:
-    """Write the bounds of a condition, without the name of the column.
-
-    Parameters
-    ----------
-    condition : Condition
-        The condition.
-
-    Returns
-    -------
-    str
-        Its text; for a condition on labels, the text of `condition_text` without the name.
-
-    Examples
-    --------
-    >>> bounds_text(Condition("hour", 5.5, 9.0)), bounds_text(Condition("hour", 6.0, 6.0, low_closed=True))
-    ('> 5.5, ≤ 9', '= 6')
-    >>> bounds_text(Condition("town", labels=("A", "B")))
-    'in {A, B}'
-    """
+    """Write the bounds of a condition, without the name of the column."""
     if not condition.values:
         return "is missing"
     if condition.labels:
@@ -298,30 +156,13 @@ def _shortened(condition: Condition) -> Condition:
 
 
 def _short_number(value: float) -> str:
-    """Write the end of a condition: exactly, unless that takes many digits.
-
-    Examples
-    --------
-    >>> _short_number(0.0564), _short_number(0.056412345678)
-    ('0.0564', '0.056412')
-    """
+    """Write the end of a condition: exactly, unless that takes many digits."""
     exact = format_exactly(value)
     return exact if len(exact) <= MAX_CHARACTERS else format_number(value)
 
 
 def missing_text(conditions: Sequence[Condition]) -> str:
-    """Write which variables of a rule may be missing.
-
-    Parameters
-    ----------
-    conditions : sequence of Condition
-        The conditions of the rule.
-
-    Returns
-    -------
-    str
-        One sentence; nothing if all of them must be missing.
-    """
+    """Write which variables of a rule may be missing."""
     conditions = [condition for condition in conditions if condition.values]
     if not conditions:
         return ""
@@ -334,20 +175,7 @@ def missing_text(conditions: Sequence[Condition]) -> str:
 
 
 def code_text(column: Column, code: int) -> str:
-    """Write the category with a code.
-
-    Parameters
-    ----------
-    column : Column
-        A column of categories.
-    code : int
-        The code.
-
-    Returns
-    -------
-    str
-        The category, or the number of rare ones.
-    """
+    """Write the category with a code."""
     labels = column.labels[code]
     return f"{len(labels)} rare ones" if code == column.rare else format_value(labels[0])
 
@@ -357,15 +185,7 @@ def code_text(column: Column, code: int) -> str:
 
 @dataclass(frozen=True)
 class Band:
-    """The part of a drawn range in which a condition holds.
-
-    Parameters
-    ----------
-    start, end : float
-        Where it begins and ends, from 0 to 1.
-    has_low, has_high : bool
-        Whether the condition has a lower and an upper end.
-    """
+    """The part of a drawn range in which a condition holds."""
 
     start: float
     end: float
@@ -380,21 +200,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Chip:
-    """A category as it is drawn.
-
-    Parameters
-    ----------
-    text : str
-        The category, the number of rare ones, or "missing".
-    code : int or None
-        Its code; None for missing values, and for labels of a column that is not known.
-    is_in : bool
-        Whether the condition includes it.
-    is_own : bool
-        Whether it is the row's own.
-    is_rare : bool
-        Whether it stands for the rare categories.
-    """
+    """A category as it is drawn."""
 
     text: str
     code: int | None
@@ -405,33 +211,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One column: the part in which a condition holds, and the row's own value.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    kind : {"range", "labels", "words"}
-        Whether it is drawn as a range of numbers, as chips, or, if the range of the column is not known, in words.
-    condition : str
-        The condition's short sentence; nothing without a condition.
-    bounds : str
-        What is written below the name: the bounds of numbers, or what is not seen from the chips.
-    value : str or None
-        The row's own value; None if there is no row.
-    ends : tuple of str
-        The ends of the range, for "range".
-    band : Band or None
-        Where the condition holds, for "range"; None if no known value satisfies it, or without a condition.
-    at : float or None
-        Where the row's own value lies, from 0 to 1, for "range"; None if it is missing or there is no row.
-    chips : tuple of Chip
-        The categories that are drawn, for "labels".
-    before : str
-        What is written before the chips: "not" if they are those that an unknown column must not have.
-    more : str
-        What is written after the chips.
-    """
+    """One column: the part in which a condition holds, and the row's own value."""
 
     name: str
     kind: str
@@ -451,24 +231,7 @@ NO_ROW: Any = object()
 
 
 def draw(name: str, condition: Condition | None, column: Column | None, value: Any = NO_ROW) -> Drawing:
-    """Compute how a condition and a row's value are drawn.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    condition : Condition or None
-        The condition, if there is one.
-    column : Column or None
-        The column, if it is known.
-    value : object, default=NO_ROW
-        The row's value as `Column.decode` returns it: None if it is missing.
-
-    Returns
-    -------
-    Drawing
-        The drawing.
-    """
+    """Compute how a condition and a row's value are drawn."""
     sentence = "" if condition is None else condition_text(condition)
     text = None if value is NO_ROW else format_value(value)
     if (column is not None and column.kind == "category") or (condition is not None and condition.labels):
@@ -484,20 +247,7 @@ def draw(name: str, condition: Condition | None, column: Column | None, value: A
 
 
 def band(column: Column, condition: Condition | None) -> Band | None:
-    """Compute where a condition on numbers holds on the drawn range of its column.
-
-    Parameters
-    ----------
-    column : Column
-        A column of numbers.
-    condition : Condition or None
-        The condition, if there is one.
-
-    Returns
-    -------
-    Band or None
-        The band; None without a condition, and if no known value satisfies it.
-    """
+    """Compute where a condition on numbers holds on the drawn range of its column."""
     known = () if condition is None else spans(column, condition).known
     if condition is None or not known:
         return None
@@ -507,18 +257,7 @@ def band(column: Column, condition: Condition | None) -> Band | None:
 
 
 def end_texts(column: Column) -> tuple[str, str]:
-    """Write the ends of a column's range.
-
-    Parameters
-    ----------
-    column : Column
-        A column of numbers.
-
-    Returns
-    -------
-    tuple of str
-        The smallest and the largest training value, whole numbers with all digits.
-    """
+    """Write the ends of a column's range."""
     n_digits = 15 if column.kind == "whole" else 4
     low, high = column.extent
     return rounded(low, n_digits), rounded(high, n_digits)

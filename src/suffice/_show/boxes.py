@@ -28,14 +28,14 @@ from suffice._show.drawing import (
     outcome_groups,
     shorten,
 )
-from suffice._table.checks import check_number, check_word
 from suffice._table.encoding import Column
+from suffice._table.input import check_number, check_word
 from suffice._table.table import Table
+from suffice._text import counted, format_number
 from suffice.errors import did_you_mean
-from suffice.explanation import Explanation
-from suffice.explanations import Explanations
-from suffice.rules import Condition, Rule
-from suffice.words import counted, format_number
+from suffice.explaining.explanation import Explanation
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.rule import Condition, Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -271,21 +271,7 @@ def rule_title(rules: Sequence[Rule], n_rules: int, elsewhere: Sequence[Conditio
 
 @dataclass(frozen=True)
 class RuleView:
-    """Rules of a row on one or two columns.
-
-    Parameters
-    ----------
-    rules : list of Rule
-        The rules that are drawn.
-    scales : list of Scale
-        The columns.
-    groups : list of Group
-        The training rows that satisfy the conditions on all other columns, by outcome.
-    title : str
-        The title.
-    row_label : str
-        What the row is called.
-    """
+    """Rules of a row on one or two columns."""
 
     rules: list[Rule]
     scales: list[Scale]

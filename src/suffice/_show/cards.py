@@ -29,51 +29,28 @@ from suffice._show.picture import (
     picture_explanation,
     picture_line,
     picture_rule,
+    summarize,
 )
-from suffice._show.summary import summarize
-from suffice.explanation import Explanation
-from suffice.explanations import Explanations
-from suffice.global_rules import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
-from suffice.rules import Rule
-from suffice.words import counted, format_confidence, format_percent, format_probability
+from suffice._text import counted, format_confidence, format_level, format_percent, format_probability
+from suffice.changes.regional import RegionalChange, RegionalChanges
+from suffice.changes.values import Change, Changes, RowChanges
+from suffice.explaining.explanation import Explanation
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.explaining.rule import Rule
+from suffice.reasons.values import REFUSALS, Reasons, RowReasons
+from suffice.rule_lists.estimators import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
 
 MAX_LINES = 10
 
 
 def card(*children: str) -> Html:
-    """Make a card of parts, with its own style.
-
-    Parameters
-    ----------
-    *children : str
-        The parts.
-
-    Returns
-    -------
-    Html
-        The card.
-    """
+    """Make a card of parts, with its own style."""
     return element("div", "suffice card", element("style", "", Html(read_template("card.css"))), *children)
 
 
 def head(above: str, large: Sequence[str], badge: str) -> Html:
-    """Make the head of a card.
-
-    Parameters
-    ----------
-    above : str
-        A line in small type.
-    large : sequence of str
-        What stands below it in large type.
-    badge : str
-        What stands at the right.
-
-    Returns
-    -------
-    Html
-        The head.
-    """
+    """Make the head of a card."""
     title = element("div", "", element("div", "eyebrow", above), element("div", "outcome", *large))
     return element("div", "head", title, badge)
 
@@ -82,18 +59,7 @@ def head(above: str, large: Sequence[str], badge: str) -> Html:
 
 
 def explanation_card(explanation: Explanation) -> str:
-    """Draw an explanation.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Draw an explanation."""
     picture = picture_explanation(explanation)
     parts: list[str] = [_outcome_head(picture)]
     if picture.cautions:
@@ -120,18 +86,7 @@ def explanation_card(explanation: Explanation) -> str:
 
 
 def explanations_card(explanations: Explanations) -> str:
-    """Sum up explanations.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Sum up explanations."""
     about, summary = explanations.about, summarize(explanations)
     n_rows, n_sufficient = summary.n_rows, summary.n_sufficient
     badge = element("div", "badge", f"{n_sufficient} of {n_rows} with a sufficient set")
@@ -157,18 +112,7 @@ def explanations_card(explanations: Explanations) -> str:
 
 
 def rule_card(rule: Rule) -> str:
-    """Draw a rule.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Draw a rule."""
     picture = picture_rule(rule)
     drawn = _drawings(picture.drawings, None)
     under = " ".join(filter(None, (picture.rows, picture.lift, picture.proof)))
@@ -177,22 +121,7 @@ def rule_card(rule: Rule) -> str:
 
 
 def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n_rows: int, share: float) -> str:
-    """Draw a list of rules as a table.
-
-    Parameters
-    ----------
-    rule_list : GlobalRulesClassifier or GlobalRulesRegressor
-        The fitted list of rules.
-    n_rows : int
-        The number of training rows.
-    share : float
-        The share of them that some rule covers.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Draw a list of rules as a table."""
     lines: Sequence[GlobalRule] = rule_list.rules_
     covered = f"coverage {format_percent(share)} % of {counted(n_rows, 'row')}"
     cells: list[str] = [element("span", "head-cell", title) for title in ("", "rule", "coverage", "precision")]
@@ -225,20 +154,7 @@ def global_rules_card(rule_list: GlobalRulesClassifier | GlobalRulesRegressor, n
 
 
 def explainer_card(name: str, about: Mapping[str, Any]) -> str:
-    """Draw what a fitted explainer knows.
-
-    Parameters
-    ----------
-    name : str
-        The name of its class.
-    about : mapping of str to object
-        The facts of `Explanations.about`.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Draw what a fitted explainer knows."""
     return card(
         head(name, [f"explains {about['target']}"], element("div", "badge", "fitted")),
         element("div", "part", facts(about_facts(about))),
@@ -255,20 +171,7 @@ def explainer_card(name: str, about: Mapping[str, Any]) -> str:
 
 
 def importance_bars(importance: Sequence[Share], most: int) -> Html:
-    """Draw the importance of variables.
-
-    Parameters
-    ----------
-    importance : sequence of Share
-        The variables, the most important first.
-    most : int
-        The largest number of variables shown.
-
-    Returns
-    -------
-    Html
-        The bars.
-    """
+    """Draw the importance of variables."""
     return _share_bars(importance[:most], "importance", more=more_text(len(importance), most))
 
 
@@ -278,20 +181,7 @@ def _share_bars(shares: Sequence[Share], kind: str = "", *, more: str = "", narr
 
 
 def size_bars(sizes: Mapping[int, int], n_rows: int) -> Html:
-    """Draw how many rows have a smallest sufficient set of which size.
-
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        The number of rows for each size.
-    n_rows : int
-        The number of all rows.
-
-    Returns
-    -------
-    Html
-        The bars.
-    """
+    """Draw how many rows have a smallest sufficient set of which size."""
     shares = [
         (counted(size, "variable") if size else "no variable needed", n / n_rows, str(n)) for size, n in sizes.items()
     ]
@@ -300,18 +190,7 @@ def size_bars(sizes: Mapping[int, int], n_rows: int) -> Html:
 
 
 def fidelity_bars(about: Mapping[str, Any]) -> Html:
-    """Draw the fidelity of the forest, overall and by class.
-
-    Parameters
-    ----------
-    about : mapping of str to object
-        The facts of `Explanations.about`.
-
-    Returns
-    -------
-    Html
-        The bars, or a sentence if nothing is known.
-    """
+    """Draw the fidelity of the forest, overall and by class."""
     fidelity = about["fidelity"]
     if not math.isfinite(fidelity):
         return element("div", "", "Not known: the forest has no rows out of bag.")
@@ -326,18 +205,7 @@ def fidelity_bars(about: Mapping[str, Any]) -> Html:
 
 
 def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Write what was fitted to what.
-
-    Parameters
-    ----------
-    about : mapping of str to object
-        The facts of `Explanations.about`.
-
-    Returns
-    -------
-    list of (str, str)
-        The name of each fact, and its text.
-    """
+    """Write what was fitted to what."""
     forest = about["forest"]
     settings = [f"{name} {value}" for name, value in forest.items() if name not in ("kind", "n_estimators")]
     n_columns, n_variables = len(about["columns"]), len(about["variables"])
@@ -352,18 +220,7 @@ def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def level_fact(settings: Mapping[str, Any]) -> str:
-    """Write what a sufficient set must reach.
-
-    Parameters
-    ----------
-    settings : mapping of str to object
-        The settings of the explainer.
-
-    Returns
-    -------
-    str
-        The probability, or the odds if each class has its own level; and the confidence.
-    """
+    """Write what a sufficient set must reach."""
     pi, confidence = settings["pi"], settings["confidence"]
     level = f"{pi:g} or more for a sufficient set"
     if settings["levels"] == "odds":
@@ -462,3 +319,127 @@ def _track(drawing: Drawing) -> Html:
         left = percent(at or 0.0)
         drawn.append(element("span", "value", drawing.value, style=f"left:{left};transform:translateX(-{left})"))
     return element("div", "track", *drawn)
+
+
+def change_card(answer: RowChanges) -> str:
+    """Draw what would change the outcome of a row."""
+    return card(*change_parts(answer))
+
+
+def change_parts(answer: RowChanges) -> list[Html]:
+    """Return the parts of the card of a row, for a card or a page."""
+    found = "reached already" if answer.is_reached else "no change" if answer.best is None else ""
+    badge = found or counted(len(answer.changes), "change")
+    parts = [
+        head(f"{answer.label}: from {answer.outcome_text} to", [answer.wanted], element("div", "badge", badge)),
+        element("div", "part saying", answer.lead),
+        *(element("div", "part note", note) for note in answer.notes),
+    ]
+    for i, change in enumerate(answer.changes):
+        parts.append(part(f"{i + 1}. {change.sentence}", "", *_support(answer, change)))
+    if answer.nearest is not None and answer.nearest.confirmed is not None:
+        parts.append(element("div", "part note", answer.nearest.confirmation(answer.model)))
+    if answer.caveat:
+        parts.append(element("div", "part note", answer.caveat))
+    return parts
+
+
+def _support(answer: RowChanges, change: Change) -> list[Html]:
+    measures = [
+        ("probability at the least change", change.probability, format_probability(change.probability)),
+        ("plausibility", change.plausibility, f"{format_percent(change.plausibility)} %"),
+    ]
+    support = [bars(measures), element("div", "note under", change.evidence(answer.goal))]
+    if change.confirmed is not None:
+        kind = "note under" if change.confirmed else "care"
+        support.append(element("div", kind, change.confirmation(answer.model)))
+    return support
+
+
+def changes_card(changes: Changes) -> str:
+    """Sum up the changes of many rows."""
+    n_found = int(changes.has_change.sum())
+    badge = element("div", "badge", f"{n_found} of {len(changes)} with a change")
+    level = format_level(changes[0].pi) if len(changes) else ""
+    parts: list[Html] = [head("What would change the outcome", [counted(len(changes), "row")], badge)]
+    parts += [element("div", "part saying", line) for line in str(changes).splitlines()]
+    hint = f"A change reaches the target with probability {level}. changes[0] shows one row."
+    return card(*parts, element("div", "part note", hint))
+
+
+def regional_card(changes: RegionalChanges) -> str:
+    """Draw what would change the outcomes of rules."""
+    n_found = sum(bool(change.unless) for change in changes)
+    badge = element("div", "badge", f"{n_found} of {len(changes)} with a change")
+    parts: list[Html] = [head("What would change the outcome", [counted(len(changes), "rule")], badge)]
+    for change in changes[:MAX_LINES]:
+        rule = f"IF {change.rule_text} THEN {change.outcome_text}"
+        parts.append(part(rule, "", *_regional_support(change)))
+    if len(changes) > MAX_LINES:
+        parts.append(element("div", "part note", f"and {len(changes) - MAX_LINES} more: see to_frame()."))
+    return card(*parts)
+
+
+def _regional_support(change: RegionalChange) -> list[Html]:
+    if not change.unless:
+        return [element("div", "note under", f"{change.no_text[0].upper()}{change.no_text[1:]}.")]
+    measures = [("probability", change.probability or 0.0, format_probability(change.probability or 0.0))]
+    if change.reached is not None:
+        measures.append(("rows moved there, by the forest", change.reached, f"{format_percent(change.reached)} %"))
+    if change.confirmed_share is not None:
+        share = change.confirmed_share
+        measures.append(("rows moved there, by the model", share, f"{format_percent(share)} %"))
+    parts = [element("div", "saying", f"UNLESS {change.unless_text}, which gives {change.goal}"), bars(measures)]
+    if change.confirmed is not None:
+        parts.append(element("div", "note under" if change.confirmed else "care", change.confirmation))
+    return parts
+
+
+BADGES = {"reasons": "", "refused": "refused", "not_adverse": "no reasons needed"}
+# Codes that the card of many rows lists.
+MAX_CODES = 10
+
+
+def reason_card(answer: RowReasons) -> str:
+    """Draw the reasons of a row."""
+    return card(*reason_parts(answer))
+
+
+def reason_parts(answer: RowReasons) -> list[Html]:
+    """Return the parts of the card of a row, for a card or a page."""
+    badge = BADGES[answer.status] or counted(len(answer.reasons), "reason")
+    kind = "part care" if answer.refusal is not None else "part saying"
+    parts = [
+        head(answer.label, [answer.outcome_text], element("div", "badge", badge)),
+        element("div", kind, answer.lead),
+    ]
+    for reason in answer.reasons:
+        loss = ("lost without it", reason.loss, format_probability(reason.loss))
+        parts.append(part(f"{reason.rank}. {reason.text}", reason.code, bars([loss])))
+    return parts + [element("div", "part note", note) for note in answer.notes]
+
+
+def reasons_card(reasons: Reasons) -> str:
+    """Sum up the reasons of many rows."""
+    n_adverse, n_refused = reasons.n_adverse, reasons.n_refused
+    badge = element("div", "badge", f"{n_adverse - n_refused} of {n_adverse} with reasons")
+    parts: list[Html] = [head("Reasons", [counted(len(reasons), "row")], badge)]
+    n_lines = 2 if n_adverse < len(reasons) else 1  # refusals and codes have parts of their own
+    parts += [element("div", "part saying", line) for line in str(reasons).splitlines()[:n_lines]]
+    parts += reason_counts(reasons)
+    return card(*parts, element("div", "part note", "reasons[0] shows one row."))
+
+
+def reason_counts(reasons: Reasons) -> list[Html]:
+    """Draw how many rows have each code, and how many were refused."""
+    n_adverse = reasons.n_adverse
+    parts: list[Html] = []
+    codes = list(reasons.code_counts.items())
+    if codes:
+        shares = [(code, n / n_adverse, str(n)) for code, n in codes[:MAX_CODES]]
+        more = f"and {len(codes) - MAX_CODES} more" if len(codes) > MAX_CODES else ""
+        parts.append(part("How many rows have a code", "", bars(shares, more=more)))
+    if reasons.n_refused:
+        counts = [(REFUSALS[kind], n / n_adverse, str(n)) for kind, n in reasons.refusals.items()]
+        parts.append(part("Refused, for a person to look at", "", bars(counts, "plain")))
+    return parts

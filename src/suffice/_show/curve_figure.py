@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._engine.curves import Curve, compute_curve
-from suffice._engine.fitted import Fitted
-from suffice._engine.outcomes import Outcomes
+from suffice._forest.fitted import Fitted
+from suffice._forest.outcomes import Outcomes
 from suffice._show.axis import Spans, code_text, spans
 from suffice._show.drawing import (
     BLUE,
@@ -29,11 +28,12 @@ from suffice._show.drawing import (
     set_title,
     shorten,
 )
+from suffice._text import format_number, format_probability, format_value
 from suffice.errors import did_you_mean
-from suffice.explanation import Explanation, SufficientSet
-from suffice.explanations import Explanations
-from suffice.rules import Rule
-from suffice.words import format_number, format_probability, format_value
+from suffice.explaining.curve import Curve, compute_curve
+from suffice.explaining.explanation import Explanation, SufficientSet
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,19 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CurveView:
-    """A curve with what is drawn beside it.
-
-    Parameters
-    ----------
-    curve : Curve
-        The probabilities.
-    explanation : Explanation
-        The row.
-    known : tuple of str
-        The variables that are known along the curve of the set.
-    bounds : Spans or None
-        Where the rule allows the value; None if there is no rule, or if it allows every value.
-    """
+    """A curve with what is drawn beside it."""
 
     curve: Curve
     explanation: Explanation
@@ -70,7 +58,7 @@ class CurveView:
     def level_text(self) -> str:
         """The level that a sufficient set must reach, as it is written."""
         name = "pi" if self.explanation.levels == "same" else "level"
-        return f"{name} = {self.explanation.level_text}"
+        return f"{name} = {self.explanation.sentences.level_text}"
 
     @property
     def range(self) -> tuple[float, float]:
@@ -86,23 +74,6 @@ def curve(explanations: Explanations, row: int = 0, variable: str | None = None,
     together with the variable if S does not hold it; only the variable moves, and all other variables of S keep the
     row's values. The thin grey line is the same with all variables known. Both are step functions, drawn exactly
     between the thresholds of the forest. For a number, the interval of the row stays the same along the line.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-    row : int, default=0
-        The position of the explained row.
-    variable : str, default=None
-        The variable that moves, or one column of a variable with several. None takes the first of the best set.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Where it was drawn. The row's value is marked, the level is a dashed line, and the bounds of the row's rule on
-        the variable are shaded.
     """
     if not isinstance(explanations, Explanations):
         raise TypeError(f"`curve` needs all explanations and the position of a row, got {type(explanations).__name__}.")
@@ -138,30 +109,7 @@ def view_curve(
     rule: Rule | None,
     column: int,
 ) -> CurveView:
-    """Compute a curve of a row with what is drawn beside it.
-
-    Parameters
-    ----------
-    fitted : Fitted
-        The fitted state.
-    x : ndarray of shape (n_columns,), float32
-        The row.
-    outcomes : Outcomes
-        Its outcome.
-    explanation : Explanation
-        Its explanation.
-    chosen : SufficientSet
-        The set of variables that are known, besides the one that moves.
-    rule : Rule or None
-        The rule of the set.
-    column : int
-        The column that moves.
-
-    Returns
-    -------
-    CurveView
-        The curve.
-    """
+    """Compute a curve of a row with what is drawn beside it."""
     names = fitted.variables.names
     moved = next(v for v, columns in enumerate(fitted.variables.columns) if column in columns)
     S = tuple(sorted({moved, *(names.index(name) for name in chosen.variables)}))
@@ -175,39 +123,13 @@ def view_curve(
 
 
 def first_column(fitted: Fitted, chosen: SufficientSet) -> int:
-    """Choose the column along which a curve is drawn if none is named.
-
-    Parameters
-    ----------
-    fitted : Fitted
-        The fitted state.
-    chosen : SufficientSet
-        The set of the row.
-
-    Returns
-    -------
-    int
-        The first column of the set's first variable, or of the first candidate if the set is empty.
-    """
+    """Choose the column along which a curve is drawn if none is named."""
     first = (*chosen.variables, *fitted.candidate_names, *fitted.variables.names)[0]
     return fitted.variables.columns[fitted.variables.names.index(first)][0]
 
 
 def find_column(fitted: Fitted, name: str) -> int:
-    """Find a column by the name of its variable, or by its own.
-
-    Parameters
-    ----------
-    fitted : Fitted
-        The fitted state.
-    name : str
-        The name.
-
-    Returns
-    -------
-    int
-        The position of the column.
-    """
+    """Find a column by the name of its variable, or by its own."""
     names = [column.name for column in fitted.encoding.columns]
     variables = fitted.variables
     if name in variables.names:

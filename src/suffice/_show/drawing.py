@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from suffice._show.picture import kept_text
 from suffice._table.encoding import Column
-from suffice.explanation import Explanation
-from suffice.explanations import Explanations
-from suffice.words import format_value, join
+from suffice._text import format_value, join
+from suffice.explaining.explanation import Explanation
+from suffice.explaining.explanations import Explanations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def row_title(explanation: Explanation) -> str:
     """Write which row is drawn, its outcome, and who predicts or observed it."""
     target = "outcome" if explanation.target in ("y", "prediction") else shorten(explanation.target)
     named = f"{explanation.label}, {target}" if explanation.is_named else f"{target[0].upper()}{target[1:]}"
-    return f"{named}: {outcome_text(explanation)} ({explanation.source_text})"
+    return f"{named}: {outcome_text(explanation)} ({explanation.sentences.source_text})"
 
 
 def say(ax: Axes, text: str) -> Axes:
@@ -81,14 +81,14 @@ def say_nothing_sufficient(ax: Axes, explanation: Explanation | None) -> Axes:
         return say(ax, "No row has a sufficient set.")
     if explanation.is_sufficient:
         return say(ax, "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows.")
-    return say(ax, f"{row_title(explanation)}\n{explanation.lead}")
+    return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
 
 
 def say_nothing_needed(ax: Axes, explanation: Explanation | None) -> Axes:
     """Write that no variable is needed, so that none has any importance."""
     if explanation is None:
         return say(ax, "No variable is needed: the outcomes are kept for all values.")
-    return say(ax, f"{row_title(explanation)}\n{explanation.lead}")
+    return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
 
 
 def set_title(ax: Axes, text: str) -> None:
@@ -179,8 +179,8 @@ def name_with_value(explanation: Explanation, name: str) -> str:
 def outcome_text(explanation: Explanation) -> str:
     """Write the outcome, and the interval in which a number is kept."""
     if explanation.interval is None:
-        return explanation.outcome_text
-    return f"{explanation.outcome_text}, {kept_text(explanation.interval_text)}"
+        return explanation.sentences.outcome_text
+    return f"{explanation.sentences.outcome_text}, {kept_text(explanation.sentences.interval_text)}"
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -207,7 +207,7 @@ def outcome_groups(explanations: Explanations, explanation: Explanation, outcome
         return class_groups(outcomes, explanation.outcome)
     is_kept = explanation.keeps(outcomes)
     target = shorten(str(explanations.about.get("target", "y")))
-    kept = f"{target} in\n{explanation.interval_text}"
+    kept = f"{target} in\n{explanation.sentences.interval_text}"
     return [Group(kept, BLUE, "o", is_kept), Group("outside", ORANGE, "^", ~is_kept)]
 
 

@@ -19,7 +19,9 @@ from suffice._show.drawing import (
     Floats,
     Group,
     class_groups,
+    label_codes,
     list_names,
+    make_axes,
     name_with_value,
     row_title,
     set_legend,
@@ -27,11 +29,15 @@ from suffice._show.drawing import (
     shorten,
 )
 from suffice._show.picture import NOTHING
-from suffice.explanation import Explanation, SufficientSet
-from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.importance import rank_in_sets
-from suffice.rule_measures import Evaluation
-from suffice.words import counted, format_number, format_percent, format_probability
+from suffice._table.condition import Condition
+from suffice._table.encoding import Column
+from suffice._table.input import check_number
+from suffice._text import counted, format_number, format_percent, format_probability, format_value
+from suffice.changes.values import Change, Changes, RowChanges
+from suffice.explaining.explanation import Explanation, SufficientSet
+from suffice.explaining.importance import rank_in_sets
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rule_lists.measures import Evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +79,7 @@ def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet]
         ax.plot([x] * len(missing), missing, "o", color="#D0D0D0", ms=5)
         ax.plot([x] * len(held), held, "o-", color=color, ms=8, lw=1.8)
     ax.hlines(height(explanation.pi), -0.5, n_drawn - 0.5, color=VERMILION, ls="--", lw=1.2)
-    level = f"{'pi' if explanation.levels == 'same' else 'level'} = {explanation.level_text}"
+    level = f"{'pi' if explanation.levels == 'same' else 'level'} = {explanation.sentences.level_text}"
     ax.annotate(
         level, (n_drawn - 0.5, height(explanation.pi)), (4, 0), textcoords="offset points",
         va="center", color=VERMILION, annotation_clip=False,
@@ -91,7 +97,7 @@ def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet]
 def _sets_title(explanation: Explanation, n_drawn: int) -> str:
     n_sets = len(explanation.sufficient_sets)
     if not n_sets:
-        return f"{explanation.verdict} This set comes nearest."
+        return f"{explanation.sentences.verdict} This set comes nearest."
     return (
         counted(n_sets, "sufficient set") if n_sets == n_drawn else f"the first {n_drawn} of {n_sets} sufficient sets"
     )
@@ -102,25 +108,7 @@ def _sets_title(explanation: Explanation, n_drawn: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Distributions:
-    """The distributions of a row's outcome.
-
-    Parameters
-    ----------
-    grid : ndarray of shape (n_values,)
-        Where they are computed, in ascending order.
-    of_set, of_all : ndarray of shape (n_values,)
-        The cumulative probabilities when only the set is known, and when all variables are.
-    variables : tuple of str
-        The set.
-    outcome : float
-        The row's outcome.
-    interval : tuple of float
-        The interval in which it is kept.
-    sdp : float
-        The probability of the interval when only the set is known.
-    target : str
-        What the outcome is called.
-    """
+    """The distributions of a row's outcome."""
 
     grid: Floats
     of_set: Floats
@@ -218,3 +206,110 @@ def find_frontier(coverage: Floats, precision: Floats) -> NDArray[np.intp]:
     is_better = np.append(True, precision[by_coverage][1:] > best[:-1])
     frontier: NDArray[np.intp] = by_coverage[is_better][::-1]
     return frontier
+
+
+N_BINS = 30
+
+
+def change(
+    changes: Changes, row: int = 0, number: int = 0, *, column: str | None = None, ax: Axes | None = None
+) -> Any:
+    """Draw a change: the box on the distributions of the training rows, with the row and the least change."""
+    check_number("row", row, f"from 0 to {len(changes) - 1}", lambda v: 0 <= v < len(changes), int)
+    answer = changes[row]
+    listed = answer.changes or ((answer.nearest,) if answer.nearest is not None else ())
+    if not listed:
+        raise ValueError(f"{answer.label} has no change to draw: {answer.lead}")
+    check_number("number", number, f"from 0 to {len(listed) - 1}", lambda v: 0 <= v < len(listed), int)
+    drawn = listed[number]
+    names = [condition.name for condition in drawn.conditions] if column is None else [column]
+    known = [c.name for c in answer.columns]
+    if not names or not set(names) <= set(known):
+        raise ValueError(f"`column` must be one of {[c.name for c in drawn.conditions]}, got {column!r}.")
+    title = f"{answer.label}: {drawn.box_text or drawn.sentence}"
+    if len(names) == 1:
+        axes = make_axes(ax, 8.5, 3.2)
+        _draw(axes, changes, answer, drawn, names[0])
+        set_title(axes, title)
+        return axes
+    if ax is not None:
+        raise ValueError(f"The change has {len(names)} columns: name one of them in `column` to draw it on `ax`.")
+    first = make_axes(None, 8.5, 2.6 * len(names))
+    figure: Any = first.figure
+    first.remove()
+    several = np.array([figure.add_subplot(len(names), 1, i + 1) for i in range(len(names))])
+    for axes, name in zip(several, names, strict=True):
+        _draw(axes, changes, answer, drawn, name)
+    set_title(several[0], title)
+    return several
+
+
+def _draw(ax: Axes, changes: Changes, answer: RowChanges, drawn: Change, name: str) -> None:
+    position = next(i for i, column in enumerate(answer.columns) if column.name == name)
+    column = answer.columns[position]
+    values = changes.fitted.forest.X[:, position]
+    like = np.zeros(len(values), dtype=bool)
+    like[list(drawn.rows)] = True
+    condition = next((c for c in drawn.conditions if c.name == name), None)
+    if column.kind == "category":
+        _draw_categories(ax, column, values, like, condition)
+    else:
+        _draw_numbers(ax, values, like, condition, is_whole=column.kind == "whole")
+    own, point = answer.values[name], drawn.values.get(name, answer.values[name])
+    for value, color, text in ((own, "black", "the row"), (point, VERMILION, "the least change")):
+        at = _place(column, value)
+        if not math.isnan(at):
+            ax.axvline(
+                at, color=color, lw=2, ls="-" if color == "black" else "--", label=f"{text}: {format_value(value)}"
+            )
+    ax.set_xlabel(shorten(name))
+    ax.set_ylabel("share of rows")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1.0))  # beside the bars, not on them
+
+
+def _place(column: Column, value: Any) -> float:
+    if value is None:
+        return math.nan
+    if column.kind != "category":
+        return float(value)
+    codes = [column.decode(code) for code in range(len(column.labels))]
+    return float(codes.index(value)) if value in codes else math.nan
+
+
+def _draw_numbers(
+    ax: Axes, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None, *, is_whole: bool
+) -> None:
+    known = ~np.isnan(values)
+    ends = np.histogram_bin_edges(values[known], N_BINS)
+    if is_whole and ends[-1] - ends[0] < N_BINS:  # one bar for each number
+        ends = np.arange(math.floor(ends[0]), math.ceil(ends[-1]) + 2) - 0.5
+        ax.locator_params(axis="x", integer=True)
+    for rows, color, text in (
+        (known, GREY, "all training rows"),
+        (known & like, BLUE, "rows like this one in the box"),
+    ):
+        if rows.any():
+            weights = np.full(int(rows.sum()), 1 / rows.sum())
+            ax.hist(values[rows], ends.tolist(), weights=weights, color=color, alpha=0.55, label=text)
+    if condition is not None and condition.values:
+        low, high = max(condition.low, float(ends[0])), min(condition.high, float(ends[-1]))
+        ax.axvspan(low, max(high, low), color=BLUE, alpha=0.12, label="the box")
+
+
+def _draw_categories(
+    ax: Axes, column: Column, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None
+) -> None:
+    codes = np.arange(len(column.labels))
+    known = ~np.isnan(values)
+    for rows, color, text, shift in (
+        (known, GREY, "all training rows", -0.2),
+        (known & like, BLUE, "rows like this one in the box", 0.2),
+    ):
+        counts = np.bincount(values[rows].astype(np.intp), minlength=len(codes))
+        ax.bar(codes + shift, counts / max(counts.sum(), 1), 0.4, color=color, label=text)
+    labels = None if condition is None else condition.labels
+    for code in codes.tolist() if condition is not None and labels is not None else ():
+        if (column.labels[code][0] in (labels or ())) != condition.excluded:  # type: ignore[union-attr]
+            ax.axvspan(code - 0.5, code + 0.5, color=BLUE, alpha=0.12)
+    shown = label_codes(column)
+    ax.set_xticks(shown, [shorten(str(column.decode(code)), 14) for code in shown], rotation=20)

@@ -18,29 +18,7 @@ class Html(str):
 
 
 def element(tag: str, classes: str, *children: str, **attributes: str) -> Html:
-    """Write an element.
-
-    Parameters
-    ----------
-    tag : str
-        Its tag.
-    classes : str
-        Its classes, or nothing.
-    *children : str
-        What is in it: `Html` as it is, any other text escaped.
-    **attributes : str
-        Its attributes, escaped; an underscore stands for a hyphen.
-
-    Returns
-    -------
-    Html
-        The element.
-
-    Examples
-    --------
-    >>> print(element("span", "name", "a < b", title='"'))
-    <span class="name" title="&quot;">a &lt; b</span>
-    """
+    """Write an element."""
     named = {"class": classes, **attributes} if classes else attributes
     written = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
     return Html(f"<{tag}{written}>{''.join(_escaped(child) for child in children)}</{tag}>")
@@ -51,77 +29,23 @@ def _escaped(text: str) -> str:
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
-    """Join pieces.
-
-    Parameters
-    ----------
-    parts : iterable of str
-        The pieces.
-    between : str, default=""
-        What stands between two of them.
-
-    Returns
-    -------
-    Html
-        All of them.
-    """
+    """Join pieces."""
     return Html(_escaped(between).join(_escaped(part) for part in parts))
 
 
 @cache
 def read_template(name: str) -> str:
-    """Read a file that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the folder of templates.
-
-    Returns
-    -------
-    str
-        What it holds.
-    """
+    """Read a file that comes with the package."""
     return files("suffice").joinpath("_show", "templates", name).read_text(encoding="utf-8")
 
 
 def part(title: str, note: str, *children: str) -> Html:
-    """Write a part of a card under its title.
-
-    Parameters
-    ----------
-    title : str
-        The title.
-    note : str
-        A smaller text beside it.
-    *children : str
-        What is in it.
-
-    Returns
-    -------
-    Html
-        The part.
-    """
+    """Write a part of a card under its title."""
     return element("div", "part", element("div", "title", title, element("span", "note", note)), *children)
 
 
 def bar(share: float, kind: str = "", tick: float | None = None) -> Html:
-    """Draw a share as a bar.
-
-    Parameters
-    ----------
-    share : float
-        The share; what lies outside of [0, 1] is cut off.
-    kind : {"", "plain", "importance"}, default=""
-        The colour.
-    tick : float, optional
-        A share that is marked.
-
-    Returns
-    -------
-    Html
-        The bar.
-    """
+    """Draw a share as a bar."""
     fill = element("span", f"fill {kind}".strip(), style=f"width:{percent(share)}")
     marked = element("span", "tick", style=f"left:{percent(tick)}") if tick is not None else ""
     return element("span", "bar", fill, marked)
@@ -134,26 +58,7 @@ def bars(
     more: str = "",
     narrow: bool = False,
 ) -> Html:
-    """Draw shares as bars, one under the other.
-
-    Parameters
-    ----------
-    shares : iterable of (str, float, str)
-        The name of each, the share, and how it is written.
-    kind : {"", "plain", "importance"}, default=""
-        The colour.
-    tick : float, optional
-        A share that is marked.
-    more : str, default=""
-        A text below the bars.
-    narrow : bool, default=False
-        Whether the names are short.
-
-    Returns
-    -------
-    Html
-        The bars.
-    """
+    """Draw shares as bars, one under the other."""
     cells: list[str] = []
     for name, share, text in shares:
         cells += [element("span", "", name), bar(share, kind, tick), element("span", "number", text)]
@@ -163,53 +68,18 @@ def bars(
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Html:
-    """Write facts one under the other.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, str)
-        The name of each fact, and its text.
-
-    Returns
-    -------
-    Html
-        The facts.
-    """
+    """Write facts one under the other."""
     cells = [cell for key, text in pairs for cell in (element("span", "key", key), element("span", "", text))]
     return element("div", "facts", *cells)
 
 
 def chips(labels: Iterable[tuple[str, str]], more: str = "") -> Html:
-    """Draw labels as chips.
-
-    Parameters
-    ----------
-    labels : iterable of (str, str)
-        The labels, each with one of "in", "own", "own in" and "".
-    more : str, default=""
-        A text after them.
-
-    Returns
-    -------
-    Html
-        The chips.
-    """
+    """Draw labels as chips."""
     meaning = {"in": "in the rule", "own": "this row's", "own in": "this row's, in the rule", "": ""}
     drawn = [element("span", f"chip {kind}".strip(), label, title=meaning[kind]) for label, kind in labels]
     return element("div", "chips", *drawn, *([element("span", "note", more)] if more else []))
 
 
 def percent(share: float) -> str:
-    """Write a share for a style.
-
-    Parameters
-    ----------
-    share : float
-        The share; what lies outside of [0, 1] is cut off.
-
-    Returns
-    -------
-    str
-        The share, as a percentage.
-    """
+    """Write a share for a style."""
     return f"{100 * min(max(share, 0.0), 1.0):.4g}%"

@@ -8,16 +8,19 @@ and the app only draw these values. The words of ``str(explanation)`` are those 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation, SufficientSet
-from suffice.global_rules import GlobalRule
-from suffice.rules import Condition, Rule
-from suffice.words import counted, format_percent, format_probability, format_with_bound, join
+from suffice._text import counted, format_percent, format_probability, format_with_bound, join
+from suffice.explaining.explanation import Explanation, SufficientSet
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.rule import Condition, Rule
+from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
+from suffice.rule_lists.estimators import GlobalRule
 
 READ_WITH_CARE = "Read with care. "
 NOTHING = "nothing at all"
@@ -32,15 +35,7 @@ COVERAGE_MEANING = "the share of training rows in the rule"
 
 @dataclass(frozen=True)
 class Word:
-    """A piece of a sentence.
-
-    Parameters
-    ----------
-    text : str
-        The piece.
-    is_key : bool, default=False
-        Whether it is IF, AND, THEN or ALWAYS.
-    """
+    """A piece of a sentence."""
 
     text: str
     is_key: bool = False
@@ -48,19 +43,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Share:
-    """A number from 0 to 1 that is drawn as a bar.
-
-    Parameters
-    ----------
-    name : str
-        What it is.
-    value : float
-        The number.
-    text : str
-        The number as it is written.
-    tick : float or None, default=None
-        A mark on the bar.
-    """
+    """A number from 0 to 1 that is drawn as a bar."""
 
     name: str
     value: float
@@ -70,29 +53,7 @@ class Share:
 
 @dataclass(frozen=True)
 class RulePicture:
-    """What a rule shows.
-
-    Parameters
-    ----------
-    sentence : tuple of Word
-        The rule in short numbers; join the texts with spaces.
-    text : str
-        The rule in full.
-    sdp, coverage, precision : Share
-        Its figures; the tick of the SDP is pi.
-    rows : str
-        How many training rows it covers, and how many of them have the outcome.
-    proof : str
-        What is proven of it.
-    checked : str
-        What its certificate says; nothing without one.
-    lift : str
-        How many times as likely as on average a rare class is, in one sentence; nothing for other outcomes.
-    missing : str
-        Which variables may be missing; nothing if there is nothing to say.
-    drawings : tuple of Drawing
-        Its conditions.
-    """
+    """What a rule shows."""
 
     sentence: tuple[Word, ...]
     text: str
@@ -109,30 +70,7 @@ class RulePicture:
 
 @dataclass(frozen=True)
 class LinePicture:
-    """What a line of a list of rules shows.
-
-    Parameters
-    ----------
-    sentence : tuple of Word
-        The rule in short numbers; join the texts with spaces.
-    premise : str
-        Its conditions in short numbers; "always" if it has none.
-    output : str
-        The class, or the number.
-    conclusion : str
-        The class, or the number with the name of the outcome and the mean absolute error.
-    lift : str
-        How many times as likely as on average a rare class is; nothing for other outcomes.
-    few : str
-        That few training rows stand behind it; nothing if there are enough.
-    mae : str
-        The mean absolute error of a number; nothing for a class.
-    checked : str
-        What its certificate says; nothing without one.
-    coverage, precision : Share
-        Its figures. The precision is that expected for new rows, if it is known, and else that of the training rows;
-        that of a regression may be negative.
-    """
+    """What a line of a list of rules shows."""
 
     sentence: tuple[Word, ...]
     premise: str
@@ -153,19 +91,7 @@ class LinePicture:
 
 @dataclass(frozen=True)
 class SetPicture:
-    """What the best set shows where there is no rule.
-
-    Parameters
-    ----------
-    title : str
-        The title above its values.
-    note : str
-        Beside the title; nothing if the set holds variables.
-    sdp : Share
-        Its same-decision probability.
-    drawings : tuple of Drawing
-        The row's values.
-    """
+    """What the best set shows where there is no rule."""
 
     title: str
     note: str
@@ -175,47 +101,7 @@ class SetPicture:
 
 @dataclass(frozen=True)
 class ExplanationPicture:
-    """What an explanation shows.
-
-    Parameters
-    ----------
-    title : str
-        What the row and the outcome are called, and who predicts it or that it is observed.
-    sentence : str
-        The outcome and how sure the forest is, and what is enough to keep it.
-    advice : tuple of str
-        What to do if no set is sufficient, one sentence each.
-    outcome : str
-        The outcome.
-    kept : str
-        The interval in which a number is kept; nothing for a class.
-    badge : str
-        How many variables are enough.
-    is_sufficient : bool
-        Whether any set is sufficient.
-    cautions : tuple of str
-        Why it is to be read with care: the forest disagrees, or the search ended early.
-    rule : RulePicture or None
-        The rule, if there is one.
-    best : SetPicture or None
-        The best set, if there is no rule.
-    notes : tuple of str
-        What stands below the figures, one sentence each: what all variables together reach, the level of the class, and
-        that no rule covers enough rows.
-    bound_note : str
-        What "at least" means; nothing if there is no bound.
-    sets_title, sets_note : str
-        How many sufficient sets there are, and what several of them mean.
-    sets : tuple of Share
-        The first of the sufficient sets; none if the empty set is sufficient, which has nothing to list.
-    more_sets : str
-        How many more there are; nothing if all are listed.
-    importance : tuple of Share
-        The variables of any importance, the most important first; empty with fewer than two sets, when it says
-        nothing.
-    stability : str, default=""
-        How often the best set returns when the forest is grown again; nothing if that was not measured.
-    """
+    """What an explanation shows."""
 
     title: str
     sentence: str
@@ -241,25 +127,7 @@ class ExplanationPicture:
 
 
 def write_sentence(conditions: Sequence[Condition], conclusion: str) -> tuple[Word, ...]:
-    """Write a rule as a sentence with short numbers.
-
-    Parameters
-    ----------
-    conditions : sequence of Condition
-        The conditions.
-    conclusion : str
-        What follows "THEN".
-
-    Returns
-    -------
-    tuple of Word
-        The pieces; join their texts with spaces.
-
-    Examples
-    --------
-    >>> print(*(word.text for word in write_sentence([Condition("hour", 5.5), Condition("temp", 7.0)], "busy")))
-    IF hour > 5.5 AND temp > 7 THEN busy
-    """
+    """Write a rule as a sentence with short numbers."""
     if not conditions:
         return Word("ALWAYS", True), Word(conclusion)
     words = []
@@ -269,18 +137,7 @@ def write_sentence(conditions: Sequence[Condition], conclusion: str) -> tuple[Wo
 
 
 def picture_line(line: GlobalRule) -> LinePicture:
-    """Compute what a line of a list of rules shows.
-
-    Parameters
-    ----------
-    line : GlobalRule
-        The line.
-
-    Returns
-    -------
-    LinePicture
-        The picture.
-    """
+    """Compute what a line of a list of rules shows."""
     output, mae = str(line.output), ""
     conclusion = output
     if line.mae is not None:
@@ -308,38 +165,12 @@ def _precision_text(precision: float) -> str:
 
 
 def coverage_share(coverage: float) -> Share:
-    """Compute how a coverage is drawn.
-
-    Parameters
-    ----------
-    coverage : float
-        The share of training rows.
-
-    Returns
-    -------
-    Share
-        The bar.
-    """
+    """Compute how a coverage is drawn."""
     return Share("coverage", coverage, f"{format_percent(coverage)} %")
 
 
 def sdp_share(sdp: float, pi: float | None, lower: float | None = None) -> Share:
-    """Compute how a same-decision probability is drawn.
-
-    Parameters
-    ----------
-    sdp : float
-        The probability.
-    pi : float or None
-        The probability that a sufficient set must reach, if it is known.
-    lower : float, default=None
-        The lower bound of the SDP, if it is known.
-
-    Returns
-    -------
-    Share
-        The bar.
-    """
+    """Compute how a same-decision probability is drawn."""
     return Share("SDP", sdp, format_with_bound(sdp, lower), pi)
 
 
@@ -350,26 +181,7 @@ def picture_rule(
     pi: float | None = None,
     lower: float | None = None,
 ) -> RulePicture:
-    """Compute what a rule shows.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    columns : sequence of Column, default=()
-        The columns of the training table, as far as they are known.
-    values : mapping of str to object, default=None
-        The row's value of each column, None for a missing one; without a row, None.
-    pi : float, default=None
-        The probability that a sufficient set must reach.
-    lower : float, default=None
-        The lower bound of the SDP.
-
-    Returns
-    -------
-    RulePicture
-        The picture.
-    """
+    """Compute what a rule shows."""
     column_of = {column.name: column for column in columns}
     known = values or {}
     proof = "No other such rule covers more." if rule.optimal else "A rule that covers more may exist."
@@ -398,27 +210,16 @@ def picture_rule(
 
 
 def picture_explanation(explanation: Explanation) -> ExplanationPicture:
-    """Compute what an explanation shows.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation.
-
-    Returns
-    -------
-    ExplanationPicture
-        The picture.
-    """
+    """Compute what an explanation shows."""
     rule, sets = explanation.rule, explanation.sufficient_sets
     values = {name: value for _, columns in explanation.values for name, value in columns}
     sets_title, sets_note, more_sets = sets_texts(len(sets))
     return ExplanationPicture(
-        title=explanation.title,
-        sentence=f"{explanation.outcome_sentence} {explanation.lead}",
-        advice=tuple(advice.text for advice in explanation.advice),
-        outcome=explanation.outcome_text,
-        kept="" if explanation.interval is None else kept_text(explanation.interval_text),
+        title=explanation.sentences.title,
+        sentence=f"{explanation.sentences.outcome_sentence} {explanation.sentences.lead}",
+        advice=tuple(advice.text for advice in explanation.sentences.advice),
+        outcome=explanation.sentences.outcome_text,
+        kept="" if explanation.interval is None else kept_text(explanation.sentences.interval_text),
         badge=badge_text(explanation.best_set, len(explanation.values)) if sets else NO_SET,
         is_sufficient=explanation.is_sufficient,
         cautions=cautions(explanation),
@@ -426,8 +227,10 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         if rule is None
         else picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower),
         best=picture_best_set(explanation) if rule is None else None,
-        notes=(*explanation.notes, explanation.rule_note) if explanation.rule_note else explanation.notes,
-        bound_note=explanation.bound_note,
+        notes=(*explanation.sentences.notes, explanation.sentences.rule_note)
+        if explanation.sentences.rule_note
+        else explanation.sentences.notes,
+        bound_note=explanation.sentences.bound_note,
         sets_title=sets_title,
         sets_note=sets_note,
         sets=tuple(
@@ -437,7 +240,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         ),
         more_sets=more_sets,
         importance=importance_shares(explanation.ranked_importance()) if len(sets) > 1 else (),
-        stability=explanation.stability_note,
+        stability=explanation.sentences.stability_note,
     )
 
 
@@ -446,52 +249,17 @@ def _as_sentence(text: str) -> str:
 
 
 def kept_text(interval: str) -> str:
-    """Write in which interval a number is kept.
-
-    Parameters
-    ----------
-    interval : str
-        The interval.
-
-    Returns
-    -------
-    str
-        The text.
-    """
+    """Write in which interval a number is kept."""
     return f"kept within {interval}"
 
 
 def cautions(explanation: Explanation) -> tuple[str, ...]:
-    """Return why an explanation is to be read with care.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation.
-
-    Returns
-    -------
-    tuple of str
-        The reasons, one sentence each.
-    """
-    return tuple(reason for reason in (explanation.care, explanation.search_note) if reason)
+    """Return why an explanation is to be read with care."""
+    return tuple(reason for reason in (explanation.sentences.care, explanation.sentences.search_note) if reason)
 
 
 def badge_text(best_set: SufficientSet, n_variables: int) -> str:
-    """Write how many variables are enough.
-
-    Parameters
-    ----------
-    best_set : SufficientSet
-        The first of the sufficient sets.
-    n_variables : int
-        The number of variables of the table.
-
-    Returns
-    -------
-    str
-        The text.
-    """
+    """Write how many variables are enough."""
     n_enough = len(best_set.variables)
     if not n_enough:
         return "no variable is needed"
@@ -499,80 +267,29 @@ def badge_text(best_set: SufficientSet, n_variables: int) -> str:
 
 
 def set_text(chosen: SufficientSet) -> str:
-    """Write the variables of a set.
-
-    Parameters
-    ----------
-    chosen : SufficientSet
-        The set.
-
-    Returns
-    -------
-    str
-        The variables.
-    """
+    """Write the variables of a set."""
     return join(chosen.variables) or NOTHING
 
 
 def sets_texts(n_sets: int) -> tuple[str, str, str]:
-    """Write what stands around the list of sufficient sets.
-
-    Parameters
-    ----------
-    n_sets : int
-        The number of sufficient sets.
-
-    Returns
-    -------
-    tuple of str
-        The title, the note beside it, and how many more there are than those listed.
-    """
+    """Write what stands around the list of sufficient sets."""
     note = "each alone is enough" if n_sets > 1 else ""
     return counted(n_sets, "sufficient set"), note, more_text(n_sets, N_LISTED)
 
 
 def more_text(n_all: int, n_listed: int) -> str:
-    """Write how many things a list leaves out.
-
-    Parameters
-    ----------
-    n_all : int
-        The number of things.
-    n_listed : int
-        The largest number that is listed.
-
-    Returns
-    -------
-    str
-        The text; nothing if all are listed.
-
-    Examples
-    --------
-    >>> more_text(8, 5), more_text(5, 5)
-    ('and 3 more', '')
-    """
+    """Write how many things a list leaves out."""
     return f"and {n_all - n_listed} more" if n_all > n_listed else ""
 
 
 def picture_best_set(explanation: Explanation) -> SetPicture:
-    """Compute what the best set of a row without a rule shows.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation.
-
-    Returns
-    -------
-    SetPicture
-        The picture.
-    """
+    """Compute what the best set of a row without a rule shows."""
     column_of = {column.name: column for column in explanation.columns}
     shown = explanation.shown_set
     drawings = tuple(
         draw(name, None, column_of.get(name), value)
         for variable in shown.variables
-        for name, value in explanation.shown_values(variable)
+        for name, value in explanation.sentences.shown_values(variable)
     )
     return SetPicture(
         title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST_SET,
@@ -583,16 +300,46 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
 
 
 def importance_shares(ranked: Sequence[tuple[str, float]]) -> tuple[Share, ...]:
-    """Compute how importances are drawn.
-
-    Parameters
-    ----------
-    ranked : sequence of (str, float)
-        The variables with their importances, as `ranked_importance` orders them.
-
-    Returns
-    -------
-    tuple of Share
-        The bars, in the same order.
-    """
+    """Compute how importances are drawn."""
     return tuple(Share(name, value, f"{value:.2f}") for name, value in ranked)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts of explained rows."""
+
+    n_rows: int
+    n_sufficient: int
+    n_disagree: int
+    n_incomplete: int
+    sizes: Mapping[int, int]
+    has_signal: bool = True
+    offer: str = ""
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to take care of, one sentence each."""
+        sentences = [] if self.has_signal else [NO_SIGNAL]
+        if self.n_disagree:
+            rows = counted(self.n_disagree, "row")
+            sentences.append(f"The forest does not agree with the outcome of {rows}: read these with care.")
+        if self.n_incomplete:
+            rows = counted(self.n_incomplete, "row")
+            sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
+        return (*sentences, self.offer) if self.offer else tuple(sentences)
+
+
+def summarize(explanations: Explanations) -> Summary:
+    """Count explained rows."""
+    has_set = explanations.has_set
+    best_sets = zip(explanations.best_sets, has_set.tolist(), strict=True)
+    sizes = Counter(len(best.variables) for best, is_sufficient in best_sets if is_sufficient)
+    return Summary(
+        n_rows=len(explanations),
+        n_sufficient=int(has_set.sum()),
+        n_disagree=int((~explanations.forest_agrees).sum()),
+        n_incomplete=len(explanations) - sum(explanations.is_search_complete),
+        sizes=dict(sorted(sizes.items())),
+        has_signal=explanations.fitted.has_signal,
+        offer=explanations.offer,
+    )

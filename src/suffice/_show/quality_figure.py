@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._show.drawing import BLUE, GREY, keep_spines, make_axes, set_title, shorten
+from suffice._text import format_percent, format_probability
+from suffice.checks.quality import Quality
 from suffice.explainer import SufficientExplainer
-from suffice.quality import Quality
-from suffice.words import format_percent, format_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,25 +21,7 @@ MAX_DRAWN = 15  # classes of a confusion matrix; the rarest ones share a line
 
 
 def quality(explainer: SufficientExplainer | Quality, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw how well the forest predicts: a confusion matrix, or predicted against observed numbers.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer or Quality
-        The fitted explainer, or what its `quality` returned; then nothing else is needed.
-    X : array-like or frame of shape (n_rows, n_columns), default=None
-        Rows that the forest was not fitted on; None for the training rows, out of bag.
-    y : array-like of shape (n_rows,), default=None
-        Their outcomes.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Where it was drawn. The colour of a cell is its share of the observed class; beside the matrix stand the recall
-        of each class and the share of its explained rows that have a sufficient set, below it the precision.
-    """
+    """Draw how well the forest predicts: a confusion matrix, or predicted against observed numbers."""
     measured = explainer if isinstance(explainer, Quality) else explainer.quality(X, y)
     if measured.classes is None:
         ax = make_axes(ax, 6.0, 5.0)
@@ -70,22 +52,7 @@ def draw_numbers(ax: Axes, measured: Quality) -> None:
 
 
 def gather_rare(measured: Quality, n_drawn: int) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the labels and the confusion matrix of the most frequent classes; the others share one entry.
-
-    Parameters
-    ----------
-    measured : Quality
-        The quality.
-    n_drawn : int
-        The largest number of classes with an entry of their own.
-
-    Returns
-    -------
-    labels : list of str
-        The classes.
-    counts : ndarray of shape (n_labels, n_labels)
-        The confusion matrix.
-    """
+    """Return the labels and the confusion matrix of the most frequent classes; the others share one entry."""
     assert measured.classes is not None
     counts = measured.confusion
     if len(counts) <= n_drawn:

@@ -15,22 +15,89 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from suffice._engine.bounds import SHOWN_CONFIDENCE
+import numpy as np
+
+from suffice._forest.bounds import SHOWN_CONFIDENCE
+from suffice._forest.out_of_bag import predict_out_of_bag
 from suffice._show.axis import rounded
-from suffice._show.cards import about_facts, fidelity_bars, importance_bars, size_bars
-from suffice._show.change_cards import change_parts
-from suffice._show.markup import Html, bar, element, facts, part, read_template
-from suffice._show.picture import importance_shares
-from suffice._show.quality_parts import quality_parts, report_quality
-from suffice._show.reason_cards import reason_counts
+from suffice._show.cards import about_facts, change_parts, fidelity_bars, importance_bars, reason_counts, size_bars
+from suffice._show.markup import Html, bar, bars, element, facts, part, read_template
+from suffice._show.picture import Summary, importance_shares, summarize
+from suffice._show.quality_figure import gather_rare
 from suffice._show.report_data import report_data
-from suffice._show.summary import Summary, summarize
-from suffice.changes_of_rows import Changes
-from suffice.explanation import NO_SIGNAL
-from suffice.explanations import Explanations
-from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
-from suffice.reasons import Reasons
-from suffice.words import counted, format_confidence, format_percent, format_probability, format_value
+from suffice._text import counted, format_confidence, format_number, format_percent, format_probability, format_value
+from suffice.changes.values import Changes
+from suffice.checks.quality import Quality, count_sets, level_of_sets, quality_out_of_bag
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.explaining.sentences import NO_SIGNAL
+from suffice.reasons.values import Reasons
+
+MAX_CLASSES = 12
+QUANTILES = (0.5, 0.9)  # of absolute errors
+
+
+def report_quality(explanations: Explanations) -> Quality | None:
+    """Compute the out-of-bag quality, with the shares of the explained rows that have a sufficient set."""
+    fitted = explanations.fitted
+    if not predict_out_of_bag(fitted)[1].any():
+        return None
+    labels = [None] if fitted.classes is None else fitted.classes.tolist()
+    codes = np.zeros(len(explanations), dtype=np.intp)
+    if fitted.classes is not None:
+        codes = explanations.answers.outcomes.low.astype(np.intp)
+    sets = count_sets(labels, np.bincount(codes, minlength=len(labels)), codes, explanations.has_set)
+    return quality_out_of_bag(fitted, sets, level_of_sets(fitted))
+
+
+def quality_parts(quality: Quality) -> list[Html]:
+    """Write the quality as panels."""
+    if quality.classes is None:
+        return [_errors(quality)]
+    return [part("Confusion matrix", "out of bag", _confusion(quality)), _by_class(quality)]
+
+
+def _errors(quality: Quality) -> Html:
+    errors = np.abs(quality.observed.astype(np.float64) - quality.predicted.astype(np.float64))
+    sizes = [format_number(float(size)) for size in np.quantile(errors, QUANTILES)]
+    lines = [
+        f"{format_percent(level)} % of the rows are predicted within {size}."
+        for level, size in zip(QUANTILES, sizes, strict=True)
+    ]
+    texts = [quality.summary, *lines]
+    return part("Predicted and observed", "out of bag", *(element("div", "", text) for text in texts))
+
+
+def _confusion(quality: Quality) -> Html:
+    labels, counts = gather_rare(quality, MAX_CLASSES)
+    shares = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
+    corner = "model ↓ predicted →" if quality.is_agreement else "observed ↓ predicted →"
+    lines = [element("tr", "", element("th", "", corner), *(element("th", "", label) for label in labels))]
+    for i, label in enumerate(labels):
+        cells = [
+            element("td", "right" if i == j else "", f"{n:,}", element("div", "note", f"{format_percent(share)} %"))
+            for j, (n, share) in enumerate(zip(counts[i].tolist(), shares[i].tolist(), strict=True))
+        ]
+        lines.append(element("tr", "", element("th", "", label), *cells))
+    return element("div", "scroll", element("table", "confusion", *lines))
+
+
+def _by_class(quality: Quality) -> Html:
+    drawn: list[str] = []
+    with_set = {share.outcome: share for share in quality.sets if share.n_explained}
+    for one in quality.by_class[:MAX_CLASSES]:
+        shares = [
+            (name, value, format_probability(value))
+            for name, value in (("recall", one.recall), ("precision", one.precision))
+            if not np.isnan(value)
+        ]
+        if one.label in with_set:
+            share = with_set[one.label]
+            text = f"{format_percent(share.share)} % of {share.n_explained:,}"
+            shares.append(("explained rows with a set", share.share, text))
+        drawn += [element("div", "class-name", f"{one.label} ({one.n_rows:,} rows)"), bars(shares)]
+    return part("By class", "recall and precision out of bag", *drawn)
+
 
 MAX_IMPORTANCES = 15
 N_COMPARED = 100  # rows of explanations and of reasons that are compared
@@ -46,24 +113,7 @@ def make_report(
     changes: Changes | None = None,
     reasons: Reasons | None = None,
 ) -> str:
-    """Make the page.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-    title : str, default=None
-        What stands at the top; None names the target.
-    changes : Changes, default=None
-        What would change the outcomes of rows, which then has a section of its own.
-    reasons : Reasons, default=None
-        The reasons of the same rows, which the cards of rows then state.
-
-    Returns
-    -------
-    str
-        The HTML text.
-    """
+    """Make the page."""
     if not isinstance(explanations, Explanations):
         raise TypeError(f"`explanations` must be what `explain` returns, got {type(explanations).__name__}.")
     _check_reasons(explanations, reasons)
@@ -146,23 +196,7 @@ def _changes(changes: Changes | None) -> Html:
 
 
 def embed_json(data: Any) -> str:
-    r"""Write JSON that can stand in a script element of any page.
-
-    Parameters
-    ----------
-    data : object
-        Plain values; no infinite numbers and no NaN.
-
-    Returns
-    -------
-    str
-        JSON in ASCII without any character that means something in HTML.
-
-    Examples
-    --------
-    >>> print(embed_json(["</script>"]))
-    ["\u003c/script\u003e"]
-    """
+    r"""Write JSON that can stand in a script element of any page."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._engine.outcomes import outcomes_of_classes
+from suffice._forest.outcomes import outcomes_of_classes
 from suffice._show.axis import Drawing, code_text, draw, drawn_range, end_texts, missing_text, share
 from suffice._show.picture import (
     MAX_IMPORTANCES,
@@ -34,13 +34,14 @@ from suffice._show.picture import (
     write_sentence,
 )
 from suffice._table.encoding import Column
-from suffice.explanation import N_LISTED, Explanation
-from suffice.explanations import Explanations
-from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
-from suffice.reasons import Reasons
-from suffice.rules import Condition
-from suffice.words import AT_LEAST, format_number, format_probability
+from suffice._text import AT_LEAST, format_number, format_probability
+from suffice.explaining.explanation import Explanation
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.explaining.rule import Condition
+from suffice.explaining.sentences import N_LISTED
+from suffice.reasons.values import Reasons
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -58,20 +59,7 @@ class _Distinct(Generic[Key]):
 
 
 def report_data(explanations: Explanations, reasons: Reasons | None = None) -> dict[str, Any]:
-    """Write what the page draws.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-    reasons : Reasons, default=None
-        The reasons of the same rows.
-
-    Returns
-    -------
-    dict
-        Plain values, ready for JSON.
-    """
+    """Write what the page draws."""
     about = explanations.about
     classes = [str(label) for label in about["classes"]] if about["task"] == "classification" else None
     boxes = _Boxes(explanations.columns)
@@ -254,7 +242,7 @@ class _Rows:
             self.badges[size] = badge_text(explanation.best_set, len(explanation.values))
             self.sets_texts[len(sets)] = sets_texts(len(sets))
         if rule is not None and rule.interval is not None:
-            self.conclusion = rule.conclusion.removesuffix(explanation.interval_text)
+            self.conclusion = rule.conclusion.removesuffix(explanation.sentences.interval_text)
         figures = {
             "care": self._place_cautions(explanation),
             "sets": self._place_sets(explanation),
@@ -265,8 +253,8 @@ class _Rows:
             "sdp": floor_percent(explanation.shown_set.sdp if rule is None else rule.sdp),
             "lower": floor_percent(explanation.shown_set.lower or 0.0),
             "note": self._place_notes(explanation),
-            "lead": self.leads.place(f"{explanation.outcome_sentence} {explanation.lead}"),
-            "advice": self.advice.place(tuple(advice.text for advice in explanation.advice)),
+            "lead": self.leads.place(f"{explanation.sentences.outcome_sentence} {explanation.sentences.lead}"),
+            "advice": self.advice.place(tuple(advice.text for advice in explanation.sentences.advice)),
             "support": self.supports.place("" if rule is None else rule.rows_text),
             **self._drawn(explanation, values),
             **self._outcome(explanation),
@@ -279,7 +267,7 @@ class _Rows:
         return 1 + self.cautions.place((" ".join(reasons), int(not explanation.forest_agrees))) if reasons else 0
 
     def _place_notes(self, explanation: Explanation) -> int:
-        return self.notes.place(" ".join(filter(None, (*explanation.notes, explanation.rule_note))))
+        return self.notes.place(" ".join(filter(None, (*explanation.sentences.notes, explanation.sentences.rule_note))))
 
     def _checked(self, explanation: Explanation) -> dict[str, int]:
         """Return the place of what the certificate says about the rule, if rules have certificates."""
@@ -316,7 +304,7 @@ class _Rows:
         shown = [
             (boxes.position_of[name], value)
             for variable in explanation.shown_set.variables
-            for name, value in explanation.shown_values(variable)
+            for name, value in explanation.sentences.shown_values(variable)
         ]
         return {
             "columns": [c for c, _ in shown],
@@ -329,7 +317,11 @@ class _Rows:
         low, high = explanation.interval
         ends = drawn_range(self.outcome)
         places = [hundredths(share(value, ends)) for value in (low, high, explanation.outcome)]
-        return {"outcome": compact(explanation.outcome), "interval": explanation.interval_text, "kept": places}
+        return {
+            "outcome": compact(explanation.outcome),
+            "interval": explanation.sentences.interval_text,
+            "kept": places,
+        }
 
 
 def _codes(column: Column) -> dict[Any, int] | None:
@@ -369,79 +361,24 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
 
 
 def gaps(covered: NDArray[np.bool_]) -> list[int]:
-    """Write which rows are covered.
-
-    Parameters
-    ----------
-    covered : ndarray of shape (n_rows,), bool
-        Whether each row is covered.
-
-    Returns
-    -------
-    list of int
-        1 and the rows that are covered, or 0 and those that are not, whichever are fewer; of each row, the distance
-        from the one before, and of the first one its position.
-
-    Examples
-    --------
-    >>> gaps(np.array([False, True, False, False, False, True])), gaps(np.array([True, True, False]))
-    ([1, 1, 4], [0, 2])
-    """
+    """Write which rows are covered."""
     is_few = 2 * np.count_nonzero(covered) <= len(covered)
     rows = np.flatnonzero(covered if is_few else ~covered)
     return [int(is_few), *np.diff(rows, prepend=0).tolist()]
 
 
 def hundredths(value: float) -> int:
-    """Write a share in hundredths of a per cent.
-
-    Parameters
-    ----------
-    value : float
-        The share, from 0 to 1.
-
-    Returns
-    -------
-    int
-        From 0 to 10000.
-    """
+    """Write a share in hundredths of a per cent."""
     return round(10_000 * value)
 
 
 def floor_percent(probability: float) -> int:
-    """Write a probability in per cent, rounded down as its text is.
-
-    Parameters
-    ----------
-    probability : float
-        The probability.
-
-    Returns
-    -------
-    int
-        From 0 to 100.
-    """
+    """Write a probability in per cent, rounded down as its text is."""
     return round(100 * float(format_probability(probability)))
 
 
 def compact(value: float) -> float | str:
-    """Write a number such that JavaScript's ``String`` makes its text of it.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-
-    Returns
-    -------
-    float or str
-        The number with the digits of its text, or the text if JavaScript writes it otherwise.
-
-    Examples
-    --------
-    >>> compact(3.96312499), compact(12.0), compact(1e-12)
-    (3.9631, 12, '1e-12')
-    """
+    """Write a number such that JavaScript's ``String`` makes its text of it."""
     text = format_number(value)
     if text.lstrip("-").isdigit():
         return int(text) if abs(value) < 1e15 else text

@@ -9,21 +9,7 @@ from typing import Any
 
 
 class LastUsed:
-    """Keep the values that were used last, by key. Several threads may use it.
-
-    Parameters
-    ----------
-    max_size : float
-        How large all values together may be. The value used last stays, however large it is.
-    size : callable, default=None
-        Returns the size of a value; None counts each value as 1.
-
-    Examples
-    --------
-    >>> cache = LastUsed(2)
-    >>> [cache.get(n, lambda: n * n) for n in (3, 4, 5)], list(cache)
-    ([9, 16, 25], [4, 5])
-    """
+    """Keep the values that were used last, by key. Several threads may use it."""
 
     def __init__(self, max_size: float, size: Callable[[Any], float] | None = None) -> None:
         self._max_size = max_size
@@ -35,18 +21,6 @@ class LastUsed:
         """Return the value of a key, and make it if it is not there.
 
         The lock is not held while a value is made: two threads that miss the same key both make it.
-
-        Parameters
-        ----------
-        key : hashable
-            The key.
-        make : callable
-            Makes the value. An error that it raises leaves the cache as it was.
-
-        Returns
-        -------
-        object
-            The value.
         """
         with self._lock:
             if key in self._values:

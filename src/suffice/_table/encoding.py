@@ -8,6 +8,7 @@ the bounds of a rule can be written as a set of categories. Dates become their p
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,10 +17,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.identifiers import is_identifier, warn_of_identifiers
-from suffice._table.table import DATE_PARTS, WEEKDAYS, Table
-from suffice._table.text_columns import TextColumn, inspect_text, warn_of_text
+from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, TextColumn, inspect_text, warn_of_text
+from suffice._text import format_value, join
 from suffice.errors import (
+    IdentifierWarning,
     InputTypeError,
     InputValueError,
     PrecisionWarning,
@@ -27,7 +28,51 @@ from suffice.errors import (
     did_you_mean,
     warn,
 )
-from suffice.words import format_value
+
+# The share of rows that may repeat the number of another row.
+MAX_REPEATED = 0.01
+# How many repeated numbers chance alone would give a measured quantity of the same range, at least.
+LEAST_EXPECTED = 10.0
+# The same for a column whose name says that it is an identifier.
+LEAST_EXPECTED_NAMED = 1.0
+# Chance would repeat at least this many times as many numbers as the column does.
+LEAST_RATIO = 20.0
+_NAMED = re.compile(r"(?:^|[^a-z])(?:id|ids|key|uuid|nr|no|num|number|index|idx|rowid|record)$")
+
+
+def is_identifier(name: str, numbers: NDArray[np.floating | np.integer]) -> bool:
+    """Return whether a column of numbers only names the rows.
+
+    If n whole numbers are drawn from a range of R, at least n - R (1 - (1 - 1/R)^n) of them repeat another one on
+    average: a measured quantity, which is not spread evenly, repeats more. Numbers that repeat far less were made to
+    differ.
+    """
+    known = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
+    if len(known) < 2 or (known.dtype.kind == "f" and np.any(known != np.floor(known))):
+        return False
+    n = len(known)
+    n_values = float(known.max()) - float(known.min()) + 1
+    n_expected = n + n_values * math.expm1(n * math.log1p(-1 / n_values)) if n_values > 1 else n - 1.0
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    least = LEAST_EXPECTED_NAMED if _NAMED.search(snake) else LEAST_EXPECTED
+    if n_values < (1 - MAX_REPEATED) * n or n_expected < least:
+        return False  # most columns end here, before their values are sorted
+    n_repeated = n - len(np.unique(known))
+    return n_repeated <= MAX_REPEATED * n and n_repeated * LEAST_RATIO <= n_expected
+
+
+def warn_of_identifiers(names: Sequence[str]) -> None:
+    """Warn of columns that only name the rows."""
+    if names:
+        are = "looks like an identifier: its" if len(names) == 1 else "look like identifiers: their"
+        listed = join([repr(name) for name in names])
+        warn(
+            f"The column{'' if len(names) == 1 else 's'} {listed} {are} whole numbers differ from row to row. Leave "
+            f"{'it' if len(names) == 1 else 'them'} out if {'it' if len(names) == 1 else 'they'} only name"
+            f"{'s' if len(names) == 1 else ''} the rows.",
+            IdentifierWarning,
+        )
+
 
 Unseen = Literal["error", "missing"]
 Matrix = NDArray[np.float32]
@@ -41,27 +86,7 @@ N_LISTED = 10
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the matrix, and what its numbers mean.
-
-    Parameters
-    ----------
-    name : str
-        Its name: that of the user's column, or such as "when.hour" for a part of a date.
-    source : int
-        The position of the user's column.
-    kind : {"number", "whole", "category"}, default="number"
-        Any numbers, whole numbers only, or the codes of categories.
-    part : {"year", "month", "day", "weekday", "hour"} or None, default=None
-        The part of a date that it holds.
-    labels : tuple of tuple of object, default=()
-        The categories of each code: one category, or all rare ones.
-    rare : int or None, default=None
-        The code that the rare categories share.
-    extent : tuple of float, default=(nan, nan)
-        The smallest and the largest number in the training table; NaN if all are missing.
-    is_ordered : bool, default=False
-        Whether the categories have an order of their own, which is that of the codes.
-    """
+    """One column of the matrix, and what its numbers mean."""
 
     name: str
     source: int
@@ -73,22 +98,7 @@ class Column:
     is_ordered: bool = False
 
     def encode(self, table: Table, i: int, unseen: Unseen) -> NDArray[np.floating[Any]]:
-        """Turn the values of a table into numbers.
-
-        Parameters
-        ----------
-        table : Table
-            The table.
-        i : int
-            The position of the column in the table.
-        unseen : {"error", "missing"}
-            What to do with categories that were not there at fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The numbers; NaN for missing values.
-        """
+        """Turn the values of a table into numbers."""
         if self.part is not None:
             return table.date_part(i, self.part)
         if self.kind != "category":
@@ -113,29 +123,11 @@ class Column:
         return codes[rows]
 
     def code_of_labels(self) -> dict[Any, int]:
-        """Return the code of each category.
-
-        Returns
-        -------
-        dict of object to int
-            The codes; rare categories share one.
-        """
+        """Return the code of each category."""
         return {label: code for code, labels in enumerate(self.labels) for label in labels}
 
     def is_outside(self, value: Any) -> bool:
-        """Return whether a number lies outside the training rows.
-
-        Parameters
-        ----------
-        value : object
-            A value of the column, as `decode` returns it.
-
-        Returns
-        -------
-        bool
-            Whether it lies below the smallest or above the largest training value; False for categories and for missing
-            values, and if no training value is known.
-        """
+        """Return whether a number lies outside the training rows."""
         if self.kind == "category" or value is None:
             return False
         low, high = np.float32(self.extent[0]), np.float32(self.extent[1])  # as the forest compares
@@ -148,35 +140,13 @@ class Column:
         return f"from {low} to {high}"
 
     def decode(self, value: float) -> Any:
-        """Turn a number of the matrix back into the user's value, as it is shown.
-
-        Parameters
-        ----------
-        value : float
-            The number.
-
-        Returns
-        -------
-        object
-            A category, a whole number, or a number; None if it is missing. Rare categories are a text that names some.
-        """
+        """Turn a number of the matrix back into the user's value, as it is shown."""
         if self.rare is not None and value == self.rare:
             return f"a rare one ({', '.join(map(str, self.labels[self.rare][:3]))}, ...)"
         return self.value_of(value)
 
     def value_of(self, number: float) -> Any:
-        """Return a value that a table may hold and that is encoded as a number: of rare categories, the first.
-
-        Parameters
-        ----------
-        number : float
-            The number.
-
-        Returns
-        -------
-        object
-            A category, a whole number, or a number; None if it is missing.
-        """
+        """Return a value that a table may hold and that is encoded as a number: of rare categories, the first."""
         if np.isnan(number):
             return None
         if self.kind == "category":
@@ -188,17 +158,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the columns of a table become those of a matrix.
-
-    Parameters
-    ----------
-    columns : tuple of Column
-        The columns of the matrix.
-    names : tuple of str
-        The names of the columns of the table.
-    has_names : bool
-        Whether these are the user's own.
-    """
+    """How the columns of a table become those of a matrix."""
 
     columns: tuple[Column, ...]
     names: tuple[str, ...]
@@ -206,24 +166,7 @@ class Encoding:
 
     @classmethod
     def learn(cls, table: Table, y: NDArray[Any], is_class: bool, dates: Literal["parts"] | None = None) -> Encoding:
-        """Learn from the training table how its columns become numbers.
-
-        Parameters
-        ----------
-        table : Table
-            The training table.
-        y : ndarray of shape (n_rows,)
-            The outcomes, by which unordered categories are ordered.
-        is_class : bool
-            Whether they are classes.
-        dates : {"parts"} or None, default=None
-            What to do with dates: take their parts, or refuse them.
-
-        Returns
-        -------
-        Encoding
-            The encoding.
-        """
+        """Learn from the training table how its columns become numbers."""
         columns: list[Column] = []
         texts: list[TextColumn] = []
         targets: NDArray[np.float64] | None = None
@@ -313,20 +256,7 @@ class Encoding:
         return fillers
 
     def encode(self, table: Table, unseen: Unseen = "error") -> Matrix:
-        """Turn a table with the columns of the training table, in their order, into a matrix.
-
-        Parameters
-        ----------
-        table : Table
-            The table.
-        unseen : {"error", "missing"}, default="error"
-            What to do with categories that were not there at fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns), float32
-            The matrix; numbers too large for float32 are infinite.
-        """
+        """Turn a table with the columns of the training table, in their order, into a matrix."""
         with np.errstate(over="ignore"):
             if table.array is not None and all(c.kind != "category" and c.part is None for c in self.columns):
                 matrix = np.array(table.array, dtype=np.float32, order="C")
@@ -351,19 +281,7 @@ class Encoding:
                 )
 
     def decode(self, matrix: Matrix) -> Table:
-        """Turn a matrix back into a table.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (n_rows, n_columns), float32
-            The matrix.
-
-        Returns
-        -------
-        Table
-            A table in which every rule covers the same rows as in the table that was encoded. All rare categories of
-            a column are replaced by one of them.
-        """
+        """Turn a matrix back into a table."""
         numbers: list[NDArray[Any]] = [np.empty(0)] * len(self.names)
         read: dict[tuple[int, str], Any] = {}
         for c, column in enumerate(self.columns):
@@ -379,13 +297,7 @@ class Encoding:
 
 
 def warn_of_precision(columns: Sequence[tuple[Column, NDArray[Any]]]) -> None:
-    """Warn of columns whose numbers float32 cannot tell apart.
-
-    Parameters
-    ----------
-    columns : sequence of (Column, ndarray)
-        Columns of numbers with their values.
-    """
+    """Warn of columns whose numbers float32 cannot tell apart."""
     for column, values in columns:
         low, high = column.extent
         # Wider columns have so many float32 values between their ends that a split loses nothing.
@@ -407,16 +319,6 @@ def keep_fractions(numbers: NDArray[np.floating[Any]]) -> NDArray[np.floating[An
     """Round numbers to float32 such that none becomes a whole number that is not one.
 
     2.9999999999999996 becomes 2.9999998, not 3: a rule that asks ``x >= 3`` would not cover the row.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n_rows,)
-        Numbers of a column that held whole numbers only at fit; NaN for missing values.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The numbers, or float32.
     """
     if numbers.dtype.itemsize <= 4:
         return numbers
@@ -501,23 +403,9 @@ def _as_targets(y: NDArray[Any], is_class: bool) -> NDArray[np.float64]:
 def order_by_outcome(codes: NDArray[np.intp], n_groups: int, targets: NDArray[np.float64]) -> NDArray[np.intp]:
     """Order categories by their mean outcome.
 
-    For numbers and for two classes a forest that splits this order finds the split that it would find among all
-    subsets of the categories (Fisher 1958, Breiman et al. 1984). For more classes the order is that of the first
-    principal component of the class shares, weighted by rows (Coppersmith et al. 1999).
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,)
-        The category of each row; -1 if it is missing.
-    n_groups : int
-        The number of categories.
-    targets : ndarray of shape (n_rows, n_targets)
-        The outcomes: numbers, or indicators of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_groups,)
-        The categories by ascending outcome; ties are ordered by the first row.
+    For numbers and for two classes a forest that splits this order finds the split that it would find among all subsets
+    of the categories (Fisher 1958, Breiman et al. 1984). For more classes the order is that of the first principal
+    component of the class shares, weighted by rows (Coppersmith et al. 1999).
     """
     is_known = codes >= 0
     n_rows = np.bincount(codes[is_known], minlength=n_groups)

@@ -10,22 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.words import first_repeated
+from suffice._text import first_repeated
 
 
 def as_frame(X: Any) -> Any:
-    """Return a frame as one of narwhals, if it is a frame.
-
-    Parameters
-    ----------
-    X : object
-        A frame of pandas, polars or pyarrow, or anything else.
-
-    Returns
-    -------
-    narwhals.DataFrame or None
-        The frame; None if `X` is not one.
-    """
+    """Return a frame as one of narwhals, if it is a frame."""
     if isinstance(X, np.ndarray | list | tuple | Mapping):
         return None  # without loading narwhals
     import narwhals.stable.v2 as nw
@@ -43,24 +32,7 @@ def as_frame(X: Any) -> Any:
 
 
 def as_rows(X: Any) -> Any:
-    """Turn a single row with names into a table of one row.
-
-    Parameters
-    ----------
-    X : object
-        A pandas Series whose index holds the names of the columns, such as ``frame.iloc[0]``; a dict of values; or
-        anything else.
-
-    Returns
-    -------
-    object
-        A pandas frame or a dict of columns with one row. Anything else is returned as it is.
-
-    Examples
-    --------
-    >>> as_rows({"hour": 8, "weather": "rain"})
-    {'hour': [8], 'weather': ['rain']}
-    """
+    """Turn a single row with names into a table of one row."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dicts
         is_row = len(X) > 0 and all(isinstance(value, str | bytes) or np.ndim(value) == 0 for value in X.values())
         return {name: [value] for name, value in X.items()} if is_row else X
@@ -79,37 +51,13 @@ def as_rows(X: Any) -> Any:
 
 
 def for_model(X: Any) -> Any:
-    """Return a table in a form that models take.
-
-    Parameters
-    ----------
-    X : object
-        A table, or a single row with names.
-
-    Returns
-    -------
-    object
-        A pandas frame instead of a dict or a Series; anything else is returned as it is.
-    """
+    """Return a table in a form that models take."""
     X = as_rows(X)
     return make_frame(X, None) if isinstance(X, Mapping) else X
 
 
 def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any:
-    """Make a frame of the library of the user's table.
-
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        The columns. Tuples stay tuples in pandas, which can group by them, and become lists elsewhere.
-    library : {"pandas", "polars", "pyarrow"} or None
-        The library; None, for a table that was not a frame, makes a pandas frame.
-
-    Returns
-    -------
-    frame
-        The frame.
-    """
+    """Make a frame of the library of the user's table."""
     if library in ("polars", "pyarrow"):
         columns = {
             name: [list(value) if isinstance(value, tuple) else value for value in values]
@@ -127,13 +75,7 @@ def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any
 
 
 def load_pandas() -> Any:
-    """Import pandas, which a user of arrays or of another library may not have.
-
-    Returns
-    -------
-    module
-        The module ``pandas``.
-    """
+    """Import pandas, which a user of arrays or of another library may not have."""
     try:
         import pandas as pd
     except ImportError:

@@ -8,17 +8,118 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 import numbers
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.frames import as_frame, as_rows
-from suffice._table.text_columns import inspect_text, to_number
-from suffice.errors import InputTypeError, did_you_mean
-from suffice.words import to_plain
+from suffice._text import counted, join, to_plain
+from suffice.errors import InputTypeError, TextColumnWarning, did_you_mean, warn
+
+# Texts that stand for a missing value, in a file and in a column of numbers; "none" may well be a category.
+MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_CODE = re.compile(r"[+-]?0\d")  # such as the postal code 02139
+_DAY = r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2}|[AaPp][Mm])?"
+_DATE = re.compile(rf"{_DAY}(?:[T ]\s*{_TIME})?")
+
+# Up to this many different numbers without a blank are taken for names, as they are written: text.
+MAX_NUMERIC_LABELS = 20
+# A column is nearly one of numbers, or one of dates, from this share of its known rows on.
+NEARLY_ALL = 0.95
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def to_number(value: Any) -> float | None:
+    """Read a value as a number."""
+    if not isinstance(value, str):
+        return float(value)
+    text = value.strip()
+    if text in MISSING_TEXTS:
+        return math.nan
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """What a column of text holds."""
+
+    name: str
+    holds: Literal["labels", "numbers", "nearly numbers", "dates"]
+    n_blank: int = 0
+    n_odd: int = 0
+    example: str = ""
+    row: int = 0
+
+
+def inspect_text(name: str, labels: Sequence[Any], codes: NDArray[np.intp]) -> TextColumn:
+    """Find out what a column of text holds."""
+    n_rows = np.bincount(codes[codes >= 0], minlength=len(labels))
+    numbers = [to_number(label) for label in labels]
+    is_blank = np.array([number is not None and math.isnan(number) for number in numbers], dtype=bool)
+    is_odd = np.array([number is None for number in numbers], dtype=bool)
+    n_blank, n_odd, n_known = int(n_rows[is_blank].sum()), int(n_rows[is_odd].sum()), int(n_rows[~is_blank].sum())
+    n_numbers = int(np.count_nonzero(~is_blank & ~is_odd))
+    is_code = any(isinstance(label, str) and _CODE.match(label.strip()) for label in labels)
+    is_mixed = any(isinstance(label, Real) for label in labels)
+    if n_numbers and not n_odd:
+        is_numbers = is_mixed or (not is_code and (n_blank > 0 or n_numbers > MAX_NUMERIC_LABELS))
+        return TextColumn(name, "numbers" if is_numbers else "labels", n_blank)
+    if n_numbers > MAX_NUMERIC_LABELS and not is_code and n_known - n_odd >= NEARLY_ALL * n_known:
+        first = int(np.argmax(is_odd))
+        return TextColumn(name, "nearly numbers", n_blank, n_odd, labels[first], int(np.argmax(codes == first)))
+    is_date = np.array(
+        [isinstance(label, str) and bool(_DATE.fullmatch(label.strip())) for label in labels], dtype=bool
+    )
+    if n_known and np.count_nonzero(is_date) > 1 and n_rows[is_date].sum() >= NEARLY_ALL * n_known:
+        first = int(np.argmax(is_date))
+        return TextColumn(name, "dates", n_blank, 0, labels[first], int(np.argmax(codes == first)))
+    return TextColumn(name, "labels", n_blank)
+
+
+def warn_of_text(columns: Sequence[TextColumn]) -> None:
+    """Warn of columns of text that hold something else, once for each kind."""
+    of_numbers = [column for column in columns if column.holds == "numbers"]
+    if of_numbers:
+        listed = join([f"{c.name!r} ({counted(c.n_blank, 'blank') if c.n_blank else 'no blanks'})" for c in of_numbers])
+        warn(
+            f"Text that holds numbers is read as numbers, and blanks as missing values: {listed}. To keep labels, make "
+            "the column categorical; to avoid this notice, convert it: pandas.to_numeric(column, errors='coerce').",
+            TextColumnWarning,
+        )
+    nearly = [column for column in columns if column.holds == "nearly numbers"]
+    if nearly:
+        listed = join([f"{c.name!r} (not numbers: {c.n_odd}, such as {c.example!r} in row {c.row})" for c in nearly])
+        warn(
+            f"Text is read as categories, although nearly all of it holds numbers: {listed}. Correct these values or "
+            "leave them empty, and the rest is read as numbers.",
+            TextColumnWarning,
+        )
+    of_dates = [column for column in columns if column.holds == "dates"]
+    if of_dates:
+        listed = join([f"{c.name!r} (such as {c.example!r})" for c in of_dates])
+        warn(
+            f"Dates that are written as text are read as categories: {listed}. Parse them first, as by "
+            "pandas.to_datetime, and use their parts by dates='parts'; or leave them out.",
+            TextColumnWarning,
+        )
+
 
 ColumnKind: TypeAlias = Literal["number", "boolean", "category", "ordered", "date"]
 Labels: TypeAlias = tuple[tuple[Any, ...], NDArray[np.intp]]
@@ -29,23 +130,7 @@ DATE_PARTS = ("year", "month", "day", "weekday", "hour")
 
 
 class Table:
-    """A table of named columns.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names of the columns.
-    columns : sequence of object
-        The columns: arrays, or narwhals series.
-    n_rows : int
-        The number of rows.
-    has_names : bool, default=True
-        Whether the names are the user's own, and not x0, x1 and so on.
-    library : {"pandas", "polars", "pyarrow"} or None, default=None
-        The library of the frame; None if the table is not a frame.
-    read : dict of (int, str) to object, default=None
-        What has been read of a column already: its "numbers", its "labels", or a part of its dates.
-    """
+    """A table of named columns."""
 
     def __init__(
         self,
@@ -66,18 +151,7 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: Any) -> Table:
-        """Read a narwhals frame.
-
-        Parameters
-        ----------
-        frame : narwhals.DataFrame
-            The frame.
-
-        Returns
-        -------
-        Table
-            Its columns. If no column is named by a string, the table counts as one without names.
-        """
+        """Read a narwhals frame."""
         own_names = frame.columns
         is_text = [isinstance(name, str) for name in own_names]
         if any(is_text) and not all(is_text):
@@ -94,20 +168,7 @@ class Table:
 
     @classmethod
     def from_array(cls, array: NDArray[Any], names: Sequence[str] | None = None) -> Table:
-        """Read an array.
-
-        Parameters
-        ----------
-        array : ndarray of shape (n_rows, n_columns)
-            Numbers, or objects.
-        names : sequence of str, optional
-            The names of the columns; without them x0, x1 and so on.
-
-        Returns
-        -------
-        Table
-            The columns of the array.
-        """
+        """Read an array."""
         if array.ndim != 2:
             raise ValueError(f"`X` must be a table, got shape {array.shape}; for one row, give it as [row].")
         n_columns = array.shape[1]
@@ -119,70 +180,26 @@ class Table:
         return table
 
     def choose(self, positions: Sequence[int]) -> Table:
-        """Return a table of some columns, in any order.
-
-        Parameters
-        ----------
-        positions : sequence of int
-            Their positions.
-
-        Returns
-        -------
-        Table
-            These columns, in the order of `positions`.
-        """
+        """Return a table of some columns, in any order."""
         if list(positions) == list(range(len(self.names))):
             return self
         names = [self.names[i] for i in positions]
         return Table(names, [self._columns[i] for i in positions], self.n_rows, self.has_names, self.library)
 
     def with_constants(self, values: Mapping[str, Any]) -> Table:
-        """Return the table with further columns, each with the same value in every row.
-
-        Parameters
-        ----------
-        values : mapping of str to object
-            The names of the columns and their values; None for missing ones.
-
-        Returns
-        -------
-        Table
-            The table; these columns come last.
-        """
+        """Return the table with further columns, each with the same value in every row."""
         constants = [np.full(self.n_rows, value, dtype=object) for value in values.values()]
         names = (*self.names, *values)
         return Table(names, [*self._columns, *constants], self.n_rows, self.has_names, self.library, dict(self._read))
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return a table of some rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Their positions.
-
-        Returns
-        -------
-        Table
-            These rows, in the order of `rows`.
-        """
+        """Return a table of some rows."""
         table = Table(self.names, [c[rows] for c in self._columns], len(rows), self.has_names, self.library)
         table.array = None if self.array is None else self.array[rows]
         return table
 
     def position(self, name: str) -> int:
-        """Find a column.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-
-        Returns
-        -------
-        int
-            Its position.
-        """
+        """Find a column."""
         if self.names.count(name) != 1:
             if name in self.names:
                 raise ValueError(f"`X` has two columns named {name!r}; rename one.")
@@ -190,18 +207,7 @@ class Table:
         return self.names.index(name)
 
     def kind(self, i: int) -> ColumnKind:
-        """Return what a column holds.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        {"number", "boolean", "category", "ordered", "date"}
-            Text counts as a category.
-        """
+        """Return what a column holds."""
         column = self._columns[i]
         if isinstance(column, np.ndarray):
             return self._kind_of_array(i, column)
@@ -272,34 +278,12 @@ class Table:
         return int(np.flatnonzero(self.labels(i)[1] == code)[0])
 
     def numbers(self, i: int) -> NDArray[np.float64]:
-        """Read a column as numbers.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            NaN where a value is missing.
-        """
+        """Read a column as numbers."""
         column: NDArray[np.float64] = self._once(i, "numbers", self._read_numbers)
         return column
 
     def raw(self, i: int) -> NDArray[Any]:
-        """Read a column of numbers without a copy where that is possible.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The numbers, of their own type if the table is an array.
-        """
+        """Read a column of numbers without a copy where that is possible."""
         column = self._columns[i]
         is_array = isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
         return column if is_array else self.numbers(i)
@@ -337,71 +321,25 @@ class Table:
         return InputTypeError(problem, detail, row=self._first_row(i, code), column=name, value=label)
 
     def is_missing(self, i: int) -> NDArray[np.bool_]:
-        """Return which values of a column are missing.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), bool
-            Whether the value of each row is missing.
-        """
+        """Return which values of a column are missing."""
         if (i, "labels") in self._read or self.kind(i) not in ("number", "boolean"):
             return np.asarray(self.labels(i)[1] < 0)
         return np.isnan(self.numbers(i))
 
     def is_unknown(self, i: int) -> NDArray[np.bool_]:
-        """Return which values of a column are missing, or blanks among numbers that are written as text.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), bool
-            Whether the value of each row is missing.
-        """
+        """Return which values of a column are missing, or blanks among numbers that are written as text."""
         is_text = self.kind(i) == "category" and self.is_text(i)
         is_number = is_text and inspect_text(self.names[i], *self.labels(i)).holds == "numbers"
         return np.isnan(self.numbers(i)) if is_number else self.is_missing(i)
 
     def is_text(self, i: int) -> bool:
-        """Return whether a column holds text, possibly beside numbers, and was not declared to hold categories.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        bool
-            Whether it holds text.
-        """
+        """Return whether a column holds text, possibly beside numbers, and was not declared to hold categories."""
         column = self._columns[i]
         is_declared = not isinstance(column, np.ndarray) and self._is_categorical(column)
         return not is_declared and any(isinstance(label, str) for label in self.labels(i)[0])
 
     def labels(self, i: int) -> Labels:
-        """Read a column as labels.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        labels : tuple of object
-            The distinct values in the order of their first rows, none missing.
-        codes : ndarray of shape (n_rows,)
-            The position of each row's value in `labels`; -1 if it is missing.
-        """
+        """Read a column as labels."""
         labels: Labels = self._once(i, "labels", self._read_labels)
         return labels
 
@@ -430,35 +368,11 @@ class Table:
         return column.dtype in (nw.Categorical, nw.Enum)
 
     def categories(self, i: int) -> tuple[Any, ...]:
-        """Return the declared categories of a column of ordered categories.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-
-        Returns
-        -------
-        tuple of object
-            The categories, in their order.
-        """
+        """Return the declared categories of a column of ordered categories."""
         return tuple(_plain_label(label) for label in self._columns[i].cat.get_categories().to_list())
 
     def date_part(self, i: int, part: str) -> NDArray[np.float64]:
-        """Read a part of the dates of a column.
-
-        Parameters
-        ----------
-        i : int
-            The position of the column.
-        part : {"year", "month", "day", "weekday", "hour"}
-            The part; weekdays count from Monday, 0, to Sunday, 6.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Whole numbers; NaN where the date is missing.
-        """
+        """Read a part of the dates of a column."""
         values: NDArray[np.float64] = self._once(i, part, lambda i: self._read_date_part(i, part))
         return values
 
@@ -512,18 +426,7 @@ def _part_of_date(value: Any, part: str) -> int:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value stands for a missing one: None, NaN, NaT or NA.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-
-    Returns
-    -------
-    bool
-        Whether the value is missing.
-    """
+    """Return whether a value stands for a missing one: None, NaN, NaT or NA."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124 (NaN and NaT)
     except (TypeError, ValueError):  # pandas.NA cannot be compared, and an array gives many answers
@@ -536,36 +439,12 @@ def _check_names(names: Sequence[str], n_columns: int) -> None:
 
 
 def numbered_names(n_columns: int) -> list[str]:
-    """Return names for columns that have none.
-
-    Parameters
-    ----------
-    n_columns : int
-        The number of columns.
-
-    Returns
-    -------
-    list of str
-        The names x0, x1 and so on.
-    """
+    """Return names for columns that have none."""
     return [f"x{i}" for i in range(n_columns)]
 
 
 def read_columns(X: Any, column_names: Sequence[str] | None = None) -> Table:
-    """Read anything that has columns.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_columns), frame, or dict of columns
-        The table; or one row, as a dict of values or a pandas Series with the names of the columns.
-    column_names : sequence of str, optional
-        The names of the columns of an array.
-
-    Returns
-    -------
-    Table
-        The table.
-    """
+    """Read anything that has columns."""
     if isinstance(X, Table):
         return X
     X = as_rows(X)

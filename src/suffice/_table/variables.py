@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.checks import check_word
 from suffice._table.encoding import Encoding
+from suffice._table.input import check_word
 from suffice.errors import did_you_mean
 
 VariableSet: TypeAlias = tuple[int, ...]
@@ -25,17 +25,7 @@ VariableSet: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Variables:
-    """The variables of a table.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Their names; a group stands where its first column stood.
-    columns : tuple of tuple of int
-        The columns of each.
-    column_names : tuple of str
-        The names of all columns of the table.
-    """
+    """The variables of a table."""
 
     names: tuple[str, ...]
     columns: tuple[tuple[int, ...], ...]
@@ -45,25 +35,7 @@ class Variables:
     def from_columns(
         cls, column_names: Sequence[str], groups: Mapping[str, Sequence[str | int]] | None = None
     ) -> Variables:
-        """Make one variable from each group and from each column outside the groups.
-
-        Parameters
-        ----------
-        column_names : sequence of str
-            The columns of the table, in order.
-        groups : mapping of str to sequence of str or int, optional
-            Names of groups, and the names or positions of their columns.
-
-        Returns
-        -------
-        Variables
-            In the order of their first columns.
-
-        Examples
-        --------
-        >>> Variables.from_columns(["hour", "rain", "snow"], {"weather": ["rain", "snow"]}).names
-        ('hour', 'weather')
-        """
+        """Make one variable from each group and from each column outside the groups."""
         columns_by_name = _check_groups(column_names, groups or {})
         grouped = {column for columns in columns_by_name.values() for column in columns}
         for column, name in enumerate(column_names):
@@ -84,22 +56,7 @@ class Variables:
         matrix: NDArray[np.float32],
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None,
     ) -> Variables:
-        """Make the variables of a table, with their columns in its matrix; the parts of a date are one variable.
-
-        Parameters
-        ----------
-        encoding : Encoding
-            How the table became the matrix.
-        matrix : ndarray of shape (n_rows, n_columns)
-            The matrix.
-        groups : mapping of str to sequence of str or int, "detect", or None
-            The groups of the columns of the table, or how to find them.
-
-        Returns
-        -------
-        Variables
-            In the order of their first columns.
-        """
+        """Make the variables of a table, with their columns in its matrix; the parts of a date are one variable."""
         columns_of: dict[int, tuple[int, ...]] = {}
         for c, column in enumerate(encoding.columns):
             columns_of[column.source] = (*columns_of.get(column.source, ()), c)
@@ -120,18 +77,7 @@ class Variables:
         return len(self.names)
 
     def position(self, variable: object) -> int:
-        """Return the position of a variable.
-
-        Parameters
-        ----------
-        variable : str or int
-            A name, or a position in `names`.
-
-        Returns
-        -------
-        int
-            The position in `names`.
-        """
+        """Return the position of a variable."""
         if isinstance(variable, str):
             if variable in self.names:
                 return self.names.index(variable)
@@ -146,37 +92,13 @@ class Variables:
         raise TypeError(f"A variable is given by its name or its number, got {variable!r}.")
 
     def subset(self, variables: object) -> VariableSet:
-        """Return the positions of some variables.
-
-        Parameters
-        ----------
-        variables : collection of str or int
-            Names or positions, in any order; one named twice counts once.
-
-        Returns
-        -------
-        tuple of int
-            Positions in `names`, ascending.
-        """
+        """Return the positions of some variables."""
         if not _is_collection(variables):
             raise TypeError(f"A set of variables is a list of names or numbers, got {variables!r}.")
         return tuple(sorted({self.position(variable) for variable in variables}))  # type: ignore[attr-defined]
 
     def subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
-        """Return the set of each row: one list of variables for all rows, or one list per row.
-
-        Parameters
-        ----------
-        S : collection of variables, or sequence of such collections
-            The set for all rows, or the sets of the rows.
-        n_rows : int
-            The number of rows.
-
-        Returns
-        -------
-        list of tuple of int
-            One set for each row.
-        """
+        """Return the set of each row: one list of variables for all rows, or one list per row."""
         if not _is_collection(S):
             raise TypeError(f"`S` must be a list of variables, or one such list per row, got {S!r}.")
         are_sets = [_is_collection(item) for item in S]
@@ -189,18 +111,7 @@ class Variables:
         return [self.subset(item) for item in S]
 
     def number_columns(self, sets: Sequence[VariableSet]) -> NDArray[np.int32]:
-        """Return for each column the number of the set that holds its variable.
-
-        Parameters
-        ----------
-        sets : sequence of tuple of int
-            Disjoint sets of variables.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,)
-            For each column the position of its set, or -1 if none holds it.
-        """
+        """Return for each column the number of the set that holds its variable."""
         numbers = np.full(len(self.column_names), -1, dtype=np.int32)
         for number, variables in enumerate(sets):
             for variable in variables:
@@ -209,26 +120,7 @@ class Variables:
 
 
 def detect_groups(names: Sequence[str], columns: Mapping[int, NDArray[np.float32]]) -> dict[str, list[int]]:
-    """Find the indicator columns that an encoder made from one column of categories.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The columns of the table, such as "season_1" and "season_2".
-    columns : mapping of int to ndarray
-        Their values, by position.
-
-    Returns
-    -------
-    dict of str to list of int
-        For each shortest prefix, up to one of the characters ``_=.: -``, the columns that share it, if there are at
-        least two, they hold only 0 and 1, and no row has 1 in two of them.
-
-    Examples
-    --------
-    >>> detect_groups(["a_x", "a_y", "b"], {0: np.array([0.0, 1]), 1: np.array([1.0, 0]), 2: np.array([1.0, 0])})
-    {'a': [0, 1]}
-    """
+    """Find the indicator columns that an encoder made from one column of categories."""
     members: dict[str, list[int]] = {}
     for i, values in columns.items():
         if np.all((values == 0) | (values == 1)):

@@ -26,13 +26,7 @@ _REFUSAL = """<!DOCTYPE html>
 
 
 def new_token() -> str:
-    """Return the token of a new app.
-
-    Returns
-    -------
-    str
-        The value of the environment variable SUFFICE_APP_TOKEN, or a random token of 192 bits.
-    """
+    """Return the token of a new app."""
     chosen = os.environ.get(TOKEN_VARIABLE, "")
     if chosen and (len(chosen) < _MIN_TOKEN or not chosen.isascii() or not chosen.isprintable()):
         raise ValueError(
@@ -42,20 +36,7 @@ def new_token() -> str:
 
 
 def is_known(cookies: str, token: str) -> bool:
-    """Check whether a request has the cookie of a token.
-
-    Parameters
-    ----------
-    cookies : str
-        The cookies as the browser sends them.
-    token : str
-        The token of the app.
-
-    Returns
-    -------
-    bool
-        Whether one of them was set for this token.
-    """
+    """Check whether a request has the cookie of a token."""
     pairs = [part.strip().partition("=") for part in cookies.split(";")]
     return any(_is_same(value, _cookie_of(token)) for name, _, value in pairs if name.startswith(_COOKIE))
 
@@ -69,19 +50,7 @@ def _is_same(text: str, expected: str) -> bool:
 
 
 def protect(server: Flask, token: str, script_hashes: Callable[[], Sequence[str]], names: Sequence[str] = ()) -> None:
-    """Refuse requests of strangers, other hosts and other pages, and forbid the page to load anything from elsewhere.
-
-    Parameters
-    ----------
-    server : flask.Flask
-        The server.
-    token : str
-        The token.
-    script_hashes : callable
-        Returns the hashes of scripts that the page contains.
-    names : sequence of str, default=()
-        Names besides those of this computer by which a proxy reaches the app.
-    """
+    """Refuse requests from strangers, other hosts and other pages; let the page load nothing from elsewhere."""
     allowed = {*LOCAL_NAMES, *(name.lower() for name in names)}
 
     def check_host() -> None:

@@ -10,6 +10,7 @@ import dash_mantine_components as dmc
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from suffice._show.markup import read_template
+from suffice._text import format_probability
 from suffice.app.access import new_token, protect
 from suffice.app.pages import many_rows, model_quality, rule_list, start
 from suffice.app.pages.one_row import page as one_row
@@ -20,7 +21,6 @@ from suffice.app.state.uploads import MAX_UPLOAD
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.explainer import SufficientExplainer
-from suffice.words import format_probability
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -33,22 +33,7 @@ _PAGE = """<!DOCTYPE html>
 
 
 def make_app(desk: Desk, waiting: WaitingTables | None = None, names: Sequence[str] = ()) -> Dash:
-    """Make the app.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    waiting : WaitingTables, default=None
-        Tables whose target is not chosen yet.
-    names : sequence of str, default=()
-        Names besides those of this computer by which a proxy reaches the app.
-
-    Returns
-    -------
-    dash.Dash
-        The app; its `server` is a WSGI application, and `server.config["TOKEN"]` the token that requests need.
-    """
+    """Make the app."""
     jobs, waiting = Jobs(), waiting or WaitingTables()
     app = Dash(
         "suffice",
@@ -202,22 +187,5 @@ def _connect_browser(app: Dash) -> None:
 
 
 def show_explainer(explainer: SufficientExplainer, X: Any, y: Any, port: int | None) -> str:
-    """Serve the app about an explainer in a thread of its own: what ``explainer.app`` does.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The fitted explainer.
-    X : array-like or frame of shape (n_rows, n_columns), or None
-        The rows to look at; None for the training rows.
-    y : array-like of shape (n_rows,) or None
-        Their outcomes, if they are known.
-    port : int or None
-        See `bind`.
-
-    Returns
-    -------
-    str
-        The address for a browser.
-    """
+    """Serve the app about an explainer in a thread of its own: what ``explainer.app`` does."""
     return serve_in_thread(make_app(Desk(Workspace.of(explainer, X, y))), port)[0]

@@ -30,15 +30,7 @@ _SMALL = 2**16  # bytes that somebody without the cookie may send; waitress stor
 
 
 class Server:
-    """An app that is bound to a port of the loopback address.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    port : int
-        The port; 0 takes any free one.
-    """
+    """An app that is bound to a port of the loopback address."""
 
     def __init__(self, app: Dash, port: int) -> None:
         self.token = app.server.config["TOKEN"]
@@ -108,20 +100,7 @@ def _channel_for(token: str) -> type[HTTPChannel]:
 
 
 def bind(app: Dash, port: int | None = None) -> Server:
-    """Bind the app to a port of the loopback address.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    port : int, default=None
-        The port; None takes 8050 or the next free port, 0 any free port.
-
-    Returns
-    -------
-    Server
-        The server; it does not serve yet.
-    """
+    """Bind the app to a port of the loopback address."""
     ports = [port] if port is not None else [*range(PORT, PORT + 20), 0]
     for one in ports:
         try:
@@ -135,22 +114,7 @@ def bind(app: Dash, port: int | None = None) -> Server:
 
 
 def serve_in_thread(app: Dash, port: int | None = None) -> tuple[str, Server]:
-    """Serve the app until the process ends, in a thread of its own.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    port : int, default=None
-        See `bind`.
-
-    Returns
-    -------
-    address : str
-        The address for a browser, with the token.
-    server : Server
-        The server; its `shutdown` ends it.
-    """
+    """Serve the app until the process ends, in a thread of its own."""
     server = bind(app, port)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -168,11 +132,6 @@ def open_browser(address: str) -> None:
 
     Other users of the computer can see how the browser was called, so it is called with a file that only this user can
     read, and that leads to the address.
-
-    Parameters
-    ----------
-    address : str
-        The address, with the token.
     """
     folder = tempfile.mkdtemp(prefix="suffice-")  # for this user only
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

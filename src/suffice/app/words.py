@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import re
 
-from suffice.words import ARGUMENT_WORDS, ODDS_OPTION
+from suffice._text import ARGUMENT_WORDS, ODDS_OPTION
 
 # Errors that bad input raises in the library; the page shows their messages.
 ERRORS = (ValueError, TypeError, ImportError, OSError)
 
 
 def in_words(error: BaseException | str) -> str:
-    """Reword a message of the library for the app.
-
-    Parameters
-    ----------
-    error : exception or str
-        The error or its message.
-
-    Returns
-    -------
-    str
-        One sentence or more.
-    """
+    """Reword a message of the library for the app."""
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}."

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from app_client import WAIT, all_text
 
-from suffice import SearchSizeWarning
 from suffice.app.pages.many_rows import _results
 from suffice.app.state.explained_rows import ExplainedRows
 from suffice.app.state.jobs import Job, Jobs
+from suffice.errors import SearchSizeWarning
 
 
 def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, tmp_path, monkeypatch):

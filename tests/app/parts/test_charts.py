@@ -7,7 +7,7 @@ from suffice.app.parts import charts
 from suffice.app.state.jobs import Job
 from suffice.app.state.rule_lists import find_rules
 from suffice.app.state.view import View
-from suffice.rules import Condition, Rule
+from suffice.explaining.rule import Condition, Rule
 
 HOUR = Column("hour", 0, "whole", extent=(0.0, 23.0))
 TEMP = Column("temp", 1, "number", extent=(0.0, 10.0))

@@ -6,7 +6,7 @@ from suffice._show.axis import band
 from suffice._table.encoding import Column
 from suffice.app.parts.drawings import MAX_BARS, MAX_DRAWN, draw_rule
 from suffice.app.state.view import View
-from suffice.rules import Condition, Rule
+from suffice.explaining.rule import Condition, Rule
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from app_client import all_text, with_class
 from suffice._show.picture import picture_rule
 from suffice.app.parts import pieces
 from suffice.app.state.view import View
-from suffice.rules import Condition, Rule
+from suffice.explaining.rule import Condition, Rule
 
 
 def test_a_rule_reads_as_the_library_writes_it(mixed):

@@ -5,7 +5,7 @@ from app_client import all_text, with_class
 
 from suffice import Quality
 from suffice.app.parts.quality_pieces import class_table, confusion_table, numbers_chart, quality_tiles
-from suffice.quality import SetShare
+from suffice.checks.quality import SetShare
 
 QUALITY = Quality(
     "traffic",

@@ -1,6 +1,6 @@
 import polars as pl
 
-from suffice._io.limits import UPLOAD_VARIABLE
+from suffice._io.sources import UPLOAD_VARIABLE
 from suffice.app.state.desk import N_WAITING, N_WORKSPACES, Desk, WaitingTable, WaitingTables
 
 

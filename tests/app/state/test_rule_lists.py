@@ -9,7 +9,7 @@ from suffice.app.state.opening import fit_workspace
 from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.rule_mining import mine_rules
+from suffice.rule_lists.mining import mine_rules
 
 
 def test_global_rules_are_those_of_the_library(mixed):

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from forged_files import ODD, honest, table
 from hypothesis import strategies as st
+from suffice.letters import LetterTemplate, read_records, write_letters
 
 from suffice import CodeBook, records
 from suffice._io.records import digest_of, record_bytes
 from suffice._io.saved import from_bytes
-from suffice.letters import LetterTemplate, read_records, write_letters
 
 MAX_BYTES = 4 * 2**30
 _BOOK_PIECES = ["variable", "code", "text", "direction", ",", ";", "\n", '"', "hour", "temp", "low", "high", "{value}"]

@@ -17,11 +17,9 @@ from suffice._cli.commands import (
     explain,
     fit,
     info,
-    letters,
     reasons,
     report,
     rules,
-    stability,
     verify,
     web_app,
 )
@@ -46,8 +44,6 @@ cli.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 cli.command("report", epilog=report.EXAMPLES)(report.report)
 cli.command("rules", epilog=rules.EXAMPLES)(rules.rules)
 cli.command("certify", epilog=certify.EXAMPLES)(certify.certify)
-cli.command("letters", epilog=letters.EXAMPLES)(letters.letters)
-cli.command("stability", epilog=stability.EXAMPLES)(stability.stability)
 cli.command("app", epilog=web_app.EXAMPLES)(web_app.app)
 cli.command("info", epilog=info.EXAMPLES)(info.info)
 

@@ -20,7 +20,7 @@ from suffice._cli.printing import note, say, working
 if TYPE_CHECKING:
     import polars as pl
 
-    from suffice.certification import CertifiedRules
+    from suffice.checks.certificates import CertifiedRules
     from suffice.explainer import SufficientExplainer
 
 EXAMPLES = (
@@ -112,9 +112,8 @@ def _training_rules(explainer: SufficientExplainer) -> list[Any]:
 def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None, input_format: str | None) -> Any:
     """Read the rows that have an outcome, and their outcomes."""
     from suffice._cli.columns import check_column, with_outcome
-    from suffice._io.explainer_file import text_columns
+    from suffice._io.explainer_file import outcomes_of, text_columns
     from suffice._io.files import read_table
-    from suffice._io.outcome_column import outcomes_of
 
     name = target or explainer.target_name_
     is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
@@ -127,7 +126,7 @@ def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None, i
 
 
 def _print(checked: CertifiedRules) -> None:
-    from suffice.certification import line_text
+    from suffice.checks.certificates import line_text
 
     say(checked.heading)
     for rules in (checked.refuted, checked.certified, checked.undecided):

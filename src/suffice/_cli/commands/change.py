@@ -25,12 +25,12 @@ from suffice._cli.commands.options import (
     changed_settings,
 )
 from suffice._cli.printing import note, say, say_block
-from suffice.words import counted
+from suffice._text import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from suffice.changes_of_rows import Changes
+    from suffice.changes.values import Changes
     from suffice.explainer import SufficientExplainer
 
 EXAMPLES = (
@@ -137,40 +137,12 @@ def change(
 
 
 def read_names(text: str | None) -> list[str]:
-    """Read names with commas between them.
-
-    Parameters
-    ----------
-    text : str or None
-        The names; one that holds a comma stands in quotes.
-
-    Returns
-    -------
-    list of str
-        The names.
-    """
+    """Read names with commas between them."""
     return [name for name in next(csv.reader([text], skipinitialspace=True)) if name] if text else []
 
 
 def read_target(text: str, is_class: bool, explainer: Any = None, option: str = "--target") -> Any:
-    """Read the wanted outcomes.
-
-    Parameters
-    ----------
-    text : str
-        A class, classes as "A,B" or "not A"; numbers as ">=200", "<=100", "200..250", "+50" or "-50".
-    is_class : bool
-        Whether outcomes are classes.
-    explainer : SufficientExplainer or None, default=None
-        Whose classes are known: a class that holds a comma is then taken as it is.
-    option : str, default="--target"
-        What an error calls the option.
-
-    Returns
-    -------
-    object
-        The target as `what_if` takes it.
-    """
+    """Read the wanted outcomes."""
     text = text.strip()
     if is_class:
         known = [] if explainer is None else [str(label) for label in explainer.classes_.tolist()]
@@ -209,57 +181,25 @@ def _bounds(explainer: SufficientExplainer, name: str, text: str) -> Any:
 
 
 def with_model(explainer: SufficientExplainer, name: str) -> SufficientExplainer:
-    """Let a loaded explainer ask the model that it explains, which its file does not hold.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer.
-    name : str
-        Where the model is: a module and a name in it, as "scoring:model".
-
-    Returns
-    -------
-    SufficientExplainer
-        A copy that knows the model.
-    """
+    """Let a loaded explainer ask the model that it explains, which its file does not hold."""
     from suffice._cli.recording import import_model
+    from suffice._forest.model_outputs import ExplainedModel
 
     copy = explainer.with_settings()
-    copy.model_, copy.probability_of_ = import_model(name), None
+    model, probability_of = import_model(name), None
     prefix, _, label = copy.target_name_.partition("probability of ")
     if label and not prefix:
-        known = {str(one): one for one in getattr(copy.model_, "classes_", ())}
-        copy.probability_of_ = known.get(label, label)
-    copy.fitted_ = replace(copy.fitted_, model_name=type(copy.model_).__name__)
+        known = {str(one): one for one in getattr(model, "classes_", ())}
+        probability_of = known.get(label, label)
+    explained = ExplainedModel(model, probability_of)
+    copy.fitted_ = replace(copy.fitted_, model=explained, model_name=explained.name)
     return copy
 
 
 def read_rows(
     explainer: SufficientExplainer, path: str, input_format: str | None, ids: list[str], limit: int | None
 ) -> tuple[pl.DataFrame, list[str] | None]:
-    """Read the rows of a table file, and what they are called.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The explainer; its outcomes are left out of the table.
-    path : str
-        The file.
-    input_format : str or None
-        Its format; None goes by its name.
-    ids : list of str
-        The columns that name the rows.
-    limit : int or None
-        How many rows are read at most.
-
-    Returns
-    -------
-    frame : polars.DataFrame
-        The rows.
-    names : list of str or None
-        What they are called.
-    """
+    """Read the rows of a table file, and what they are called."""
     from suffice._cli.columns import check_column
     from suffice._io.explainer_file import text_columns
     from suffice._io.files import read_table
@@ -277,8 +217,8 @@ def read_rows(
 def _write(changes: Changes, output: str, kind: str, escape_formulas: bool) -> None:
     import polars as pl
 
-    from suffice._io.change_table import row_columns
     from suffice._io.output import write_bytes, write_table
+    from suffice._io.result_table import row_columns
 
     if kind == "text":
         for answer in changes:

@@ -29,7 +29,7 @@ from suffice._cli.commands.options import (
 )
 from suffice._cli.commands.report import write_report
 from suffice._cli.printing import name_options, note, say, say_block
-from suffice.words import counted
+from suffice._text import counted
 
 if TYPE_CHECKING:
     from suffice._cli.questions import ExplainedRows

@@ -12,12 +12,12 @@ import typer
 
 from suffice._cli.commands.options import CandidatesOption, ConfidenceOption, InputOption, read_candidates
 from suffice._cli.printing import describe_fit, format_size, say_lines, working
-from suffice.words import counted
+from suffice._text import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from suffice._engine.trees import Counts
+    from suffice._forest.trees import Counts
     from suffice.explainer import SufficientExplainer
 
 EXAMPLES = (
@@ -131,8 +131,8 @@ def fit(
     input_format: InputOption = None,
 ) -> None:
     """Fit a forest to a table, and save it with everything that explanations need."""
-    from suffice._engine.settings import DEFAULT_MAX_SETS
-    from suffice._io.outcome_column import outcomes_of
+    from suffice._forest.settings import DEFAULT_MAX_SETS
+    from suffice._io.explainer_file import outcomes_of
     from suffice._io.output import check_output
     from suffice.explainer import SufficientExplainer
 
@@ -210,8 +210,8 @@ def _make_forest(
     task: str, y: pl.Series, sizes: dict[str, int | None], counts: Counts, jobs_and_seed: tuple[int | None, int]
 ) -> tuple[Any, str]:
     """Make the default forest with other sizes, and say why it is for this task."""
-    from suffice._engine.fitting import decide_task, default_forest
-    from suffice._table.checks import read_outcomes
+    from suffice._forest.fitting import decide_task, default_forest
+    from suffice._table.input import read_outcomes
 
     decided, reason = decide_task(task, None, read_outcomes(y, len(y)))
     jobs, seed = jobs_and_seed
@@ -240,8 +240,7 @@ def _parse_groups(texts: Sequence[str]) -> dict[str, list[str]] | Literal["detec
 def _kinds_text(frame: pl.DataFrame) -> str:
     from collections import Counter
 
-    from suffice._table.table import read_columns
-    from suffice._table.text_columns import inspect_text
+    from suffice._table.table import inspect_text, read_columns
 
     table = read_columns(frame)
     kinds = {i: table.kind(i) for i in range(len(table.names))}

@@ -11,7 +11,7 @@ import typer
 
 from suffice._cli.commands.options import ExplainerArgument
 from suffice._cli.printing import describe_fit, format_size, listed, say, say_lines
-from suffice.words import counted
+from suffice._text import counted
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice info bikes.suffice[/]\n\n[cyan]suffice info bikes.suffice --format json[/]"

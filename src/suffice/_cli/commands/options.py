@@ -109,21 +109,10 @@ ProtectedOption = Annotated[
 
 
 def read_candidates(text: str | None) -> dict[str, Any]:
-    """Read which variables are searched.
-
-    Parameters
-    ----------
-    text : str or None
-        A number, the names of variables with commas between them, or a word for the way to choose them.
-
-    Returns
-    -------
-    dict of str to object
-        The parameter `n_candidates` or `candidates` of the explainer; nothing if the text is None.
-    """
+    """Read which variables are searched."""
     import csv
 
-    from suffice._engine.candidates import IMPORTANCES
+    from suffice._forest.candidates import IMPORTANCES
 
     if text is None:
         return {}
@@ -145,28 +134,7 @@ def changed_settings(
     ignore_extra: bool,
     candidates: str | None = None,
 ) -> dict[str, Any]:
-    """Collect the settings of a saved explainer that options change.
-
-    Parameters
-    ----------
-    pi : float or None
-        The probability that a sufficient set must reach.
-    levels : str or None
-        Whether all classes must reach it.
-    confidence : float or None
-        The confidence at which the lower bound must reach it.
-    unseen : str or None
-        How to treat unseen categories.
-    ignore_extra : bool
-        Whether to ignore columns that were not there at fit.
-    candidates : str or None, default=None
-        The variables that are searched, as `read_candidates` reads them.
-
-    Returns
-    -------
-    dict of str to object
-        Parameters of the explainer; None where the saved value stays.
-    """
+    """Collect the settings of a saved explainer that options change."""
     return {
         "pi": pi,
         "levels": levels,

@@ -27,7 +27,7 @@ from suffice._cli.commands.options import (
     changed_settings,
 )
 from suffice._cli.printing import note, say, say_block
-from suffice.words import counted
+from suffice._text import counted
 
 if TYPE_CHECKING:
     from suffice._cli.recording import ReasonQuestion
@@ -154,7 +154,7 @@ def _open(
     from suffice._cli.recording import ReasonQuestion, import_model
     from suffice._io.records import RecordContext, digest_of, read_key
     from suffice._io.sources import file_digest
-    from suffice.code_book import CodeBook
+    from suffice.reasons.code_book import CodeBook
 
     is_class = explainer.task_ == "classification"
     book = None if written["codes"] is None else CodeBook.read(written["codes"])
@@ -192,7 +192,7 @@ def _print(opened: ReasonQuestion) -> None:
 def _report(output: str) -> None:
     """Say what was written, and exit with a code of its own if rows were refused."""
     from suffice._io.records import count_statuses
-    from suffice.reasons import REFUSALS
+    from suffice.reasons.values import REFUSALS
 
     with open(output, "rb") as lines:
         counts = count_statuses(lines)

@@ -30,12 +30,12 @@ from suffice._cli.commands.options import (
     changed_settings,
 )
 from suffice._cli.printing import note
-from suffice.words import counted
+from suffice._text import counted
 
 if TYPE_CHECKING:
     from suffice._cli.questions import Question
-    from suffice.explanations import Explanations
-    from suffice.reasons import Reasons
+    from suffice.explaining.explanations import Explanations
+    from suffice.reasons.values import Reasons
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice report bikes.suffice today.csv -o today.html[/]\n\n"
@@ -107,7 +107,7 @@ def _reasons_options(
     """Read the options of reasons; None if the page needs none."""
     if adverse is None and codes is None and protected is None:
         return None
-    from suffice.code_book import CodeBook
+    from suffice.reasons.code_book import CodeBook
 
     explainer = question.explainer
     is_class = explainer.task_ == "classification"
@@ -121,19 +121,7 @@ def _reasons_options(
 
 
 def write_report(explanations: Explanations, output: str, title: str | None, reasons: Reasons | None = None) -> None:
-    """Write the page.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-    output : str
-        The path, or "-" for standard output.
-    title : str or None
-        The title of the page; None for the usual one.
-    reasons : Reasons, default=None
-        The reasons of the same rows, if the page is to state them.
-    """
+    """Write the page."""
     import tempfile
 
     from suffice._io.output import write_bytes

@@ -20,12 +20,12 @@ from suffice._cli.commands.options import (
     changed_settings,
 )
 from suffice._cli.printing import note, say_numbered, working
-from suffice.words import counted
+from suffice._text import counted
 
 if TYPE_CHECKING:
+    from suffice.changes.regional import RegionalChanges
     from suffice.explainer import SufficientExplainer
-    from suffice.regional_changes import RegionalChanges
-    from suffice.rule_lists import RuleList
+    from suffice.rule_lists.lists import RuleList
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice[/]\n\n"
@@ -126,7 +126,7 @@ def _collect(
     A list of few rules needs a sample of the training rows only.
     """
     from suffice._cli.questions import explain_whole, open_question
-    from suffice.global_rules import GlobalRulesClassifier, GlobalRulesRegressor
+    from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
     kind: Any = GlobalRulesClassifier if explainer.task_ == "classification" else GlobalRulesRegressor
     if table is None:

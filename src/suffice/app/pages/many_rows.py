@@ -13,7 +13,8 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from suffice._io.output import write_table
 from suffice._io.result_table import result_frame
-from suffice._show.summary import Summary, summarize
+from suffice._show.picture import Summary, summarize
+from suffice._text import format_percent
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import choose_rows, grid, page_response, table_columns
 from suffice.app.parts.progress import TICK, progress
@@ -23,9 +24,8 @@ from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import in_words
-from suffice.explanations import Explanations
-from suffice.importance import SHOWN_INDEX
-from suffice.words import format_percent
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.importance import SHOWN_INDEX
 
 MAX_ROWS = 200  # explained by default
 MAX_DRAWN = 20  # variables in the heatmap
@@ -52,18 +52,7 @@ _GROUP_COLUMNS = (
 
 
 def layout(workspace: Workspace) -> html.Div:
-    """Lay out the page.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-
-    Returns
-    -------
-    dash.html.Div
-        The page.
-    """
+    """Lay out the page."""
     table = grid(
         "table",
         table_columns(workspace.frame),
@@ -140,17 +129,7 @@ def _results_panels() -> html.Div:
 
 
 def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
-    """Connect the callbacks of the page.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    """
+    """Connect the callbacks of the page."""
     app.callback(
         Output("table", "getRowsResponse"),
         Output("n-chosen", "children"),

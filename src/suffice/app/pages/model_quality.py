@@ -14,25 +14,14 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.quality import Quality
+from suffice.checks.quality import Quality
 
 TRAINING, TABLE = "training", "table"
 _NOTE = "Rows that the forest was fitted on are predicted better than others."
 
 
 def layout(workspace: Workspace) -> html.Div:
-    """Lay out the page; its contents come when they are computed.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-
-    Returns
-    -------
-    dash.html.Div
-        The page.
-    """
+    """Lay out the page; its contents come when they are computed."""
     has_outcomes = workspace.observed is not None or hasattr(workspace.explainer, "model_")
     choices = [(TRAINING, "training rows, out of bag"), (TABLE, "rows of the open table")]
     rows = dmc.SegmentedControl(
@@ -61,17 +50,7 @@ def layout(workspace: Workspace) -> html.Div:
 
 
 def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
-    """Connect the callbacks of the page.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    """
+    """Connect the callbacks of the page."""
     app.callback(
         output={
             "name": Output("quality-job", "data"),
@@ -94,26 +73,7 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
 def update_quality(
     desk: Desk, jobs: Jobs, stored: Any, started: list[str] | None, shown: tuple[str, str | None]
 ) -> dict[str, Any]:
-    """Start the computation, or show how far it is, or what it gave.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    stored : dict
-        The view.
-    started : list of str or None
-        The rows that were chosen when the last job was started, and the name of the job.
-    shown : tuple of (str, str or None)
-        The rows that are chosen, and the colours.
-
-    Returns
-    -------
-    dict
-        The contents of the page.
-    """
+    """Start the computation, or show how far it is, or what it gave."""
     view = View.from_store(stored)
     workspace = desk.get(view.data)
     names = ("name", "is_idle", "progress", "title", "tiles", "content")
@@ -147,20 +107,7 @@ def update_quality(
 
 
 def quality_panels(quality: Quality, scheme: str) -> list[Any]:
-    """Show the confusion matrix with the figures by class, or predicted against observed numbers.
-
-    Parameters
-    ----------
-    quality : Quality
-        The quality.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    list of component
-        The panels.
-    """
+    """Show the confusion matrix with the figures by class, or predicted against observed numbers."""
     who = quality.predictor.removeprefix("the ")
     by_model = "" if quality.predictor == "the forest" else f", {who}"
     if quality.classes is None:

@@ -11,6 +11,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from suffice._show.axis import rounded
 from suffice._show.picture import picture_line
+from suffice._text import format_percent, format_probability
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.grids import grid
 from suffice.app.parts.progress import TICK, progress
@@ -19,9 +20,8 @@ from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.rule_measures import GlobalRule
-from suffice.short_lists import N_RULES
-from suffice.words import format_percent, format_probability
+from suffice.rule_lists.lists import N_RULES
+from suffice.rule_lists.measures import GlobalRule
 
 N_ROWS = 500  # training rows whose rules are collected by default
 MAX_LISTED = 30  # rules that cover a row
@@ -33,18 +33,7 @@ _EXPORTS = (("sql", "SQL"), ("json", "JSON"), ("txt", "Text"))
 
 
 def layout(workspace: Workspace) -> html.Div:
-    """Lay out the page.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-
-    Returns
-    -------
-    dash.html.Div
-        The page.
-    """
+    """Lay out the page."""
     explained = "The rules of training rows with their observed outcomes, as one list, measured on all training rows."
     return html.Div(
         [
@@ -193,17 +182,7 @@ def _rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
-    """Connect the callbacks of the page.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    """
+    """Connect the callbacks of the page."""
     app.callback(
         output={
             "name": Output("rules-job", "data"),

@@ -27,20 +27,7 @@ _DEMOS = ("Breast cancer (classes)", "Diabetes progression (numbers)")
 
 
 def layout(waiting: WaitingTables, message: str = "") -> html.Div:
-    """Lay out the page.
-
-    Parameters
-    ----------
-    waiting : WaitingTables
-        The tables whose target is not chosen yet.
-    message : str, default=""
-        A message at the top.
-
-    Returns
-    -------
-    dash.html.Div
-        The page.
-    """
+    """Lay out the page."""
     first = waiting.first
     cancel = dmc.Button("Cancel", id="fit-cancel", size="xs", variant="default")
     return html.Div(
@@ -131,19 +118,7 @@ def _fields(names: list[str]) -> list[html.Div]:
 
 
 def register(app: Dash, desk: Desk, jobs: Jobs, waiting: WaitingTables) -> None:
-    """Connect the callbacks of the page.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    waiting : WaitingTables
-        The tables whose target is not chosen yet.
-    """
+    """Connect the callbacks of the page."""
     app.callback(
         Output("choose", "children"),
         Output("waiting", "data"),

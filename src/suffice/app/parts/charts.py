@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from suffice._show.axis import code_text, condition_text, drawn_range, spans
 from suffice._show.picture import picture_line
 from suffice._table.encoding import Column
-from suffice.explanation import Explanation
-from suffice.rule_measures import GlobalRule
-from suffice.rules import Rule
+from suffice.explaining.explanation import Explanation
+from suffice.explaining.rule import Rule
+from suffice.rule_lists.measures import GlobalRule
 
 # Okabe and Ito's colours, as in the report: text, lines, blue, orange, green, purple, panel.
 COLOURS = {
@@ -30,22 +30,7 @@ CONFIG = {"displayModeBar": False, "responsive": True, "displaylogo": False}
 
 
 def base_figure(scheme: str, height: int, **layout: Any) -> go.Figure:
-    """Make an empty figure in the colours of the app.
-
-    Parameters
-    ----------
-    scheme : {"light", "dark"}
-        The colours.
-    height : int
-        In pixels.
-    **layout : dict
-        More of Plotly's layout.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The figure.
-    """
+    """Make an empty figure in the colours of the app."""
     text, line, *_ = COLOURS[scheme]
     axis = {"gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True}
     return go.Figure(
@@ -70,41 +55,13 @@ def base_figure(scheme: str, height: int, **layout: Any) -> go.Figure:
 
 
 def plain(text: str, length: int = 40) -> str:
-    """Escape text for Plotly, which reads tags, and formulas between dollar signs; shorten it if it is long.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    length : int, default=40
-        How many characters are kept.
-
-    Returns
-    -------
-    str
-        The text for a figure.
-    """
+    """Escape text for Plotly, which reads tags, and formulas between dollar signs; shorten it if it is long."""
     shortened = text if len(text) <= length else f"{text[: length - 2]}…"
     return shortened.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
 def nothing(scheme: str, text: str, height: int = 260) -> go.Figure:
-    """Make an empty figure with a sentence.
-
-    Parameters
-    ----------
-    scheme : {"light", "dark"}
-        The colours.
-    text : str
-        The sentence.
-    height : int, default=260
-        In pixels.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The figure.
-    """
+    """Make an empty figure with a sentence."""
     figure = base_figure(scheme, height, xaxis={"visible": False}, yaxis={"visible": False})
     figure.add_annotation(text=plain(text), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     return figure
@@ -118,26 +75,7 @@ def cdf(
     target: str,
     scheme: str,
 ) -> go.Figure:
-    """Draw the distribution of the outcome given a set, and given all variables.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,)
-        Outcomes.
-    of_set, of_all : ndarray of shape (n_values,)
-        Their cumulative probabilities.
-    explanation : Explanation
-        The outcome and its interval.
-    target : str
-        The name of the outcome.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The figure.
-    """
+    """Draw the distribution of the outcome given a set, and given all variables."""
     text, _, blue, orange, *_ = COLOURS[scheme]
     figure = base_figure(scheme, 300, xaxis={"title": plain(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
     if explanation.interval is not None:
@@ -159,19 +97,7 @@ def cdf(
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Two columns, the training rows in them, and the row that is explained.
-
-    Parameters
-    ----------
-    columns : tuple of (Column, Column)
-        The columns of the horizontal and the vertical axis.
-    points : ndarray of shape (n_rows, 2)
-        Their training values.
-    has_outcome : ndarray of shape (n_rows,), bool
-        Whether each training row has the outcome that is explained.
-    row : tuple of (float, float)
-        The row's own values.
-    """
+    """Two columns, the training rows in them, and the row that is explained."""
 
     columns: tuple[Column, Column]
     points: NDArray[np.float32]
@@ -180,24 +106,7 @@ class Plane:
 
 
 def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figure:
-    """Draw the box of a rule on two columns, over the training rows.
-
-    Parameters
-    ----------
-    plane : Plane
-        The columns and the rows.
-    rule : Rule or None
-        The rule.
-    outcome : str
-        The outcome in words.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The figure.
-    """
+    """Draw the box of a rule on two columns, over the training rows."""
     text = COLOURS[scheme][0]
     figure = base_figure(scheme, 340, xaxis=column_axis(plane.columns[0]), yaxis=column_axis(plane.columns[1]))
     _add_points(figure, plane, outcome, scheme)
@@ -284,18 +193,7 @@ def _drawn_ends(column: Column, values: NDArray[np.float32]) -> tuple[float, flo
 
 
 def column_axis(column: Column) -> dict[str, Any]:
-    """Lay out the axis of a column: the labels of categories, and whole numbers without fractions between them.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-
-    Returns
-    -------
-    dict
-        The axis for Plotly.
-    """
+    """Lay out the axis of a column: the labels of categories, and whole numbers without fractions between them."""
     axis: dict[str, Any] = {"title": {"text": plain(column.name), "standoff": 12}, "zeroline": False}
     if column.kind == "category" and len(column.labels) <= MAX_TICKS:
         codes = list(range(len(column.labels)))
@@ -307,24 +205,7 @@ def column_axis(column: Column) -> dict[str, Any]:
 
 
 def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[str], scheme: str) -> go.Figure:
-    """Draw the importances of many rows.
-
-    Parameters
-    ----------
-    importance : ndarray of shape (n_rows, n_variables)
-        The importances.
-    names : sequence of str
-        The variables.
-    rows : sequence of str
-        What the rows are called.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The figure: one column for each row.
-    """
+    """Draw the importances of many rows."""
     *_, green, _, panel = COLOURS[scheme]
     figure = base_figure(
         scheme, 90 + 26 * len(names), yaxis={"autorange": "reversed", "showgrid": False}, xaxis={"visible": False}
@@ -343,24 +224,7 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
 
 
 def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], measure: str, scheme: str) -> go.Figure:
-    """Draw the coverage and the precision of global rules.
-
-    Parameters
-    ----------
-    rules : sequence of GlobalRule
-        The rules.
-    marked : mapping of int to str
-        The positions of rules that stand out, with "decides", "holds" or "chosen".
-    measure : str
-        The name of the precision.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The figure.
-    """
+    """Draw the coverage and the precision of global rules."""
     text, _, blue, orange, *_ = COLOURS[scheme]
     figure = base_figure(
         scheme,

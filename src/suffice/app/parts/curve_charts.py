@@ -6,30 +6,17 @@ import math
 
 import plotly.graph_objects as go
 
-from suffice._engine.curves import Curve
 from suffice._show.axis import code_text
 from suffice._show.curve_figure import CurveView
+from suffice._text import format_probability, join
 from suffice.app.parts.charts import COLOURS, base_figure, column_axis, plain
-from suffice.words import format_probability, join
+from suffice.explaining.curve import Curve
 
 HEIGHT = 320
 
 
 def draw_curve(view: CurveView, scheme: str) -> go.Figure:
-    """Draw a curve with the row's value, the level and the bounds of the rule.
-
-    Parameters
-    ----------
-    view : CurveView
-        The curve.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Steps for a number, bars for categories.
-    """
+    """Draw a curve with the row's value, the level and the bounds of the rule."""
     text, _, _, orange, _, purple, panel = COLOURS[scheme]
     column, (low, high) = view.curve.column, view.range
     missing_at = _missing_at(view)
@@ -63,24 +50,7 @@ def draw_curve(view: CurveView, scheme: str) -> go.Figure:
 
 
 def draw_target_curve(curve: Curve, wanted: str, level: float, scheme: str) -> go.Figure:
-    """Draw the probability of the wanted outcome along one column, if all other values stay.
-
-    Parameters
-    ----------
-    curve : Curve
-        The probabilities.
-    wanted : str
-        The wanted outcome, as it is written.
-    level : float
-        The probability that a change must reach.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Steps for a number, bars for categories, with the row's own value.
-    """
+    """Draw the probability of the wanted outcome along one column, if all other values stay."""
     text, _, blue, _, _, purple, panel = COLOURS[scheme]
     column = curve.column
     axis = {"title": f"probability of {plain(wanted)}", "range": [0, 1.04]}

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from suffice._show.axis import band, bounds_text, code_text, drawn_range, end_texts, included_codes, share
 from suffice._table.encoding import Column
-from suffice.rules import Condition, Rule
-from suffice.words import counted, format_percent, format_value
+from suffice._text import counted, format_percent, format_value
+from suffice.explaining.rule import Condition, Rule
 
 N_BINS = 40
 MAX_BARS = 30  # categories of a column that are drawn, the most frequent ones
@@ -29,24 +29,7 @@ def draw_rule(
     row: NDArray[np.float32],
     rule: Rule | None,
 ) -> html.Div:
-    """Draw each condition of a rule on the distribution of the training values of its column.
-
-    Parameters
-    ----------
-    columns : sequence of (int, Column)
-        The columns, with their positions in the matrix.
-    matrix : ndarray of shape (n_rows, n_columns)
-        The encoded training rows.
-    row : ndarray of shape (n_columns,)
-        The encoded row that is explained.
-    rule : Rule or None
-        The rule; None draws only the values of the row.
-
-    Returns
-    -------
-    dash.html.Div
-        One drawing for each column.
-    """
+    """Draw each condition of a rule on the distribution of the training values of its column."""
     conditions = {condition.name: condition for condition in rule.conditions} if rule is not None else {}
     drawn = [
         _draw(column, matrix[:, c], float(row[c]), conditions.get(column.name), "" if rule is None else "any value")

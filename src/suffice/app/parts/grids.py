@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from suffice._text import format_value
 from suffice.app.state.workspace import Workspace
-from suffice.words import format_value
 
 _THEME = {
     "function": "themeQuartz.withParams({backgroundColor: 'var(--panel)', foregroundColor: 'var(--text)', "
@@ -41,24 +41,7 @@ _TEXT: dict[str, Any] = {
 
 
 def grid(name: str, columns: Sequence[Mapping[str, Any]], height: int, **options: Any) -> dag.AgGrid:
-    """Make a grid with the look of the app.
-
-    Parameters
-    ----------
-    name : str
-        Its id.
-    columns : sequence of mapping
-        The definitions of its columns.
-    height : int
-        In pixels.
-    **options : dict
-        Properties of the grid; those in `dashGridOptions` are added to the defaults.
-
-    Returns
-    -------
-    dash_ag_grid.AgGrid
-        The grid.
-    """
+    """Make a grid with the look of the app."""
     own = options.pop("dashGridOptions", {})
     return dag.AgGrid(
         id=name,
@@ -79,18 +62,7 @@ def grid(name: str, columns: Sequence[Mapping[str, Any]], height: int, **options
 
 
 def table_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Define the columns of a grid that shows a table a page at a time.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-
-    Returns
-    -------
-    list of dict
-        The position of the row first. Fields are numbered, because a name may contain anything.
-    """
+    """Define the columns of a grid that shows a table a page at a time."""
     columns: list[dict[str, Any]] = [{"field": "row", "headerName": "row", "pinned": "left", "width": 86}]
     for i, (name, dtype) in enumerate(frame.schema.items()):
         kind = "agNumberColumnFilter" if dtype.is_numeric() else "agTextColumnFilter"
@@ -116,22 +88,7 @@ def _width(name: str, column: pl.Series) -> int:
 def choose_rows(
     frame: pl.DataFrame, filters: Mapping[str, Any] | None, order: Sequence[Mapping[str, Any]] | None
 ) -> NDArray[np.intp]:
-    """Select the rows that pass the filters of a grid, in its order.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    filters : mapping of str to mapping, or None
-        The filter of each field, as the grid sends them.
-    order : sequence of mapping, or None
-        The columns to sort by, as the grid sends them.
-
-    Returns
-    -------
-    ndarray of int
-        The positions of the rows.
-    """
+    """Select the rows that pass the filters of a grid, in its order."""
     names = frame.columns
     index = "__row"
     while index in names:
@@ -179,20 +136,7 @@ def _column(name: str) -> pl.Expr:
 
 
 def page_of(frame: pl.DataFrame, rows: NDArray[np.intp]) -> list[dict[str, Any]]:
-    """Write rows of a table for a grid.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    rows : ndarray of int
-        Their positions.
-
-    Returns
-    -------
-    list of dict
-        The values of each row, by numbered fields.
-    """
+    """Write rows of a table for a grid."""
     chosen = frame[rows.tolist()]
     lines = zip(rows.tolist(), chosen.iter_rows(), strict=True)
     return [
@@ -202,38 +146,14 @@ def page_of(frame: pl.DataFrame, rows: NDArray[np.intp]) -> list[dict[str, Any]]
 
 
 def page_response(workspace: Workspace, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a grid that requests a page of the table.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    request : mapping of str to object
-        Rows, filters and order, as the grid sends them.
-
-    Returns
-    -------
-    dict
-        The rows, and how many pass the filters.
-    """
+    """Answer a grid that requests a page of the table."""
     rows = choose_rows(workspace.frame, request.get("filterModel"), request.get("sortModel"))
     page = rows[int(request["startRow"]) : int(request["endRow"])]
     return {"rowData": page_of(workspace.frame, page), "rowCount": len(rows)}
 
 
 def shown(value: Any) -> Any:
-    """Prepare a value for a cell; numbers stay numbers.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-
-    Returns
-    -------
-    object
-        A value that JSON can hold.
-    """
+    """Prepare a value for a cell; numbers stay numbers."""
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -11,35 +11,14 @@ from dash import html
 from numpy.typing import NDArray
 
 from suffice._show.picture import RulePicture, importance_shares, kept_text, more_text
-from suffice.explanation import Explanation
-from suffice.words import format_probability
+from suffice._text import format_probability
+from suffice.explaining.explanation import Explanation
 
 
 def panel(
     title: str, *children: Any, note: str = "", extra: Any = None, name: str = "", wide: bool = False
 ) -> html.Section:
-    """Make a panel with a title.
-
-    Parameters
-    ----------
-    title : str
-        The title.
-    *children : component
-        Its content.
-    note : str, default=""
-        A few words beside the title.
-    extra : component, default=None
-        A component at the right of the title.
-    name : str, default=""
-        Its id.
-    wide : bool, default=False
-        Whether it takes the whole width.
-
-    Returns
-    -------
-    dash.html.Section
-        The panel.
-    """
+    """Make a panel with a title."""
     head = [html.H2(title), html.Span(note, className="note"), html.Span(className="gap"), extra]
     options = {"id": name} if name else {}
     return html.Section(
@@ -50,60 +29,19 @@ def panel(
 
 
 def message(kind: str, *children: Any) -> html.Div:
-    """Make a message.
-
-    Parameters
-    ----------
-    kind : {"error", "care", "plain"}
-        How much it matters.
-    *children : component
-        Its content.
-
-    Returns
-    -------
-    dash.html.Div
-        The message.
-    """
+    """Make a message."""
     return html.Div(list(children), className=f"message {kind}", role="alert" if kind == "error" else "status")
 
 
 def bar(share: float, kind: str = "", tick: float | None = None) -> html.Span:
-    """Draw a share of 1.
-
-    Parameters
-    ----------
-    share : float
-        The share.
-    kind : {"", "importance", "plain"}, default=""
-        The colour.
-    tick : float, default=None
-        A mark on it.
-
-    Returns
-    -------
-    dash.html.Span
-        The bar.
-    """
+    """Draw a share of 1."""
     width = f"{100 * min(max(share, 0), 1):.3g}%"
     marks = [html.Span(className="tick", style={"left": f"{100 * tick:.3g}%"})] if tick is not None else []
     return html.Span([html.Span(className=f"fill {kind}", style={"width": width}), *marks], className="bar")
 
 
 def importance_bars(ranked: Sequence[tuple[str, float]], most: int) -> Any:
-    """Draw the importance of variables.
-
-    Parameters
-    ----------
-    ranked : sequence of (str, float)
-        The variables with their importances, as `ranked_importance` orders them.
-    most : int
-        The largest number of variables that are drawn.
-
-    Returns
-    -------
-    component
-        The bars, the largest first.
-    """
+    """Draw the importance of variables."""
     shares = importance_shares(ranked)
     if not shares:
         return html.Div("No variable is in a sufficient set.", className="note")
@@ -119,37 +57,15 @@ def importance_bars(ranked: Sequence[tuple[str, float]], most: int) -> Any:
 
 
 def outcome_text(explanation: Explanation) -> list[Any]:
-    """Show the outcome and its interval.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation.
-
-    Returns
-    -------
-    list of component
-        The number or class in large type, and the interval within which a number counts as kept.
-    """
-    outcome = html.Span(explanation.outcome_text, className="large", id="outcome")
+    """Show the outcome and its interval."""
+    outcome = html.Span(explanation.sentences.outcome_text, className="large", id="outcome")
     if explanation.interval is None:
         return [outcome]
-    return [outcome, html.Span(kept_text(explanation.interval_text), className="kept", id="interval")]
+    return [outcome, html.Span(kept_text(explanation.sentences.interval_text), className="kept", id="interval")]
 
 
 def rule_sentence(picture: RulePicture) -> html.Div:
-    """Write a rule as a sentence.
-
-    Parameters
-    ----------
-    picture : RulePicture
-        What the rule shows.
-
-    Returns
-    -------
-    dash.html.Div
-        The sentence with short numbers; the full one is its tooltip.
-    """
+    """Write a rule as a sentence."""
     words: list[Any] = []
     for word in picture.sentence:
         words += [html.B(word.text) if word.is_key else html.Span(word.text), " "]
@@ -158,18 +74,7 @@ def rule_sentence(picture: RulePicture) -> html.Div:
 
 
 def figures(picture: RulePicture) -> html.Div:
-    """Show the SDP, the coverage and the precision of a rule.
-
-    Parameters
-    ----------
-    picture : RulePicture
-        What the rule shows.
-
-    Returns
-    -------
-    dash.html.Div
-        Three bars, a note and, if the rule was checked, what its certificate says.
-    """
+    """Show the SDP, the coverage and the precision of a rule."""
     drawn = [
         html.Div(
             [
@@ -189,22 +94,7 @@ def figures(picture: RulePicture) -> html.Div:
 def class_bars(
     classes: Sequence[Any], of_set: NDArray[np.float64], of_all: NDArray[np.float64], outcome: Any
 ) -> html.Div:
-    """Draw the probabilities of classes given a set, and given all variables.
-
-    Parameters
-    ----------
-    classes : sequence of object
-        The labels.
-    of_set, of_all : ndarray of shape (n_classes,)
-        Their probabilities.
-    outcome : object
-        The class that is explained.
-
-    Returns
-    -------
-    dash.html.Div
-        Two bars for each of the most likely classes.
-    """
+    """Draw the probabilities of classes given a set, and given all variables."""
     order = np.argsort(-np.maximum(of_set, of_all), kind="stable")[:12]
     lines = []
     for c in order.tolist():
@@ -224,22 +114,7 @@ def class_bars(
 
 
 def tile(name: str, large: str, note: str = "") -> html.Div:
-    """Make a tile with one figure.
-
-    Parameters
-    ----------
-    name : str
-        The name of the figure.
-    large : str
-        The figure.
-    note : str, default=""
-        A few words below it.
-
-    Returns
-    -------
-    dash.html.Div
-        The tile.
-    """
+    """Make a tile with one figure."""
     return html.Div(
         [html.Div(name, className="note"), html.Div(large, className="large"), html.Div(note, className="note")],
         className="tile",
@@ -247,24 +122,7 @@ def tile(name: str, large: str, note: str = "") -> html.Div:
 
 
 def slider_row(label: str, name: str, value: float, low: float, high: float, step: float, note: str) -> html.Div:
-    """Make a labelled slider that shows its value.
-
-    Parameters
-    ----------
-    label : str
-        The name of the setting.
-    name : str
-        Its id; the id of its text ends with "-text".
-    value, low, high, step : float
-        Its value, its ends and its step.
-    note : str
-        The meaning of the setting.
-
-    Returns
-    -------
-    dash.html.Div
-        The row.
-    """
+    """Make a labelled slider that shows its value."""
     return html.Div(
         [
             html.Div(
@@ -281,28 +139,7 @@ def slider_row(label: str, name: str, value: float, low: float, high: float, ste
 def choice_row(
     label: str, name: str, choices: Sequence[tuple[str, str]], value: str, *, note: str = "", hidden: bool = False
 ) -> html.Div:
-    """Make a labelled setting that has a few values.
-
-    Parameters
-    ----------
-    label : str
-        The name of the setting.
-    name : str
-        Its id.
-    choices : sequence of (str, str)
-        Its values, each with its text.
-    value : str
-        Its value.
-    note : str, default=""
-        The meaning of the setting.
-    hidden : bool, default=False
-        Whether it is not shown.
-
-    Returns
-    -------
-    dash.html.Div
-        The row.
-    """
+    """Make a labelled setting that has a few values."""
     data = [{"value": choice, "label": text} for choice, text in choices]
     return html.Div(
         [

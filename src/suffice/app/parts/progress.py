@@ -14,18 +14,7 @@ TICK = 300  # milliseconds between two looks at a job
 
 
 def progress(job: Job | None) -> Any:
-    """Show how far a job is.
-
-    Parameters
-    ----------
-    job : Job or None
-        The job.
-
-    Returns
-    -------
-    component or None
-        A bar, a message, or None if the job is done.
-    """
+    """Show how far a job is."""
     if job is None or job.state == "done":
         return None
     if job.state == "failed":

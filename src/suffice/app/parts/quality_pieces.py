@@ -10,28 +10,17 @@ import plotly.graph_objects as go
 from dash import html
 
 from suffice._show.quality_figure import gather_rare
+from suffice._text import format_number, format_percent, format_probability
 from suffice.app.parts.charts import COLOURS, base_figure, plain
 from suffice.app.parts.pieces import bar, tile
-from suffice.quality import Quality, SetShare
-from suffice.words import format_number, format_percent, format_probability
+from suffice.checks.quality import Quality, SetShare
 
 MAX_CLASSES = 20
 MAX_POINTS = 3000
 
 
 def quality_tiles(quality: Quality) -> list[html.Div]:
-    """Show the figures for all rows.
-
-    Parameters
-    ----------
-    quality : Quality
-        The quality.
-
-    Returns
-    -------
-    list of dash.html.Div
-        The tiles.
-    """
+    """Show the figures for all rows."""
     tiles = [tile("rows", f"{quality.n_rows:,}", quality.rows.partition(", ")[2] or "of the open table")]
     if quality.classes is None:
         tiles.append(tile("R²", _figure(quality.r2), "share of the variance that is predicted"))
@@ -46,18 +35,7 @@ def quality_tiles(quality: Quality) -> list[html.Div]:
 
 
 def confusion_table(quality: Quality) -> html.Div:
-    """Show the confusion matrix.
-
-    Parameters
-    ----------
-    quality : Quality
-        The quality of classes.
-
-    Returns
-    -------
-    dash.html.Div
-        A table: a row for each observed class, a column for each predicted class; the rarest ones share one.
-    """
+    """Show the confusion matrix."""
     labels, counts = gather_rare(quality, MAX_CLASSES)
     shares = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
     rows = "output of the model" if quality.is_agreement else "observed"
@@ -82,18 +60,7 @@ def confusion_table(quality: Quality) -> html.Div:
 
 
 def class_table(quality: Quality) -> html.Div:
-    """Show recall, precision and the share of rows with a sufficient set of each class.
-
-    Parameters
-    ----------
-    quality : Quality
-        The quality of classes.
-
-    Returns
-    -------
-    dash.html.Div
-        A table.
-    """
+    """Show recall, precision and the share of rows with a sufficient set of each class."""
     sets = {share.outcome: share for share in quality.sets}
     heads = ["class", "rows", "recall", "precision", *(["with a sufficient set"] if quality.n_explained else [])]
     lines = []
@@ -125,20 +92,7 @@ def _bar_cell(share: float, text: str) -> html.Td:
 
 
 def numbers_chart(quality: Quality, scheme: str) -> go.Figure:
-    """Draw predicted against observed numbers.
-
-    Parameters
-    ----------
-    quality : Quality
-        The quality of numbers.
-    scheme : {"light", "dark"}
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        At most 3000 points, and the line on which both are equal.
-    """
+    """Draw predicted against observed numbers."""
     text, _, blue, *_ = COLOURS[scheme]
     observed, predicted = quality.observed.astype(np.float64), quality.predicted.astype(np.float64)
     rows = np.arange(len(observed))

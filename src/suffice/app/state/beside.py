@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from suffice._io import explainer_work
-from suffice._io.apart import CannotSendError, run_apart
+from suffice._io.processes import CannotSendError, run_apart
 from suffice.explainer import SufficientExplainer
 
 
@@ -16,26 +16,9 @@ def run_beside(name: str, explainer: SufficientExplainer, *args: Any, step: Call
 
     An explainer that cannot be sent to another process, because it was fitted with a class that a notebook has defined,
     is asked in this one.
-
-    Parameters
-    ----------
-    name : str
-        The name of the function.
-    explainer : SufficientExplainer
-        The explainer. The explained model stays here: it is not asked, and it may be large, or not picklable.
-    *args : object
-        Further arguments.
-    step : callable
-        Is called with the number of steps that are done. An error that it raises ends the work.
-
-    Returns
-    -------
-    object
-        The result.
     """
     alone = copy.copy(explainer)
-    for attribute in ("model_", "probability_of_", "model_rows_"):
-        alone.__dict__.pop(attribute, None)
+    alone.fitted_ = explainer.fitted_.without_model
     try:
         return run_apart(f"{explainer_work.__name__}:{name}", alone, *args, watch=step, counts_steps=True)
     except CannotSendError:

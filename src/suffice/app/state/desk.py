@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 import polars as pl
 
-from suffice._io.limits import UPLOAD_VARIABLE, memory_limit
+from suffice._io.sources import UPLOAD_VARIABLE, memory_limit
 from suffice.app.state.workspace import Workspace
 
 N_WORKSPACES = 8  # uploaded tables that are kept; the oldest goes first
@@ -25,17 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class WaitingTable:
-    """A table whose target is not chosen yet.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    name : str
-        Its name on the page.
-    notes : tuple of str
-        What the reader had to guess.
-    """
+    """A table whose target is not chosen yet."""
 
     frame: pl.DataFrame
     name: str
@@ -54,18 +44,7 @@ class _Named(Generic[T]):
         self.first = first
 
     def add(self, new: T) -> str:
-        """Keep an object, and drop the oldest if there are too many, or if they are too large together.
-
-        Parameters
-        ----------
-        new : object
-            The object.
-
-        Returns
-        -------
-        str
-            Its name.
-        """
+        """Keep an object, and drop the oldest if there are too many, or if they are too large together."""
         name = secrets.token_hex(8)
         with self._lock:
             self._objects[name] = new
@@ -77,42 +56,19 @@ class _Named(Generic[T]):
         return sum(map(self._n_bytes, self._objects.values())) > self._max_bytes
 
     def get(self, name: str | None) -> T | None:
-        """Look up an object.
-
-        Parameters
-        ----------
-        name : str or None
-            Its name.
-
-        Returns
-        -------
-        object or None
-            None if it is not there, or no longer.
-        """
+        """Look up an object."""
         return self.first if name == "" else self._objects.get(name or "")
 
 
 class Desk(_Named[Workspace]):
-    """The workspaces of a running app, by their names in links.
-
-    Parameters
-    ----------
-    first : Workspace, default=None
-        The workspace that the app was started with, named "".
-    """
+    """The workspaces of a running app, by their names in links."""
 
     def __init__(self, first: Workspace | None = None) -> None:
         super().__init__(N_WORKSPACES, first)
 
 
 class WaitingTables(_Named[WaitingTable]):
-    """The tables whose target is not chosen yet, by name.
-
-    Parameters
-    ----------
-    first : WaitingTable, default=None
-        The table that the app was started with, named "".
-    """
+    """The tables whose target is not chosen yet, by name."""
 
     def __init__(self, first: WaitingTable | None = None) -> None:
         max_bytes = N_LARGEST * memory_limit(UPLOAD_VARIABLE)

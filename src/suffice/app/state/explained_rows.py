@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from suffice._text import format_number, format_percent, format_probability
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.explanations import Explanations
-from suffice.words import format_number, format_percent, format_probability
+from suffice.explaining.explanations import Explanations
 
 CHUNK_SECONDS = 0.25  # how long a click may wait for a job
 MAX_LISTED = 8  # rows of a group whose positions are listed
@@ -22,15 +22,7 @@ MAX_LISTED = 8  # rows of a group whose positions are listed
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRows:
-    """Explanations of rows of a table.
-
-    Parameters
-    ----------
-    explanations : Explanations
-        The explanations.
-    rows : list of int
-        The positions of the rows in the table.
-    """
+    """Explanations of rows of a table."""
 
     explanations: Explanations
     rows: list[int]
@@ -41,13 +33,7 @@ class ExplainedRows:
         return list(self.explanations.ids or map(str, self.rows))
 
     def groups(self) -> list[dict[str, Any]]:
-        """Group rows with the same best set.
-
-        Returns
-        -------
-        list of dict
-            One line for each set, the most frequent first; rows without a sufficient set are one group.
-        """
+        """Group rows with the same best set."""
         best_sets, outcomes = self.explanations.best_sets, self.explanations.outcomes.tolist()
         members: dict[tuple[str, ...] | None, list[int]] = {}
         for i, (best_set, has_set) in enumerate(zip(best_sets, self.explanations.has_set, strict=True)):
@@ -91,28 +77,7 @@ def explain_rows(
     job: Job,
     sets: Literal["all", "minimal"] = "all",
 ) -> Explanations:
-    """Explain rows a few at a time, so that clicks are answered in between.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The settings.
-    X : polars.DataFrame
-        The rows.
-    y : sequence of object or None
-        Their outcomes; None for predictions.
-    job : Job
-        Receives the progress, and may stop the work.
-    sets : {"all", "minimal"}, default="all"
-        Which sets to search.
-
-    Returns
-    -------
-    Explanations
-        The explanations, with the rule of each row's best minimal set.
-    """
+    """Explain rows a few at a time, so that clicks are answered in between."""
     explainer = workspace.explainer_for(view)
     parts: list[Explanations] = []
     begin, size = 0, 4

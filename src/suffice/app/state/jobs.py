@@ -21,15 +21,7 @@ class Cancelled(Exception):  # noqa: N818
 
 
 class Job:
-    """One piece of work.
-
-    Parameters
-    ----------
-    title : str
-        The work, in words.
-    total : int, default=0
-        The number of steps; 0 if it is not known.
-    """
+    """One piece of work."""
 
     def __init__(self, title: str, total: int = 0) -> None:
         self.title = title
@@ -47,18 +39,7 @@ class Job:
         self._cancel.set()
 
     def step(self, done: int) -> None:
-        """Record the progress; the work itself calls this.
-
-        Parameters
-        ----------
-        done : int
-            The number of steps that are done.
-
-        Raises
-        ------
-        Cancelled
-            If the job was cancelled.
-        """
+        """Record the progress; the work itself calls this."""
         self.done = done
         if self._cancel.is_set():
             raise Cancelled
@@ -69,13 +50,7 @@ class Job:
         return time.monotonic() - self._begin
 
     def run(self, work: Callable[[Job], Any]) -> None:
-        """Do the work and keep its result, or the message of its error.
-
-        Parameters
-        ----------
-        work : callable
-            Takes the job and returns the result.
-        """
+        """Do the work and keep its result, or the message of its error."""
         try:
             self.result = work(self)
             self.state = "done"
@@ -99,20 +74,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, job: Job, work: Callable[[Job], Any]) -> str:
-        """Begin a job in a thread of its own; it fails at once if too many are running.
-
-        Parameters
-        ----------
-        job : Job
-            The job.
-        work : callable
-            Takes the job and returns the result.
-
-        Returns
-        -------
-        str
-            The name of the job.
-        """
+        """Begin a job in a thread of its own; it fails at once if too many are running."""
         name = secrets.token_hex(8)
         with self._lock:
             is_full = sum(one.state == "running" for one in self._jobs.values()) >= N_RUNNING
@@ -130,16 +92,5 @@ class Jobs:
         return name
 
     def get(self, name: str | None) -> Job | None:
-        """Look up a job.
-
-        Parameters
-        ----------
-        name : str or None
-            Its name.
-
-        Returns
-        -------
-        Job or None
-            None if it is not there, or no longer.
-        """
+        """Look up a job."""
         return self._jobs.get(name or "")

@@ -10,28 +10,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from suffice._io.condition_text import parse_conditions
+from suffice._io.code_book_file import parse_conditions
 from suffice._table.table import read_columns
-from suffice.words import format_label, format_number
+from suffice._text import format_label, format_number
 
 MAX_EXAMPLE = 24  # characters of a value in an example
 
 
 def find_rows(frame: pl.DataFrame, text: str) -> NDArray[np.intp]:
-    """Find rows by conditions or by words.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    text : str
-        Conditions, such as ``hour > 17 AND sky = clear``, or words that some column contains; "" finds all rows.
-
-    Returns
-    -------
-    ndarray of int
-        The positions of the rows.
-    """
+    """Find rows by conditions or by words."""
     text = text.strip()
     if not text:
         return np.arange(frame.height)
@@ -51,20 +38,7 @@ def find_rows(frame: pl.DataFrame, text: str) -> NDArray[np.intp]:
 
 
 def quote_labels(sentence: str, frame: pl.DataFrame) -> str:
-    """Put the labels of text columns in quotes: nobody types these around 1677-AEVQX.
-
-    Parameters
-    ----------
-    sentence : str
-        Conditions that are joined by AND.
-    frame : polars.DataFrame
-        The table.
-
-    Returns
-    -------
-    str
-        The same conditions; a label that is in quotes, or that is not of a text column, stays as it is.
-    """
+    """Put the labels of text columns in quotes: nobody types these around 1677-AEVQX."""
     names = [name for name in frame.columns if not _has_values(frame.schema[name])]
     # The longest name first: one name may begin another.
     listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
@@ -96,20 +70,7 @@ def _quoted(label: str) -> str:
 
 
 def example_search(frame: pl.DataFrame, names: Sequence[str]) -> str:
-    """Write an example of a search with columns of the table.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    names : sequence of str
-        Its columns that the explainer knows, the most important first.
-
-    Returns
-    -------
-    str
-        Two conditions, or one if two are too long for a field; "" if no column is fit for an example.
-    """
+    """Write an example of a search with columns of the table."""
     of_number = next((text for name in names if (text := _example_number(name, frame[name]))), "")
     of_label = next((text for name in names if (text := _example_label(name, frame[name]))), "")
     both = " AND ".join(filter(None, (of_number, of_label)))

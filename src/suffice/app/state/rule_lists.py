@@ -13,39 +13,20 @@ from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS
-from suffice.short_lists import N_RULES
+from suffice.rule_lists.lists import N_RULES
 
 TOLERANCES = (None, 0.0, 0.005, 0.01, 0.02, 0.05, 0.1)  # None keeps all rules
 
 
 class RuleLists:
-    """The rules that a job collected, and shorter lists made of them.
-
-    Parameters
-    ----------
-    rules : GlobalRulesClassifier or GlobalRulesRegressor
-        All rules.
-    """
+    """The rules that a job collected, and shorter lists made of them."""
 
     def __init__(self, rules: Any) -> None:
         self.full = rules
         self._simplified = LastUsed(2 * len(TOLERANCES))
 
     def simplified(self, step: int, max_rules: int | None = N_RULES) -> Any:
-        """Choose few rules that lose little.
-
-        Parameters
-        ----------
-        step : int
-            Which of `TOLERANCES` is allowed as the loss; the first keeps all rules.
-        max_rules : int or None, default=20
-            The number of rules at most.
-
-        Returns
-        -------
-        GlobalRulesClassifier or GlobalRulesRegressor
-            The rules that are left.
-        """
+        """Choose few rules that lose little."""
         loss = TOLERANCES[int(step)]
         if loss is None or not self.full.rules_:
             return self.full
@@ -57,22 +38,6 @@ def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
     """Find the rules of training rows at several levels, as lists of rules in Python and `suffice rules` do.
 
     The work is done in a process of its own.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The settings.
-    n_rows : int
-        How many training rows are explained, drawn at random.
-    job : Job
-        Receives the progress, and may stop the work.
-
-    Returns
-    -------
-    GlobalRulesClassifier or GlobalRulesRegressor
-        The rules, measured on all training rows.
     """
     try:
         frame, outcomes = training_rows(workspace.explainer)
@@ -89,22 +54,7 @@ def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
 
 
 def rules_of_row(workspace: Workspace, view: View, rules: Any) -> dict[int, str]:
-    """Look up the rules that cover the row of a view.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The row and its edits.
-    rules : GlobalRulesClassifier or GlobalRulesRegressor
-        The rules.
-
-    Returns
-    -------
-    dict of int to str
-        For the position of each rule that covers the row: "decides" for the first one, else "holds".
-    """
+    """Look up the rules that cover the row of a view."""
     try:
         row = workspace.edited_row(view)
         covering = [i for i, line in enumerate(rules.rules_) if line.rule.covers(row)[0]]

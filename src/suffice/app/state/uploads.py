@@ -9,12 +9,11 @@ from collections.abc import Collection
 from pathlib import Path, PurePath
 from typing import Any
 
-from suffice._io.apart import run_apart
-from suffice._io.limits import UPLOAD_VARIABLE, memory_limit
+from suffice._io.processes import run_apart
 from suffice._io.saved_content import HOW_TO_RAISE, MARK, saved_limit
-from suffice._io.sources import is_packed, unpack
-from suffice.code_book import CodeBook
+from suffice._io.sources import UPLOAD_VARIABLE, is_packed, memory_limit, unpack
 from suffice.explainer import SufficientExplainer
+from suffice.reasons.code_book import CodeBook
 
 MAX_UPLOAD = 200 * 2**20  # bytes that a browser may send; `UPLOAD_VARIABLE` limits what they become in memory
 _N_TIMES = 6  # the memory of a reader, as a multiple of that of the table
@@ -23,24 +22,7 @@ MAX_COLUMNS = 5000  # with more, the lists of names alone make a page slow
 
 
 def read_upload(content: str, name: str, text_columns: Collection[str] = ()) -> tuple[Any, list[str]]:
-    """Read an uploaded file.
-
-    Parameters
-    ----------
-    content : str
-        A data URL, as the browser sends it.
-    name : str
-        The name of the file. It appears in messages; only its suffix is used for a path.
-    text_columns : collection of str, default=()
-        Columns of a CSV file that are text even if they look like something else.
-
-    Returns
-    -------
-    content : polars.DataFrame or SufficientExplainer
-        The table, or the saved explainer.
-    notes : list of str
-        What the reader had to guess.
-    """
+    """Read an uploaded file."""
     shown, data = _decode(content, name)
     if len(data) > MAX_UPLOAD:
         raise ValueError(f"{shown} is larger than {MAX_UPLOAD // 2**20} MiB: start the app with its path instead.")
@@ -69,20 +51,7 @@ def _decode(content: str, name: str) -> tuple[str, bytes]:
 
 
 def read_code_book_upload(content: str, name: str) -> CodeBook:
-    """Read an uploaded code book.
-
-    Parameters
-    ----------
-    content : str
-        A data URL, as the browser sends it.
-    name : str
-        The name of the file: .json for JSON, otherwise CSV.
-
-    Returns
-    -------
-    CodeBook
-        The code book.
-    """
+    """Read an uploaded code book."""
     shown, data = _decode(content, name)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("codes.json" if PurePath(shown).suffix.lower() == ".json" else "codes.csv")

@@ -8,24 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from suffice._table.row_ids import id_text
+from suffice._table.rows import id_text
 
 
 def as_polars(X: Any, names: tuple[str, ...] | list[str]) -> pl.DataFrame:
-    """Convert a table in any form to polars.
-
-    Parameters
-    ----------
-    X : array-like or frame
-        The table.
-    names : sequence of str
-        The names of its columns, if it has none of its own.
-
-    Returns
-    -------
-    polars.DataFrame
-        The frame.
-    """
+    """Convert a table in any form to polars."""
     import narwhals.stable.v2 as nw
 
     native = nw.from_native(X, eager_only=True, pass_through=True)
@@ -47,20 +34,7 @@ def _as_series(column: Any) -> pl.Series:
 
 
 def find_ids(frame: pl.DataFrame, known: set[str]) -> list[str] | None:
-    """Take the identifiers of rows from the first column of text or whole numbers that is not used and never repeats.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    known : set of str
-        The columns that are used otherwise.
-
-    Returns
-    -------
-    list of str or None
-        The identifiers; None if there is no such column.
-    """
+    """Take row identifiers from the first unused column of text or whole numbers without repeated values."""
     for name in frame.columns:
         column = frame[name]
         is_fit = column.dtype == pl.String or column.dtype.is_integer()
@@ -70,20 +44,7 @@ def find_ids(frame: pl.DataFrame, known: set[str]) -> list[str] | None:
 
 
 def read_date(name: str, text: str) -> datetime.datetime:
-    """Read a date that a user typed.
-
-    Parameters
-    ----------
-    name : str
-        The column, for the message if it is none.
-    text : str
-        The text.
-
-    Returns
-    -------
-    datetime.datetime
-        The date.
-    """
+    """Read a date that a user typed."""
     try:
         return datetime.datetime.fromisoformat(text)
     except ValueError:
@@ -93,16 +54,5 @@ def read_date(name: str, text: str) -> datetime.datetime:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value of a table with None for NaN.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-
-    Returns
-    -------
-    object
-        The value, or None.
-    """
+    """Return a value of a table with None for NaN."""
     return None if isinstance(value, float) and np.isnan(value) else value

@@ -17,45 +17,7 @@ _EDIT = "x."  # begins the names of edited columns in a link
 
 @dataclass(frozen=True)
 class View:
-    """What a page shows.
-
-    Parameters
-    ----------
-    data : str, default=""
-        Which workspace it is about; "" for the one that the app was started with.
-    tab : {"row", "rows", "rules", "quality"}, default="row"
-        The page.
-    row : int, default=0
-        The row of the table.
-    edits : mapping of str to object
-        Values that differ from the row's own, by column; None for a missing one.
-    pi, alpha : float or None, default=None
-        Settings; None for those of the explainer.
-    n_candidates : int or None, default=None
-        How many variables are searched; None for those of the explainer.
-    candidates : tuple of str, default=()
-        The variables that are searched; () for the first `n_candidates`.
-    levels : {"same", "odds"} or None, default=None
-        Whether all classes must reach pi, or each its own level; None for the explainer's setting.
-    confidence : float or None, default=None
-        The confidence at which the lower bound must reach the level; 0 asks for none, None is the explainer's setting.
-    chosen : tuple of str, default=()
-        The set whose rule is shown; () for the best one.
-    outcome : {"prediction", "observed"}, default="prediction"
-        Which outcome is explained; for an edited row it is always the prediction.
-    unseen : bool, default=False
-        Whether categories that the explainer has not seen count as missing.
-    find : str, default=""
-        The search that chooses rows.
-
-    Examples
-    --------
-    >>> view = View(row=17, edits={"hour": 5, "rain": None}, pi=0.85)
-    >>> view.to_search()
-    '?row=17&pi=0.85&x.hour=5&x.rain=null'
-    >>> View.from_search(view.to_search()) == view
-    True
-    """
+    """What a page shows."""
 
     data: str = ""
     tab: str = "row"
@@ -73,18 +35,7 @@ class View:
     find: str = ""
 
     def with_(self, **changes: Any) -> View:
-        """Make a view that differs in some fields.
-
-        Parameters
-        ----------
-        **changes : dict
-            The fields.
-
-        Returns
-        -------
-        View
-            The new view.
-        """
+        """Make a view that differs in some fields."""
         return replace(self, **changes)
 
     @property
@@ -104,13 +55,7 @@ class View:
         return any(setting is not None for setting in self.settings[:-1])
 
     def as_fitted(self) -> View:
-        """Return the view with the explainer's own settings of the search.
-
-        Returns
-        -------
-        View
-            The view.
-        """
+        """Return the view with the explainer's own settings of the search."""
         return self.with_(pi=None, alpha=None, n_candidates=None, candidates=(), levels=None, confidence=None)
 
     @property
@@ -120,42 +65,19 @@ class View:
         return json.dumps([self.row, edits, self.settings, self.is_of_observed], default=str)
 
     def to_store(self) -> dict[str, Any]:
-        """Return the view as plain values for the page.
-
-        Returns
-        -------
-        dict
-            Ready for JSON.
-        """
+        """Return the view as plain values for the page."""
         lists = {"chosen": list(self.chosen), "candidates": list(self.candidates)}
         return {**asdict(self), "edits": dict(self.edits), **lists}
 
     @classmethod
     def from_store(cls, stored: Mapping[str, Any] | None) -> View:
-        """Make a view from the result of `to_store`.
-
-        Parameters
-        ----------
-        stored : mapping of str to object, or None
-            The fields.
-
-        Returns
-        -------
-        View
-            The view.
-        """
+        """Make a view from the result of `to_store`."""
         values = dict(stored or {})
         lists = {name: tuple(values.get(name, ())) for name in ("chosen", "candidates")}
         return cls(**{**values, **lists})
 
     def to_search(self) -> str:
-        """Write the view as the search part of a link; fields with their default values are left out.
-
-        Returns
-        -------
-        str
-            Such as "?row=17&pi=0.85"; "" for the default view.
-        """
+        """Write the view as the search part of a link; fields with their default values are left out."""
         default = View()
         pairs: list[tuple[str, str]] = []
         for name in ("data", "tab", "row", "pi", "alpha", "n_candidates", *_BY_CLASS, "outcome", "unseen", "find"):
@@ -169,18 +91,7 @@ class View:
 
     @classmethod
     def from_search(cls, search: str | None) -> View:
-        """Read the search part of a link; parts that make no sense are ignored.
-
-        Parameters
-        ----------
-        search : str or None
-            The result of `to_search`, or text that somebody typed.
-
-        Returns
-        -------
-        View
-            The view.
-        """
+        """Read the search part of a link; parts that make no sense are ignored."""
         try:
             pairs = parse_qsl((search or "").removeprefix("?"), keep_blank_values=True, max_num_fields=1000)
         except ValueError:

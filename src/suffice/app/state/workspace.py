@@ -17,25 +17,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from suffice._engine.candidates import is_by_row
-from suffice._engine.outcomes import outcomes_of_classes
+from suffice._forest.candidates import is_by_row
+from suffice._forest.outcomes import outcomes_of_classes
 from suffice._io.explainer_file import training_rows
 from suffice._show.curve_figure import CurveView, view_curve
 from suffice._table.cache import LastUsed
 from suffice._table.encoding import Column
-from suffice._table.matching import match_columns
-from suffice._table.row_ids import read_ids
+from suffice._table.input import match_columns
+from suffice._table.rows import read_ids
 from suffice._table.table import Table
 from suffice.app.state.beside import run_beside
 from suffice.app.state.row_search import find_rows
 from suffice.app.state.user_tables import as_polars, find_ids, plain_value, read_date
 from suffice.app.state.view import View
+from suffice.checks.quality import Quality
 from suffice.explainer import SufficientExplainer
-from suffice.explanation import Explanation, SufficientSet
-from suffice.explanations import Explanations
-from suffice.quality import Quality
-from suffice.rules import Rule
-from suffice.set_stability import SetStability
+from suffice.explaining.explanation import Explanation, SufficientSet
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.rule import Rule
+from suffice.explaining.stability import SetStability
 
 N_KEPT = 64  # answers that are kept for the next click
 N_REFITS = 10  # forests of each kind that a page grows to measure the stability of a row
@@ -44,23 +44,7 @@ MAX_SEARCHED = 14  # variables that a view may search; with more, one click take
 
 @dataclass(eq=False)
 class Workspace:
-    """An explainer, and a table of rows to look at.
-
-    Parameters
-    ----------
-    explainer : SufficientExplainer
-        The fitted explainer.
-    frame : polars.DataFrame
-        The rows; it may have more columns than the explainer knows.
-    observed : sequence of object or None
-        Their outcomes, None where one is not known.
-    name : str
-        The name of the table.
-    like : object, default=None
-        A pandas frame of the kind that the explained model takes; None if polars or arrays will do.
-    ids : sequence of str or None, default=None
-        The identifiers of the rows. None takes a column that the explainer does not know and in which all rows differ.
-    """
+    """An explainer, and a table of rows to look at."""
 
     explainer: SufficientExplainer
     frame: pl.DataFrame
@@ -78,24 +62,7 @@ class Workspace:
 
     @classmethod
     def of(cls, explainer: SufficientExplainer, X: Any = None, y: Any = None, name: str = "") -> Workspace:
-        """Make a workspace from a table in any form, or from the explainer's training rows.
-
-        Parameters
-        ----------
-        explainer : SufficientExplainer
-            The fitted explainer.
-        X : array-like or frame, default=None
-            The rows; None takes the training rows.
-        y : array-like, default=None
-            Their outcomes; None takes the column with the name of the target, if there is one.
-        name : str, default=""
-            The name of the table.
-
-        Returns
-        -------
-        Workspace
-            The workspace.
-        """
+        """Make a workspace from a table in any form, or from the explainer's training rows."""
         names = explainer.fitted_.encoding.names
         if X is None:
             frame, y = training_rows(explainer)
@@ -166,18 +133,7 @@ class Workspace:
         return tuple(dict.fromkeys([*(self.names[i] for i in of_candidates), *self.names]))
 
     def explainer_for(self, view: View) -> SufficientExplainer:
-        """Return a copy of the explainer with the settings of a view; it shares the forest.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        SufficientExplainer
-            The copy.
-        """
+        """Return a copy of the explainer with the settings of a view; it shares the forest."""
         return self._answers.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
 
     def _make_explainer(self, view: View) -> SufficientExplainer:
@@ -203,18 +159,7 @@ class Workspace:
         return self.explainer.with_settings(**changes)
 
     def check(self, view: View) -> View:
-        """Replace what a link asks for if the table does not have it.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        View
-            A view whose row, columns and settings exist.
-        """
+        """Replace what a link asks for if the table does not have it."""
         edits = {name: value for name, value in view.edits.items() if name in self.names}
         known = set(self.explainer.variable_names_)
         chosen = view.chosen if set(view.chosen) <= known else ()
@@ -234,81 +179,24 @@ class Workspace:
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def values(self, row: int) -> dict[str, Any]:
-        """Return the values of a row.
-
-        Parameters
-        ----------
-        row : int
-            The position of the row.
-
-        Returns
-        -------
-        dict of str to object
-            By column; None for a missing value.
-        """
+        """Return the values of a row."""
         values = self.frame.row(row, named=True)
         return {name: plain_value(values[name]) for name in self.names}
 
     def name_of(self, row: int) -> str:
-        """Return what a row is called.
-
-        Parameters
-        ----------
-        row : int
-            The position of the row.
-
-        Returns
-        -------
-        str
-            Such as "row 3", or "row 1677-AEVQX (number 3)" if it has an identifier.
-        """
+        """Return what a row is called."""
         return f"row {row}" if self.ids is None else f"row {self.ids[row]} (number {row})"
 
     def named(self, explanations: Explanations, rows: Sequence[int]) -> Explanations:
-        """Give explanations the positions and the identifiers of their rows.
-
-        Parameters
-        ----------
-        explanations : Explanations
-            The explanations.
-        rows : sequence of int
-            The positions of the rows.
-
-        Returns
-        -------
-        Explanations
-            A copy.
-        """
+        """Give explanations the positions and the identifiers of their rows."""
         return explanations.with_ids(None if self.ids is None else [self.ids[row] for row in rows], rows)
 
     def row_of(self, view: View) -> Any:
-        """Return the row of a view, with its edits, in the form that the explainer takes.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        frame or ndarray of shape (1, n_columns)
-            The row.
-        """
+        """Return the row of a view, with its edits, in the form that the explainer takes."""
         return self.as_input(self.edited_row(view))
 
     def edited_row(self, view: View) -> pl.DataFrame:
-        """Return the row of a view, with its edits, as a frame.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row, with the columns that the explainer knows.
-        """
+        """Return the row of a view, with its edits, as a frame."""
         row = self.frame[view.row].select(self.names)
         edited = []
         for name, value in view.edits.items():
@@ -325,18 +213,7 @@ class Workspace:
         return row.with_columns(edited)
 
     def as_input(self, frame: pl.DataFrame) -> Any:
-        """Return rows in the form that the explainer, and the model it explains, take.
-
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The rows.
-
-        Returns
-        -------
-        frame or ndarray
-            The rows.
-        """
+        """Return rows in the form that the explainer, and the model it explains, take."""
         frame = frame.select(self.names)
         if not self.explainer.fitted_.encoding.has_names:
             return frame.to_numpy()
@@ -354,53 +231,20 @@ class Workspace:
         return native
 
     def observed_at(self, rows: list[int]) -> list[Any] | None:
-        """Return the observed outcomes of some rows.
-
-        Parameters
-        ----------
-        rows : list of int
-            Their positions.
-
-        Returns
-        -------
-        list of object or None
-            The outcomes; None if one of them is not known.
-        """
+        """Return the observed outcomes of some rows."""
         if self.observed is None:
             return None
         outcomes = [self.observed[row] for row in rows]
         return None if any(outcome is None for outcome in outcomes) else outcomes
 
     def find(self, text: str) -> NDArray[np.intp]:
-        """Find rows by conditions, such as ``hour > 17 AND weather = clear``, or by words in any column.
-
-        Parameters
-        ----------
-        text : str
-            Conditions or words; "" finds all rows.
-
-        Returns
-        -------
-        ndarray of int
-            The positions of the rows.
-        """
+        """Find rows by conditions, such as ``hour > 17 AND weather = clear``, or by words in any column."""
         return self._answers.get(("find", text), lambda: find_rows(self.frame, text))  # type: ignore[no-any-return]
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
     def explain(self, view: View) -> Explanations:
-        """Explain the row of a view.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        Explanations
-            One explanation, without rules.
-        """
+        """Explain the row of a view."""
         with self.lock:
             return self._answers.get(("explain", view.key), lambda: self._explain(view))  # type: ignore[no-any-return]
 
@@ -413,18 +257,6 @@ class Workspace:
         """Measure whether the best set of a view's row returns when the forest is grown again.
 
         The forests are grown in a process of its own.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-        step : callable
-            Called with the number of forests that are grown. An error that it raises ends the work.
-
-        Returns
-        -------
-        SetStability
-            The stability of one row.
         """
         return self._answers.get(("stability", view.key), lambda: self._stability(view, step))  # type: ignore[no-any-return]
 
@@ -436,18 +268,7 @@ class Workspace:
         return stability
 
     def quality(self, of_table: bool) -> Quality:
-        """Measure how well the forest predicts, with the settings of the explainer.
-
-        Parameters
-        ----------
-        of_table : bool
-            Whether the rows of the table are predicted, as far as their outcomes are known; if not, the training rows.
-
-        Returns
-        -------
-        Quality
-            The quality.
-        """
+        """Measure how well the forest predicts, with the settings of the explainer."""
         return self._answers.get(("quality", of_table), lambda: self._quality(of_table))  # type: ignore[no-any-return]
 
     def _quality(self, of_table: bool) -> Quality:
@@ -460,35 +281,13 @@ class Workspace:
             return explainer.quality(self.as_input(self.frame[known]), self.observed_at(known))
 
     def chosen_set(self, view: View) -> SufficientSet:
-        """Return the set that a view shows: the chosen one if it is sufficient, else the best one.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        SufficientSet
-            The set; if none is sufficient, the one with the largest SDP.
-        """
+        """Return the set that a view shows: the chosen one if it is sufficient, else the best one."""
         explanation = self.explain(view)[0]
         wanted = [s for s in explanation.sufficient_sets if set(s.variables) == set(view.chosen)]
         return wanted[0] if wanted else explanation.shown_set
 
     def rule(self, view: View) -> Rule | None:
-        """Compute the rule of the set that a view shows.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        Rule or None
-            None if no set is sufficient. The rule of the empty set has no conditions.
-        """
+        """Compute the rule of the set that a view shows."""
         explanation = self.explain(view)[0]
         S = self.chosen_set(view).variables
         if not explanation.is_sufficient:
@@ -504,20 +303,7 @@ class Workspace:
         return rules[0]
 
     def distribution(self, view: View, values: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Compute the distribution of the outcome given the set that a view shows, and given all variables.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-        values : array-like, default=None
-            Regression: where to compute the CDF.
-
-        Returns
-        -------
-        of_set, of_all : ndarray of shape (n_values,) or (n_classes,)
-            Cumulative probabilities, or those of the classes.
-        """
+        """Compute the distribution of the outcome given the set that a view shows, and given all variables."""
         S = list(self.chosen_set(view).variables)
         explainer, X = self.explainer_for(view), self.row_of(view)
         with self.lock:
@@ -530,20 +316,7 @@ class Workspace:
             return explainer.predict_proba(X, S)[0], of_all
 
     def curve(self, view: View, column: int) -> CurveView:
-        """Compute the probability that the outcome of a view is kept along one column.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-        column : int
-            The position of the encoded column.
-
-        Returns
-        -------
-        CurveView
-            The curve of the set that the view shows, and that of all variables.
-        """
+        """Compute the probability that the outcome of a view is kept along one column."""
         return self._answers.get(("curve", view.key, view.chosen, column), lambda: self._curve(view, column))  # type: ignore[no-any-return]
 
     def _curve(self, view: View, column: int) -> CurveView:
@@ -552,31 +325,9 @@ class Workspace:
         return view_curve(explanations.fitted, answers.X[0], answers.outcomes, explanations[0], chosen, rule, column)
 
     def encoded(self, view: View) -> NDArray[np.float32]:
-        """Encode the row of a view.
-
-        Parameters
-        ----------
-        view : View
-            The view.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,)
-            The encoded row.
-        """
+        """Encode the row of a view."""
         return np.asarray(self.explainer_for(view).encode(self.row_of(view))[0])
 
     def keeps(self, explanation: Explanation) -> NDArray[np.bool_]:
-        """Check which training rows have the outcome of an explanation.
-
-        Parameters
-        ----------
-        explanation : Explanation
-            The explanation.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), bool
-            Whether each training row has it.
-        """
+        """Check which training rows have the outcome of an explanation."""
         return explanation.keeps(self.training[1])

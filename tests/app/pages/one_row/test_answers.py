@@ -18,7 +18,8 @@ from suffice.app.pages.one_row.answers import (
 from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.explanation import NOT_COMPLETE, SufficientSet
+from suffice.explaining.explanation import SufficientSet
+from suffice.explaining.sentences import NOT_COMPLETE
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_the_best_set_and_its_probability_lead(mixed):
     view = View(row=7)
     explanation = mixed.explain(view)[0]
     text = all_text(with_class(explained(mixed, view).outcome, "lead"))
-    assert text.replace("  ", " ").replace(" ,", ",").startswith(explanation.lead)  # the set is in bold
+    assert text.replace("  ", " ").replace(" ,", ",").startswith(explanation.sentences.lead)  # the set is in bold
     for name in explanation.best_set.variables:
         assert name in text
     n = len(explanation.sufficient_sets)
@@ -74,8 +75,8 @@ def test_the_best_set_and_its_probability_lead(mixed):
 def test_a_row_that_cannot_be_explained_says_why(mixed):
     answer = explained(mixed, View(row=1, edits={"sky": "snow"}))
     assert answer.page_class == "panels failed"
-    assert "This row cannot be explained." in all_text(answer.care)
-    assert "'snow'" in all_text(answer.care)
+    assert "This row cannot be explained." in all_text(answer.sentences.care)
+    assert "'snow'" in all_text(answer.sentences.care)
     assert answer.outcome is answer.rule is None
 
 
@@ -159,8 +160,8 @@ def test_without_a_sufficient_set_there_is_no_rule(mixed):
     explanation = mixed.explain(view)[0]
     assert not explanation.is_sufficient
     answer = explained(mixed, view)
-    assert explanation.verdict in all_text(answer.care)
-    assert explanation.lead.removeprefix(explanation.verdict) in all_text(answer.care)
-    assert explanation.verdict in all_text(answer.rule)
+    assert explanation.sentences.verdict in all_text(answer.sentences.care)
+    assert explanation.sentences.lead.removeprefix(explanation.sentences.verdict) in all_text(answer.sentences.care)
+    assert explanation.sentences.verdict in all_text(answer.rule)
     assert covered(Desk(mixed), view.to_store())[:2] == ([], "There is no rule.")
     assert covered(Desk(mixed), view.to_store())[3]  # an empty table would only take room

@@ -44,7 +44,7 @@ def test_the_empty_set_has_a_rule_and_a_name(rare):
 def test_a_rare_class_without_a_set_is_offered_its_level(rare):
     view = View(row=row_of("yes", is_sufficient=False), outcome="observed")
     answer = explained(rare, view)
-    text = all_text(answer.care)
+    text = all_text(answer.sentences.care)
     assert "times as likely as on average" in text
     assert "a level for each class (under Settings of One row): this class would need probability" in text
     assert "Use a level for each class" in text

@@ -1,5 +1,5 @@
+from suffice._text import format_number, format_probability
 from suffice.app.state.view import View
-from suffice.words import format_number, format_probability
 
 
 def test_one_row_of_numbers_is_explained_edited_and_linked(open_app, bike):

@@ -11,6 +11,7 @@ import numpy as np
 from dash import html, no_update
 
 from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule
+from suffice._text import counted, format_number, format_probability, format_value
 from suffice.app.pages.one_row.lookalikes import covered_rows, line_columns, look_alikes
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.curve_charts import draw_curve
@@ -19,33 +20,14 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS, in_words
-from suffice.explanation import Explanation
-from suffice.words import counted, format_number, format_probability, format_value
+from suffice.explaining.explanation import Explanation
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The contents of the page that depend on the view.
-
-    Parameters
-    ----------
-    outcome : list of component or None
-        The outcome and how it is kept; None if the row cannot be explained.
-    care : component or list of component
-        Why the row cannot be explained, or that no set is sufficient.
-    importance : component or None
-        The importance of the variables.
-    rule : list of component or None
-        The rule of the chosen set.
-    effect : str
-        What the settings change.
-    page_class : str
-        The CSS class of the page.
-    view : dict
-        The stored view that is shown.
-    """
+    """The contents of the page that depend on the view."""
 
     outcome: Any
     care: Any
@@ -57,46 +39,14 @@ class Answer:
 
 
 def when_shown(desk: Desk, stored: Any, answer: Callable[[Workspace, View], T], otherwise: T) -> T:
-    """Answer if the page is shown.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view.
-    answer : callable
-        Takes the workspace and the view.
-    otherwise : object
-        The answer if another page is shown.
-
-    Returns
-    -------
-    object
-        The answer.
-    """
+    """Answer if the page is shown."""
     view = View.from_store(stored)
     workspace = desk.get(view.data)
     return otherwise if workspace is None or view.tab != "row" else answer(workspace, view)
 
 
 def list_sets(workspace: Workspace, view: View) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """List the sufficient sets for their grid.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The view.
-
-    Returns
-    -------
-    lines : list of dict
-        The sets.
-    selected : list of dict
-        The chosen one.
-    """
+    """List the sufficient sets for their grid."""
     try:
         explanation = workspace.explain(view)[0]
     except ERRORS:
@@ -116,20 +66,7 @@ def list_sets(workspace: Workspace, view: View) -> tuple[list[dict[str, Any]], l
 
 
 def explained(workspace: Workspace, view: View) -> Answer:
-    """Explain the row of a view.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The view.
-
-    Returns
-    -------
-    Answer
-        The contents of the page.
-    """
+    """Explain the row of a view."""
     try:
         explanation = workspace.explain(view)[0]
         rule = workspace.rule(view)
@@ -145,10 +82,14 @@ def explained(workspace: Workspace, view: View) -> Answer:
         picture = picture_rule(rule, pi=explanation.pi, lower=chosen.lower)
         body = [pieces.rule_sentence(picture), drawn, pieces.figures(picture)]
     elif explanation.is_sufficient:
-        body = [html.Div(explanation.verdict, className="sentence")]
+        body = [html.Div(explanation.sentences.verdict, className="sentence")]
     else:
         best = picture_best_set(explanation)
-        body = [html.Div(explanation.verdict, className="sentence"), html.Div(best.title, className="note"), drawn]
+        body = [
+            html.Div(explanation.sentences.verdict, className="sentence"),
+            html.Div(best.title, className="note"),
+            drawn,
+        ]
     return Answer(
         outcome=_outcome(workspace, view, explanation),
         care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
@@ -166,10 +107,14 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
     head: list[Any] = [html.Div(f"{target}, {kind} for {workspace.name_of(view.row)}{edited}", className="note")]
     head.append(html.Div(pieces.outcome_text(explanation), className="outcome"))
-    head.append(html.P(explanation.outcome_sentence, className="note", id="outcome-sentence"))
+    head.append(html.P(explanation.sentences.outcome_sentence, className="note", id="outcome-sentence"))
     if explanation.is_sufficient:
         head.append(html.P(_lead(explanation), className="lead", id="lead"))
-    notes = [note for note in (*explanation.notes, explanation.rule_note, explanation.bound_note) if note]
+    notes = [
+        note
+        for note in (*explanation.sentences.notes, explanation.sentences.rule_note, explanation.sentences.bound_note)
+        if note
+    ]
     head.append(html.Div(" ".join(notes), className="note", id="notes"))
     own = workspace.values(view.row)
     changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
@@ -193,15 +138,15 @@ def _lead(explanation: Explanation) -> list[Any]:
     else:
         others = f"The search found {counted(n, 'sufficient set')}."
     if not explanation.best_set.variables:
-        return [explanation.lead]
-    before, best, after = explanation.lead.partition(explanation.best_text)
+        return [explanation.sentences.lead]
+    before, best, after = explanation.sentences.lead.partition(explanation.sentences.best_text)
     return [before, html.B(best), f"{after} {others}"]
 
 
 def _not_sufficient(explanation: Explanation) -> html.Div:
     """Write why no set is sufficient, what comes nearest, and what to do."""
     items: list[Any] = []
-    for advice in explanation.advice:
+    for advice in explanation.sentences.advice:
         if advice.kind == "pi" and advice.value is not None:
             button = _button(f"Use π = {advice.value:g}", "use-pi", advice.value)
             items.append([f"With π = {advice.value:g} it would be sufficient. ", button])
@@ -209,7 +154,10 @@ def _not_sufficient(explanation: Explanation) -> html.Div:
             items.append([f"{in_words(advice.text)} ", _button("Use a level for each class", "use-levels", 1)])
         else:
             items.append(in_words(advice.text))
-    verdict, reach = explanation.verdict, explanation.lead.removeprefix(explanation.verdict)
+    verdict, reach = (
+        explanation.sentences.verdict,
+        explanation.sentences.lead.removeprefix(explanation.sentences.verdict),
+    )
     listed = [html.Ul([html.Li(item) for item in items], className="advice")] if items else []
     return pieces.message("care", html.B(verdict), reach, *listed)
 
@@ -241,22 +189,7 @@ def _open(desk: Desk, stored: Any) -> tuple[Workspace, View, Explanation] | None
 
 
 def distribution(desk: Desk, stored: Any, scheme: str | None) -> Any:
-    """Draw the distribution of a number.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view.
-    scheme : {"light", "dark"} or None
-        The colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The figure.
-    """
+    """Draw the distribution of a number."""
     opened = _open(desk, stored)
     if opened is None or not opened[0].is_regression:
         return no_update
@@ -268,20 +201,7 @@ def distribution(desk: Desk, stored: Any, scheme: str | None) -> Any:
 
 
 def classes(desk: Desk, stored: Any) -> Any:
-    """Draw the probabilities of classes.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view.
-
-    Returns
-    -------
-    component
-        The bars.
-    """
+    """Draw the probabilities of classes."""
     opened = _open(desk, stored)
     if opened is None or opened[0].is_regression:
         return no_update
@@ -291,32 +211,13 @@ def classes(desk: Desk, stored: Any) -> Any:
 
 @dataclass(frozen=True)
 class Picked:
-    """The columns of the axes of the two figures.
-
-    Parameters
-    ----------
-    axes : tuple of (str or None)
-        What the pickers show: the positions of columns as text, None for an empty picker.
-    suggested : list of str or None
-        What the page itself wrote into the pickers before; these are replaced when the set changes.
-    """
+    """The columns of the axes of the two figures."""
 
     axes: tuple[str | None, ...]
     suggested: list[str] | None
 
     def choose(self, usual: list[int]) -> list[str]:
-        """Return the axes to draw: those that the user picked, and suggested ones for all others.
-
-        Parameters
-        ----------
-        usual : list of int
-            The columns that are suggested, in this order.
-
-        Returns
-        -------
-        list of str
-            The positions of columns, as text.
-        """
+        """Return the axes to draw: those that the user picked, and suggested ones for all others."""
         before: list[str | None] = [*(self.suggested or []), *[None] * len(self.axes)]
         own = [None if axis == last else axis for axis, last in zip(self.axes, before, strict=False)]
         chosen: list[str] = []
@@ -334,28 +235,7 @@ def _usual_columns(workspace: Workspace, view: View) -> list[int]:
 
 
 def boxes(desk: Desk, stored: Any, picked: Picked, scheme: str | None) -> tuple[Any, Any, Any, Any]:
-    """Draw the box of the rule on two columns.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view.
-    picked : Picked
-        The two columns.
-    scheme : {"light", "dark"} or None
-        The colours.
-
-    Returns
-    -------
-    figure : plotly.graph_objects.Figure
-        The figure.
-    x, y : str
-        What the pickers show.
-    suggested : list of str
-        The same, to be recognised later.
-    """
+    """Draw the box of the rule on two columns."""
     opened = _open(desk, stored)
     if opened is None:
         return (no_update,) * 4
@@ -374,28 +254,7 @@ def boxes(desk: Desk, stored: Any, picked: Picked, scheme: str | None) -> tuple[
 
 
 def curve(desk: Desk, stored: Any, picked: Picked, scheme: str | None) -> tuple[Any, Any, Any]:
-    """Draw the probability that the outcome is kept along one column.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view.
-    picked : Picked
-        The column.
-    scheme : {"light", "dark"} or None
-        The colours.
-
-    Returns
-    -------
-    figure : plotly.graph_objects.Figure
-        The figure.
-    x : str
-        What the picker shows.
-    suggested : list of str
-        The same, to be recognised later.
-    """
+    """Draw the probability that the outcome is kept along one column."""
     opened = _open(desk, stored)
     if opened is None:
         return (no_update,) * 3
@@ -405,20 +264,7 @@ def curve(desk: Desk, stored: Any, picked: Picked, scheme: str | None) -> tuple[
 
 
 def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any, Any]:
-    """List the training rows that the rule covers.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view.
-
-    Returns
-    -------
-    tuple
-        The lines, a note, the definitions of the columns, and whether the panel is hidden: there may be no rule.
-    """
+    """List the training rows that the rule covers."""
     opened = _open(desk, stored)
     if opened is None:
         return (no_update,) * 4
@@ -431,22 +277,7 @@ def covered(desk: Desk, stored: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def alike(desk: Desk, stored: Any, over: str) -> tuple[Any, Any, Any]:
-    """List the nearest training rows with another outcome.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view.
-    over : {"set", "all"}
-        Whether rows are compared in the variables of the set or in all.
-
-    Returns
-    -------
-    tuple
-        The lines, a note, and the definitions of the columns.
-    """
+    """List the nearest training rows with another outcome."""
     opened = _open(desk, stored)
     if opened is None:
         return (no_update,) * 3

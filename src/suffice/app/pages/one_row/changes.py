@@ -19,23 +19,7 @@ MOVES = ("row", "previous", "next", "random", "browser", "find")
 
 
 def change(desk: Desk, stored: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Make the next view after an action, and show it in the inputs.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    stored : dict
-        The view so far.
-    inputs : mapping of str to object
-        The values of the inputs, by the names that `page` gives them.
-
-    Returns
-    -------
-    tuple
-        The view, the row, the values of the inputs, pi, levels, whether the table to choose from is open, and a note
-        on the rows that match the search.
-    """
+    """Make the next view after an action, and show it in the inputs."""
     old = View.from_store(stored)
     workspace = desk.get(old.data)
     shown = inputs["values"]
@@ -67,24 +51,7 @@ def change(desk: Desk, stored: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...
 
 
 def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str, Any]) -> View:
-    """Make the next view after an edit, a choice or a setting.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    old : View
-        The view so far.
-    action : str or dict
-        The id of the component that was used.
-    inputs : mapping of str to object
-        The values of the inputs.
-
-    Returns
-    -------
-    View
-        The view; the same if nothing changed.
-    """
+    """Make the next view after an edit, a choice or a setting."""
     explainer = workspace.explainer
     if isinstance(action, dict):
         if action["type"] in ("use-pi", "use-levels", "apply-change"):

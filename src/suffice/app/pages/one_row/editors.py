@@ -9,29 +9,16 @@ import dash_mantine_components as dmc
 from dash import html
 
 from suffice._table.encoding import Column
+from suffice._text import counted, format_number
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED, Workspace
-from suffice.words import counted, format_number
 
 MAX_SHORT = 9  # characters of a category that fit beside the name of its column
 NO_CHANGE = object()  # the text is not a value yet: somebody is still typing
 
 
 def column_of(workspace: Workspace, i: int) -> Column:
-    """Return the encoded column of a column of the table.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    i : int
-        The position of the column.
-
-    Returns
-    -------
-    Column
-        The encoded column; for a date, its first part.
-    """
+    """Return the encoded column of a column of the table."""
     return next(
         (column for column in workspace.columns if column.source == i),
         Column(workspace.names[i], i),
@@ -39,22 +26,7 @@ def column_of(workspace: Workspace, i: int) -> Column:
 
 
 def shown_value(workspace: Workspace, i: int, value: Any) -> Any:
-    """Write a value as its input shows it.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    i : int
-        The position of the column.
-    value : object
-        The value; None if it is missing.
-
-    Returns
-    -------
-    object
-        A number, the position of a category as text, the text of a date; "" or None if it is missing.
-    """
+    """Write a value as its input shows it."""
     column = column_of(workspace, i)
     if column.part is not None:
         return "" if value is None else str(value)
@@ -65,22 +37,7 @@ def shown_value(workspace: Workspace, i: int, value: Any) -> Any:
 
 
 def read_value(workspace: Workspace, i: int, shown: Any) -> Any:
-    """Read what an input shows.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    i : int
-        The position of the column.
-    shown : object
-        What the input shows.
-
-    Returns
-    -------
-    object
-        The value; None if it is missing; NO_CHANGE if the text is not a value yet.
-    """
+    """Read what an input shows."""
     column = column_of(workspace, i)
     if shown is None or shown == "":
         return None
@@ -99,22 +56,7 @@ def read_value(workspace: Workspace, i: int, shown: Any) -> Any:
 
 
 def read_edits(workspace: Workspace, view: View, shown: list[Any]) -> dict[str, Any]:
-    """Read the values that differ from the row's own.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The row, and the edits so far.
-    shown : list of object
-        What the inputs show, in the order of the columns.
-
-    Returns
-    -------
-    dict of str to object
-        The edits.
-    """
+    """Read the values that differ from the row's own."""
     own = workspace.values(view.row)
     edits: dict[str, Any] = {}
     for i, (name, value) in enumerate(zip(workspace.names, shown, strict=True)):
@@ -131,39 +73,13 @@ def read_edits(workspace: Workspace, view: View, shown: list[Any]) -> dict[str, 
 
 
 def shown_values(workspace: Workspace, view: View) -> list[Any]:
-    """Write the values of a view as its inputs show them.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The row and its edits.
-
-    Returns
-    -------
-    list of object
-        In the order of the columns.
-    """
+    """Write the values of a view as its inputs show them."""
     values = {**workspace.values(view.row), **view.edits}
     return [shown_value(workspace, i, values[name]) for i, name in enumerate(workspace.names)]
 
 
 def editors(workspace: Workspace, view: View) -> list[Any]:
-    """Make the inputs for a row: first those of the first candidates, then the others in a folded part.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The row and its edits.
-
-    Returns
-    -------
-    list of component
-        The inputs.
-    """
+    """Make the inputs for a row: first those of the first candidates, then the others in a folded part."""
     shown = shown_values(workspace, view)
     order, others = _order(workspace)
     first = [_editor(workspace, i, shown[i], has_slider=True) for i in order]
@@ -175,19 +91,7 @@ def editors(workspace: Workspace, view: View) -> list[Any]:
 
 
 def training_ends(workspace: Workspace) -> list[list[float | str] | None]:
-    """Return the range of the training values for each input; the browser compares numbers with it.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-
-    Returns
-    -------
-    list of list or None
-        In the order of the page: the smallest and the largest training value, as numbers and as text; None for columns
-        that are no numbers.
-    """
+    """Return the range of the training values for each input; the browser compares numbers with it."""
     order, others = _order(workspace)
     return [_ends(column_of(workspace, i)) for i in (*order, *others)]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._text import counted, format_percent
 from suffice.app.parts.grids import shown
 from suffice.app.state.workspace import Workspace
-from suffice.explanation import Explanation
-from suffice.rules import Rule
-from suffice.words import counted, format_percent
+from suffice.explaining.explanation import Explanation
+from suffice.explaining.rule import Rule
 
 MAX_LISTED = 500
 N_ALIKE = 25
@@ -21,22 +21,7 @@ N_ALIKE = 25
 def line_columns(
     workspace: Workspace, chosen: Sequence[int] = (), *, has_distance: bool = False
 ) -> list[dict[str, Any]]:
-    """Define the columns of a grid of training rows.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    chosen : sequence of int, default=()
-        Columns that come first, such as those of the rule.
-    has_distance : bool, default=False
-        Whether there is a column with the distance.
-
-    Returns
-    -------
-    list of dict
-        The definitions.
-    """
+    """Define the columns of a grid of training rows."""
     first: list[dict[str, Any]] = [
         {"field": "outcome", "headerName": workspace.explainer.target_name_, "pinned": "left", "width": 120},
     ]
@@ -58,24 +43,7 @@ def line_columns(
 
 
 def covered_rows(workspace: Workspace, rule: Rule, explanation: Explanation) -> tuple[list[dict[str, Any]], str]:
-    """List the training rows that a rule covers.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    rule : Rule
-        The rule.
-    explanation : Explanation
-        The outcome that is kept.
-
-    Returns
-    -------
-    lines : list of dict
-        The rows, at most 500.
-    note : str
-        How many there are, and how many have the outcome.
-    """
+    """List the training rows that a rule covers."""
     table = workspace.training[2]
     rows = np.flatnonzero(rule.covers(table))
     keeps = workspace.keeps(explanation)
@@ -89,26 +57,7 @@ def covered_rows(workspace: Workspace, rule: Rule, explanation: Explanation) -> 
 def look_alikes(
     workspace: Workspace, row: NDArray[np.float32], explanation: Explanation, columns: Sequence[int]
 ) -> tuple[list[dict[str, Any]], str]:
-    """List the nearest training rows that have another outcome.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    row : ndarray of shape (n_columns,)
-        The encoded row.
-    explanation : Explanation
-        Its outcome.
-    columns : sequence of int
-        The columns in which rows are compared.
-
-    Returns
-    -------
-    lines : list of dict
-        The rows, the nearest first.
-    note : str
-        How many rows are listed, and what the distance is.
-    """
+    """List the nearest training rows that have another outcome."""
     matrix = workspace.training[0]
     others = np.flatnonzero(~workspace.keeps(explanation))
     if not len(others):
@@ -122,23 +71,7 @@ def look_alikes(
 
 
 def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[int]) -> NDArray[np.float64]:
-    """Measure how far training rows are from a row.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    row : ndarray of shape (n_columns,)
-        The encoded row.
-    columns : sequence of int
-        The columns in which they are compared.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The mean over the columns, of which each counts from 0 to 1: the share of training values in between, or for
-        categories whether they differ. A missing value differs from all others.
-    """
+    """Measure how far training rows are from a row."""
     matrix = workspace.training[0]
     total = np.zeros(len(matrix))
     for c in columns:

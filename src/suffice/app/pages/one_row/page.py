@@ -7,6 +7,7 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
 
+from suffice._text import format_confidence
 from suffice.app.pages.one_row.answers import (
     Answer,
     Picked,
@@ -33,8 +34,7 @@ from suffice.app.state.jobs import Jobs
 from suffice.app.state.row_search import example_search
 from suffice.app.state.view import View
 from suffice.app.state.workspace import MAX_SEARCHED, Workspace
-from suffice.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
-from suffice.words import format_confidence
+from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 
 _SET_COLUMNS = (
     {
@@ -54,20 +54,7 @@ _SET_COLUMNS = (
 
 
 def layout(workspace: Workspace, view: View) -> html.Div:
-    """Lay out the page.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The view that it shows first.
-
-    Returns
-    -------
-    dash.html.Div
-        The page.
-    """
+    """Lay out the page."""
     answer = explained(workspace, view)
     side = html.Aside(
         [_choosing(workspace, view), _editing(workspace, view), _settings(workspace, view, answer.effect)]
@@ -327,17 +314,7 @@ def _browser(workspace: Workspace) -> dmc.Modal:
 
 
 def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
-    """Connect the callbacks of the page.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    """
+    """Connect the callbacks of the page."""
     _connect_changes(app, desk)
     _connect_answers(app, desk)
     register_stability(app, desk, jobs)

@@ -7,6 +7,7 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, dcc, html, no_update
 
+from suffice._text import counted, format_probability
 from suffice.app.pages.one_row.answers import when_shown
 from suffice.app.parts import pieces
 from suffice.app.state.desk import Desk
@@ -14,26 +15,14 @@ from suffice.app.state.uploads import read_code_book_upload
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS, in_words
-from suffice.code_book import CodeBook
-from suffice.reasons import Reason, RowReasons
-from suffice.words import counted, format_probability
+from suffice.reasons.code_book import CodeBook
+from suffice.reasons.values import Reason, RowReasons
 
 MAX_CODE_BOOK = 20 * 2**20
 
 
 def reasons_panel(workspace: Workspace) -> html.Section:
-    """Lay out the panel.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-
-    Returns
-    -------
-    dash.html.Section
-        The panel, still empty.
-    """
+    """Lay out the panel."""
     labels = [] if workspace.is_regression else [str(label) for label in workspace.explainer.classes_.tolist()]
     choices = [{"value": "", "label": "every outcome"}, *({"value": label, "label": label} for label in labels)]
     adverse = html.Div(
@@ -73,15 +62,7 @@ def reasons_panel(workspace: Workspace) -> html.Section:
 
 
 def register_reasons(app: Dash, desk: Desk) -> None:
-    """Connect the panel.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    """
+    """Connect the panel."""
     app.callback(
         Output("reasons", "children"),
         Input("shown", "data"),
@@ -102,28 +83,7 @@ def register_reasons(app: Dash, desk: Desk) -> None:
 def answer(
     workspace: Workspace, view: View, adverse: str, protected: list[str], content: str | None, name: str
 ) -> list[Any]:
-    """State the reasons of the row of a view.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The view.
-    adverse : str
-        The class that needs reasons; "" for every outcome.
-    protected : list of str
-        Variables on which an outcome must not rest.
-    content : str or None
-        An uploaded code book as a data URL; None for the names of the variables.
-    name : str
-        The name of the uploaded file.
-
-    Returns
-    -------
-    list of component
-        The reasons or why there are none, and which code book was used.
-    """
+    """State the reasons of the row of a view."""
     try:
         book = None if content is None else read_code_book_upload(content, name)
         row_reasons = _reasons(workspace, view, book, adverse, protected)

@@ -17,13 +17,7 @@ from suffice.app.state.workspace import N_REFITS, Workspace
 
 
 def stability_panel() -> html.Section:
-    """Make the panel.
-
-    Returns
-    -------
-    dash.html.Section
-        The panel.
-    """
+    """Make the panel."""
     buttons = html.Div(
         [
             dmc.Button("How stable is this?", id="stability-start", size="compact-xs", variant="light"),
@@ -44,17 +38,7 @@ def stability_panel() -> html.Section:
 
 
 def register_stability(app: Dash, desk: Desk, jobs: Jobs) -> None:
-    """Connect the callbacks of the panel.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    """
+    """Connect the callbacks of the panel."""
     app.callback(
         output={
             "name": Output("stability-job", "data"),
@@ -77,26 +61,7 @@ def register_stability(app: Dash, desk: Desk, jobs: Jobs) -> None:
 
 
 def update_stability(desk: Desk, jobs: Jobs, stored: Any, name: str | None, event: str | None) -> dict[str, Any]:
-    """Start, cancel or show the job.
-
-    Parameters
-    ----------
-    desk : Desk
-        The workspaces.
-    jobs : Jobs
-        The jobs.
-    stored : dict
-        The view that is shown.
-    name : str or None
-        The name of the last job.
-    event : str or None
-        What happened: "stability-start", "stability-cancel", "stability-tick", or "shown" for another view.
-
-    Returns
-    -------
-    dict
-        The contents of the panel.
-    """
+    """Start, cancel or show the job."""
     view = View.from_store(stored)
     workspace = desk.get(view.data)
     if workspace is None or view.tab != "row":

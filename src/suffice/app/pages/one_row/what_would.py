@@ -10,8 +10,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, dcc, html, no_update
 
-from suffice._engine.curves import compute_target_curve
-from suffice._engine.targets import read_targets
+from suffice._forest.outcomes import read_targets
 from suffice.app.pages.one_row.answers import when_shown
 from suffice.app.parts import charts, pieces
 from suffice.app.parts.curve_charts import draw_target_curve
@@ -19,25 +18,15 @@ from suffice.app.state.desk import Desk
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS, in_words
-from suffice.changes import RowChanges
+from suffice.changes.values import RowChanges
+from suffice.explaining.curve import compute_target_curve
 
 APPLY = "apply-change"
 MAX_CURVES = 6
 
 
 def what_would_panel(workspace: Workspace) -> html.Section:
-    """Lay out the panel.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-
-    Returns
-    -------
-    dash.html.Section
-        The panel, still empty.
-    """
+    """Lay out the panel."""
     explainer = workspace.explainer
     if workspace.is_regression:
         outcomes = workspace.training[1]
@@ -90,15 +79,7 @@ def what_would_panel(workspace: Workspace) -> html.Section:
 
 
 def register_what_would(app: Dash, desk: Desk) -> None:
-    """Connect the panel.
-
-    Parameters
-    ----------
-    app : dash.Dash
-        The app.
-    desk : Desk
-        The workspaces.
-    """
+    """Connect the panel."""
     app.callback(
         Output("what-would", "children"),
         Input("shown", "data"),
@@ -117,28 +98,7 @@ def register_what_would(app: Dash, desk: Desk) -> None:
 
 
 def answer(workspace: Workspace, view: View, wanted: Any, kind: str, fixed: list[str], scheme: str = "light") -> Any:
-    """Answer what would change the outcome of the row of a view.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The explainer and its table.
-    view : View
-        The view.
-    wanted : str or float or None
-        The wanted class, "" for any other, or a number.
-    kind : {"class", "above", "below"}
-        What the number means.
-    fixed : list of str
-        Variables that must not change.
-    scheme : {"light", "dark"}, default="light"
-        The colours.
-
-    Returns
-    -------
-    list of component
-        The changes with their buttons, and the curves of the variables that move.
-    """
+    """Answer what would change the outcome of the row of a view."""
     if workspace.is_regression and wanted in (None, ""):
         return [html.Div("Say which numbers are wanted.", className="note")]
     try:

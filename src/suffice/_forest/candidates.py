@@ -1,0 +1,95 @@
+"""Candidates: the variables among which sufficient sets are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from suffice._forest.projection import MAX_CANDIDATES, MAX_VARIABLES
+from suffice._forest.settings import Settings
+from suffice._forest.trees import FittedForest, PlainForest
+from suffice._table.variables import Variables, VariableSet
+from suffice.errors import did_you_mean
+
+BY_ROW = "row"
+IMPORTANCES = (BY_ROW, "splits", "impurity", "permutation")
+N_PERMUTATIONS = 5
+
+
+def is_by_row(candidates: str | Sequence[str | int]) -> bool:
+    """Return whether each row has its own candidates."""
+    return isinstance(candidates, str) and candidates == BY_ROW
+
+
+def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables, settings: Settings) -> VariableSet:
+    """Choose the variables among which sufficient sets are searched."""
+    candidates = settings.candidates
+    if not isinstance(candidates, str):
+        listed = tuple(dict.fromkeys(variables.position(v) for v in _check_list(candidates)))
+        if len(listed) > MAX_CANDIDATES:
+            raise ValueError(f"`candidates` names {len(listed)} variables; the search takes at most {MAX_CANDIDATES}.")
+        return listed
+    n_splits = _by_variable(forest.count_splits(), variables)
+    by_row = is_by_row(candidates)
+    if candidates == "splits" or (by_row and isinstance(estimator, PlainForest)):
+        importance = n_splits
+    elif candidates == "impurity" or by_row:
+        importance = _by_variable(_impurity_importance(estimator), variables)
+    elif candidates == "permutation":
+        importance = _permutation_importance(forest, variables, settings)
+    else:
+        raise ValueError(
+            f"`candidates` must be one of {list(IMPORTANCES)} or a list of variables, got {candidates!r}."
+            f"{did_you_mean(candidates, IMPORTANCES)}"
+        )
+    ranking = np.argsort(-importance, kind="stable")
+    used = [int(v) for v in ranking if n_splits[v] > 0] or [int(v) for v in ranking]
+    return tuple(used[: max(MAX_VARIABLES, settings.n_candidates) if by_row else settings.n_candidates])
+
+
+def _check_list(candidates: Any) -> list[Any]:
+    if not isinstance(candidates, Sequence | np.ndarray) or len(candidates) == 0:
+        raise ValueError(
+            f"`candidates` must be one of {list(IMPORTANCES)} or a list of at least one variable, got {candidates!r}."
+        )
+    return list(candidates)
+
+
+def _by_variable(of_columns: NDArray[Any], variables: Variables) -> NDArray[np.float64]:
+    return np.array([of_columns[list(columns)].sum() for columns in variables.columns], dtype=np.float64)
+
+
+def _impurity_importance(estimator: Any) -> NDArray[np.float64]:
+    """Return scikit-learn's importances; zeros if no split of the forest gains anything, where it would give NaN."""
+    with np.errstate(invalid="ignore"):
+        importance: NDArray[np.float64] = np.nan_to_num(estimator.feature_importances_)
+    return importance
+
+
+def _permutation_importance(forest: FittedForest, variables: Variables, settings: Settings) -> NDArray[np.float64]:
+    """Return the mean loss of accuracy or R2 when a variable's values are shuffled, all its columns together."""
+    # scikit-learn's permutation_importance shuffles single columns only: it would tear groups apart.
+    rng = check_random_state(settings.random_state)
+    is_classification = forest.values[0].shape[1] > 1
+    y = forest.y_rank if is_classification else forest.y_values[forest.y_rank]
+
+    def loss(X: NDArray[np.float32]) -> float:
+        predictions = forest.predict_leaves(X, settings.n_threads)
+        if is_classification:
+            return float(np.mean(np.argmax(predictions, axis=1) != y))
+        return float(np.mean((predictions[:, 0] - y) ** 2))
+
+    X = forest.X.copy()
+    unharmed = loss(X)
+    importance = np.zeros(len(variables))
+    for v, columns in enumerate(variables.columns):
+        own = forest.X[:, list(columns)]
+        for _ in range(N_PERMUTATIONS):
+            X[:, list(columns)] = own[rng.permutation(len(X))]
+            importance[v] += (loss(X) - unharmed) / N_PERMUTATIONS
+        X[:, list(columns)] = own
+    return importance

@@ -1,0 +1,393 @@
+"""The fitted state: everything that `fit` learnt, frozen, as it is handed from room to room."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib.metadata import version
+from typing import Any, Literal
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from suffice import _core
+from suffice._forest.candidates import choose_candidates, is_by_row
+from suffice._forest.drawn_rows import DrawnRows
+from suffice._forest.model_outputs import ExplainedModel
+from suffice._forest.outcomes import (
+    Floats,
+    Outcomes,
+    intervals_around,
+    outcomes_of_classes,
+    outcomes_of_intervals,
+)
+from suffice._forest.projection import MAX_VARIABLES, ProjectedForest
+from suffice._forest.rounded_bounds import Ends
+from suffice._forest.settings import Settings, check_task_settings
+from suffice._forest.trees import (
+    N_AT_ONCE,
+    Counts,
+    FittedForest,
+    PlainForest,
+    describe_forest,
+    list_trees,
+    takes_missing,
+)
+from suffice._table.encoding import Encoding
+from suffice._table.input import as_finite, check_finite, check_number
+from suffice._table.table import Table
+from suffice._table.variables import Variables, VariableSet
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class SetAside:
+    """Rows that had no part in fitting."""
+
+    X: NDArray[np.float32]
+    outcomes: NDArray[Any]
+
+
+def draw_rows(y: NDArray[Any], share: float, is_class: bool, random_state: Any) -> tuple[Rows, Rows]:
+    """Draw the rows to set aside.
+
+    Every row has the same probability `share`. The shares of the classes stay the same, up to one row.
+    """
+    check_number("holdout", share, "a share of the rows in (0, 1)", lambda v: 0 < v < 1)
+    random, n_rows = check_random_state(random_state), len(y)
+    order = random.permutation(n_rows)
+    if is_class:
+        _, codes = np.unique(y, return_inverse=True)
+        order = order[np.argsort(codes[order], kind="stable")]
+    # Every 1 / share-th row, from a random first one on: systematic sampling.
+    steps = np.floor(random.uniform() + share * np.arange(n_rows + 1))
+    is_aside = np.zeros(n_rows, dtype=bool)
+    is_aside[order] = np.diff(steps) > 0
+    rest, aside = np.flatnonzero(~is_aside), np.flatnonzero(is_aside)
+    if len(aside) < 2 or len(rest) < 2:
+        raise ValueError(
+            f"`holdout={share:g}` sets {len(aside)} of {n_rows} rows aside; at least 2 rows must be set aside, and at "
+            "least 2 must be left to fit on."
+        )
+    if is_class:
+        lost = np.setdiff1d(y, y[rest])
+        if len(lost):
+            raise ValueError(
+                f"`holdout={share:g}` leaves no row of the class {lost.tolist()[0]!r} to fit on: choose a smaller "
+                "share, or leave out the rows of so rare a class."
+            )
+    return rest, aside
+
+
+# How far below a score the level is set. A score is itself a step of a cumulative share, and at the very step the upper
+# end would fall short of the outcome, or not, by the rounding of a sum.
+BELOW_THE_STEP = 1e-9
+
+
+def out_of_bag_scores(forest: FittedForest, is_out: NDArray[np.bool_], n_threads: int) -> Floats:
+    """Compute the largest alpha with which each training row's interval still holds its outcome.
+
+    Only trees that did not draw the row are used, without the row itself.
+    """
+    n_rows, n_values = min(len(forest.X), N_AT_ONCE), len(forest.y_values)
+    leaves = _core.leaves(forest=forest.core, X=forest.X, n_threads=n_threads).astype(np.int64)
+    rank = forest.y_rank.astype(np.int64)
+    below, up_to, n_trees = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
+    for t, tree in enumerate(list_trees(forest.trees)):
+        rows = np.flatnonzero(is_out[t, :n_rows])
+        # The counted rows by leaf and then by outcome: the rows of a leaf are next to each other.
+        place = np.sort(leaves[tree.rows, t] * n_values + rank[tree.rows])
+        of_leaf, own = leaves[rows, t] * n_values, rank[rows]
+        begin, end = np.searchsorted(place, of_leaf), np.searchsorted(place, of_leaf + n_values)
+        is_counted = np.isin(rows, tree.rows)
+        n_below = np.searchsorted(place, of_leaf + own) - begin
+        n_up_to = np.searchsorted(place, of_leaf + own, side="right") - begin - is_counted
+        n_others = end - begin - is_counted
+        has_others = n_others > 0
+        rows, n_others = rows[has_others], n_others[has_others]
+        below[rows] += n_below[has_others] / n_others
+        up_to[rows] += n_up_to[has_others] / n_others
+        n_trees[rows] += 1
+    is_known = n_trees > 0
+    below, up_to = below[is_known] / n_trees[is_known], up_to[is_known] / n_trees[is_known]
+    return np.sort(2 * np.minimum(up_to, 1 - below))
+
+
+def calibrated_level(scores: Floats, alpha: float) -> float:
+    """Choose the level of the quantiles such that a share of 1 - alpha of outcomes is covered."""
+    n_outside = math.floor(alpha * (len(scores) + 1))
+    return float(np.clip(scores[n_outside - 1] - BELOW_THE_STEP, 0.0, 1.0)) if n_outside else 0.0
+
+
+# Settings that a description names, besides the smallest size of a cell.
+_DESCRIBED = (
+    "pi",
+    "levels",
+    "confidence",
+    "alpha",
+    "radius",
+    "min_size",
+    "max_size",
+    "max_sets",
+    "min_support",
+    "reference_rows",
+    "n_candidates",
+    "unseen",
+    "dates",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What an explainer has learnt. Several threads may use it."""
+
+    estimator: Any
+    projected: ProjectedForest
+    encoding: Encoding
+    ends: Ends
+    counts: Counts
+    task: str
+    task_reason: str
+    classes: NDArray[Any] | None
+    target: str
+    fidelity: float
+    fidelity_by_class: dict[Any, float] | None
+    has_signal: bool
+    out_of_bag: NDArray[np.float32] | None
+    interval_scores: Floats | None
+    settings: Settings
+    model_name: str | None = None
+    set_aside: SetAside | None = None
+    is_probability: bool = False
+    default_radius: float | None = None
+    drawn: DrawnRows | None = None
+    absent_model: str | None = None
+    model: ExplainedModel | None = None  # never saved
+
+    @property
+    def radius(self) -> float | None:
+        """The radius of the intervals; None if they lie between quantiles."""
+        return self.default_radius if self.settings.radius is None else self.settings.radius
+
+    @property
+    def forest(self) -> FittedForest:
+        """The forest with its training table."""
+        return self.projected.forest
+
+    @property
+    def variables(self) -> Variables:
+        """The variables of the table."""
+        return self.projected.variables
+
+    @property
+    def candidates(self) -> VariableSet:
+        """The variables that are searched, the most important first."""
+        return self.projected.candidates
+
+    @cached_property
+    def n_searched(self) -> int:
+        """How many of the candidates are searched at each row."""
+        n = len(self.candidates)
+        return min(self.settings.n_candidates, n) if is_by_row(self.settings.candidates) else n
+
+    @property
+    def min_node_size(self) -> int:
+        """The smallest size of a cell."""
+        return self.projected.min_node_size
+
+    @property
+    def candidate_names(self) -> tuple[str, ...]:
+        """The names of the candidates."""
+        return tuple(self.variables.names[v] for v in self.candidates)
+
+    @cached_property
+    def mean_gains(self) -> dict[int, Any]:
+        """What variables add alone on average over training rows, for those that ``reason_order`` has asked for."""
+        return {}
+
+    @cached_property
+    def _column_names(self) -> list[str]:
+        return [column.name for column in self.encoding.columns]
+
+    @cached_property
+    def _takes_missing(self) -> bool:
+        return takes_missing(self.estimator)
+
+    @property
+    def training(self) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        """The training table as the forest sees it, and its outcomes."""
+        values = self.forest.y_values if self.classes is None else self.classes
+        return self.forest.X, values[self.forest.y_rank]
+
+    @cached_property
+    def set_aside_table(self) -> Table | None:
+        """The rows that were set aside as a table, in which rules cover the same rows; None if there are none."""
+        return None if self.set_aside is None else self.encoding.decode(self.set_aside.X)
+
+    @property
+    def training_table(self) -> tuple[Table, NDArray[Any]]:
+        """The training table in the user's values, and its outcomes. One category stands for all rare ones."""
+        matrix, outcomes = self.training
+        return self.encoding.decode(matrix), outcomes
+
+    @property
+    def without_model(self) -> Fitted:
+        """The same state without the explained model: results hold it, and can then be copied to other processes."""
+        return self if self.model is None else replace(self, model=None)
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Fitted:
+        """Return the same state with some settings changed."""
+        state = self.with_settings(replace(self.settings, **changes))
+        # A level of the interval that was asked for replaces the default radius, even if it is the level of before.
+        return replace(state, default_radius=None) if "alpha" in changes else state
+
+    def with_settings(self, settings: Settings) -> Fitted:
+        """Return the same state with other settings. Forest and caches are shared."""
+        check_task_settings(settings, self.task)
+        projected = self.projected
+        if not _same_candidates(settings, self.settings):
+            candidates = choose_candidates(self.forest, self._estimator_for(settings), self.variables, settings)
+            projected = replace(projected, candidates=candidates)
+        default_radius = self.default_radius if settings.alpha == self.settings.alpha else None
+        return replace(self, projected=projected, settings=settings, default_radius=default_radius)
+
+    def _estimator_for(self, settings: Settings) -> Any:
+        if settings.candidates == "impurity" and isinstance(self.estimator, PlainForest):
+            raise ValueError(
+                "The impurities of a forest are not saved: list the `candidates`, or choose them by 'row', 'splits' or "
+                "'permutation'."
+            )
+        return self.estimator
+
+    def ranking(self) -> VariableSet:
+        """List all variables that can be candidates."""
+        if not isinstance(self.settings.candidates, str):
+            return self.candidates
+        by_impurity = self.settings.candidates == "impurity" and isinstance(self.estimator, PlainForest)
+        settings = replace(
+            self.settings,
+            n_candidates=MAX_VARIABLES,
+            candidates="splits" if by_impurity else self.settings.candidates,
+        )
+        ranked = choose_candidates(self.forest, self.estimator, self.variables, settings)
+        return tuple(dict.fromkeys((*self.candidates, *ranked)))
+
+    def encode(self, table: Table, unseen: Literal["error", "missing"] | None = None) -> NDArray[np.float32]:
+        """Turn a table with the columns of the training table into the matrix that the forest sees."""
+        X = self.encoding.encode(table, self.settings.unseen if unseen is None else unseen)
+        self.check_matrix(X)
+        return X
+
+    def check_matrix(self, X: NDArray[np.float32]) -> None:
+        """Refuse infinite numbers, and missing ones if the forest cannot take them."""
+        check_finite(X, self._column_names, self._takes_missing)
+
+    def predict(self, X: NDArray[np.float32]) -> NDArray[Any]:
+        """Predict outcomes by the forest itself."""
+        predictions = self.forest.predict_leaves(X, self.settings.n_threads)
+        return predictions[:, 0] if self.classes is None else self.classes[np.argmax(predictions, axis=1)]
+
+    def outcomes(self, X: NDArray[np.float32], y: NDArray[Any]) -> Outcomes:
+        """Make the outcomes of rows, with their intervals."""
+        if self.classes is not None:
+            return outcomes_of_classes(y, self.classes)
+        numbers = as_finite(y)
+        settings = self.settings
+        if self.radius is not None:
+            intervals: Floats = intervals_around(numbers, self.radius)
+            if self.is_probability:
+                intervals = np.clip(intervals, 0.0, 1.0)
+        else:
+            alpha = settings.alpha
+            if self.interval_scores is not None:
+                # With a larger level, even all variables together would not keep the outcome with probability pi.
+                alpha = min(calibrated_level(self.interval_scores, alpha), max(alpha, 1 - settings.pi))
+            levels = np.array([alpha / 2, 1 - alpha / 2])
+            intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
+        return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
+
+    @cached_property
+    def _n_up_to(self) -> NDArray[np.int64]:
+        """The number of training rows with an outcome below each rank, and the number of all."""
+        n_of_rank = np.bincount(self.forest.y_rank, minlength=len(self.forest.y_values))
+        return np.concatenate([[0], np.cumsum(n_of_rank)])
+
+    def base_rates(self, outcomes: Outcomes) -> Floats:
+        """Compute how often outcomes are kept among all training rows."""
+        n_up_to = self._n_up_to
+        n_kept = n_up_to[outcomes.high.astype(np.int64) + 1] - n_up_to[outcomes.low]
+        shares: Floats = np.maximum(n_kept, 0) / len(self.forest.X)
+        return shares
+
+    def levels(self, outcomes: Outcomes) -> Floats:
+        """Compute the probability that a sufficient set of each row must reach."""
+        pi = self.settings.pi
+        if self.settings.levels == "same":
+            return np.full(len(outcomes.values), pi)
+        base = self.base_rates(outcomes)
+        # odds / (1 + odds), without a division by 0 at pi = 1.
+        gain = pi * base
+        levels: Floats = np.minimum(pi, gain / (gain + (1 - pi) * (1 - base)))
+        return levels
+
+    def level_of_rules(self) -> float | dict[Any, float]:
+        """Return the probability that a rule promises."""
+        if self.settings.levels == "same" or self.classes is None:
+            return self.settings.pi
+        levels = self.levels(outcomes_of_classes(self.classes, self.classes))
+        return dict(zip(self.classes.tolist(), levels.tolist(), strict=True))
+
+    def describe(self) -> dict[str, Any]:
+        """Describe what was fitted to what, and by which settings."""
+        settings = {name: getattr(self.settings, name) for name in _DESCRIBED}
+        return {
+            "task": self.task,
+            "task_reason": self.task_reason,
+            "target": self.target,
+            "classes": None if self.classes is None else self.classes.tolist(),
+            "model": self.model_name or self.absent_model,
+            "n_rows": len(self.forest.X),
+            "n_set_aside": 0 if self.set_aside is None else len(self.set_aside.outcomes),
+            "n_drawn": 0 if self.drawn is None else len(self.drawn.X),
+            "columns": list(self.encoding.names),
+            "variables": list(self.variables.names),
+            "candidates": list(self.candidate_names),
+            "n_searched": self.n_searched,
+            "fidelity": self.fidelity,
+            "fidelity_by_class": self.fidelity_by_class,
+            "has_signal": self.has_signal,
+            "forest": describe_forest(self.estimator),
+            "settings": {
+                **settings,
+                "radius": self.radius,
+                "min_node_size": self.min_node_size,
+                "counts": self.counts,
+            },
+            "versions": dict(_versions()),
+        }
+
+
+def _same_candidates(settings: Settings, other: Settings) -> bool:
+    first, second = settings.candidates, other.candidates
+    if isinstance(first, str) != isinstance(second, str):
+        return False
+    if isinstance(first, str):
+        # The search takes so many of them at each row, if each row has its own candidates.
+        return first == second and (is_by_row(first) or settings.n_candidates == other.n_candidates)
+    return list(first) == list(second)  # all variables of a list are candidates
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {
+        "suffice": version("suffice"),
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }

@@ -1,0 +1,425 @@
+"""Fitting: whether outcomes are classes or numbers, which forest to fit, and how well it follows the outcomes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.multiclass import type_of_target
+
+from suffice._forest.candidates import choose_candidates
+from suffice._forest.drawn_rows import Drawing, draw_near, grow_on_drawn
+from suffice._forest.fitted import Fitted, SetAside, draw_rows, out_of_bag_scores
+from suffice._forest.model_outputs import PROBABILITY_RADIUS, ExplainedModel, are_probabilities
+from suffice._forest.outcomes import rank_classes
+from suffice._forest.projection import ProjectedForest
+from suffice._forest.rounded_bounds import Ends
+from suffice._forest.settings import Settings, check_task_settings, least_cell
+from suffice._forest.trees import OTHER_TABLE, Counts, FittedForest, choose_rows, rows_out_of_bag, takes_missing
+from suffice._table.encoding import Encoding
+from suffice._table.input import as_finite, check_classes, check_finite
+from suffice._table.table import Table
+from suffice._table.variables import Variables
+from suffice._text import join
+from suffice.errors import CountsWarning, FidelityWarning, GiveawayWarning, warn
+
+# What one column must reach on rows that its tree has not seen, and what share of a constant prediction's errors it may
+# leave: 0.99 says little if 0.97 of the rows have the same class.
+LEAST_ACCURACY, LEAST_R2 = 0.99, 0.999
+MOST_ERRORS = 0.2
+# The forest itself is this good out of bag, or no column is tried: most tables end here, at no cost.
+LEAST_OF_FOREST = 0.9
+# The columns that are tried, the most important first, and the rows, half of which grow the tree.
+N_COLUMNS, N_ROWS = 5, 4000
+# Fewer rows tell little, and a tree of few rows is poor.
+LEAST_ROWS = 40
+
+
+def find_giveaways(fitted: Fitted, seed: int = 0) -> list[tuple[str, float]]:
+    """Find the columns that alone predict the outcomes nearly without error."""
+    X, is_class = fitted.forest.X, fitted.classes is not None
+    y: NDArray[Any] = fitted.forest.y_rank if is_class else fitted.forest.y_values[fitted.forest.y_rank]
+    if not fitted.fidelity >= LEAST_OF_FOREST or len(y) < LEAST_ROWS or X.shape[1] < 2:
+        return []
+    rows = np.random.default_rng(seed).permutation(len(y))[:N_ROWS]
+    halves = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    ranked = np.argsort(-fitted.estimator.feature_importances_, kind="stable")[:N_COLUMNS]
+    giveaways = []
+    for c in ranked.tolist():
+        column = X[:, c].astype(np.float64)
+        scores = [_score_column(column, y, *order, is_class) for order in (halves, halves[::-1])]
+        worst = min(scores)
+        if worst > 0:
+            giveaways.append((fitted.encoding.columns[c].name, worst))
+    return giveaways
+
+
+def _score_column(
+    x: NDArray[np.float64], y: NDArray[Any], grown: NDArray[np.intp], other: NDArray[np.intp], is_class: bool
+) -> float:
+    """Return the accuracy or R2 on other rows of a model that knows one column; 0 if it is not enough."""
+    X = x[:, None]
+    if is_class:
+        tree = DecisionTreeClassifier(max_leaf_nodes=64, min_samples_leaf=2, random_state=0).fit(X[grown], y[grown])
+        accuracy = float(np.mean(tree.predict(X[other]) == y[other]))
+        of_constant = float(np.mean(y[other] == np.bincount(y[grown]).argmax()))
+        is_enough = accuracy >= LEAST_ACCURACY and 1 - accuracy <= MOST_ERRORS * (1 - of_constant)
+        return accuracy if is_enough else 0.0
+    if np.isnan(x[grown]).all():
+        return 0.0
+    # Nothing is known beyond the smallest and the largest value.
+    other = other[~((x[other] < np.nanmin(x[grown])) | (x[other] > np.nanmax(x[grown])))]
+    tree = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(X[grown], y[grown])
+    guesses = [tree.predict(X[other])]
+    if not np.isnan(x).any():  # a tree of few rows follows a straight line in steps that are too large
+        values, places = np.unique(x[grown], return_inverse=True)
+        means = np.bincount(places, weights=y[grown]) / np.bincount(places)
+        guesses.append(np.interp(x[other], values, means))
+    spread = float(np.var(y[other]))
+    error = min(float(np.mean((guess - y[other]) ** 2)) for guess in guesses)
+    r2 = 1 - error / spread if spread else 0.0
+    return r2 if r2 >= LEAST_R2 else 0.0
+
+
+def warn_of_giveaways(fitted: Fitted) -> None:
+    """Warn of columns that alone predict the outcomes nearly without error."""
+    columns = find_giveaways(fitted)
+    if columns:
+        measure = "R2" if fitted.classes is None else "accuracy"
+        listed = join([f"{name!r} ({measure} {score:.3f})" for name, score in columns])
+        is_one = len(columns) == 1
+        warn(
+            f"One column alone is enough to predict {fitted.target!r} nearly without error: {listed}. "
+            f"{'It' if is_one else 'Each'} may be the outcome under another name, or be known only after the outcome; "
+            f"leave {'it' if is_one else 'them'} out if so.",
+            GiveawayWarning,
+        )
+
+
+CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
+REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
+
+# Numbers without fractions are taken for classes up to this many distinct values.
+MAX_INTEGER_CLASSES = 20
+NO_WEIGHTS = (
+    "Weights, like repeated rows, change the shares of the outcomes, and every probability would speak of a world with "
+    "those shares, not of your rows. For rare classes, take `levels='odds'`."
+)
+# The rows that a leaf of the default forest holds at least, if rows out of bag are counted. Larger leaves of numbers
+# cost accuracy (`python -m benchmarks.honesty` prints the figures).
+LEAST_LEAF = {"classification": 10, "regression": 5}
+# The out-of-bag rows that a cell holds at least. With 5, more claims about sets that are not sufficient in truth.
+LEAST_CELL = 10
+# A forest that removes less than this share of a constant prediction's error is called poor.
+POOR_FIDELITY = 0.2
+# A forest must be better than a constant prediction by this many standard errors of the mean gain.
+SIGNAL = 2.0
+
+
+def task_of_forest(forest: object) -> str | None:
+    """Return the task of a forest."""
+    if forest is None:
+        return None
+    if isinstance(forest, CLASSIFIERS):
+        if forest.class_weight is not None:
+            raise ValueError(f"`forest` must not have a `class_weight`. {NO_WEIGHTS}")
+        return "classification"
+    if isinstance(forest, REGRESSORS):
+        return "regression"
+    raise TypeError(
+        "`forest` must be None or a scikit-learn RandomForest or ExtraTrees classifier or regressor, "
+        f"got {type(forest).__name__}. To explain another model, use SufficientExplainer.for_model(model, X)."
+    )
+
+
+def decide_task(task: str, forest: object, y: NDArray[Any]) -> tuple[str, str]:
+    """Decide between classification and regression.
+
+    The forest decides if there is one. Otherwise strings, booleans and at most 20 distinct whole numbers (and fewer
+    than one for every ten rows, or only two) are classes; other numbers are a regression.
+    """
+    if task not in ("auto", "classification", "regression"):
+        raise ValueError(f"`task` must be 'auto', 'classification' or 'regression', got {task!r}.")
+    of_forest = task_of_forest(forest)
+    if of_forest is not None:
+        if task not in ("auto", of_forest):
+            raise ValueError(f"`task` is {task!r}, but `forest` is for {of_forest}.")
+        return of_forest, f"{of_forest}: that is what the forest is for"
+    if task != "auto":
+        return task, f"{task}: as given by `task`"
+    change = {"classification": "regression", "regression": "classification"}
+    task, seen = _task_of_values(y)
+    return task, f"{task}: the outcomes are {seen} (task={change[task]!r} to change)"
+
+
+def _task_of_values(y: NDArray[Any]) -> tuple[str, str]:
+    if y.dtype.kind not in "iuf":
+        return "classification", "booleans" if y.dtype.kind == "b" else "text"
+    if type_of_target(y) == "continuous":
+        return "regression", "numbers with fractions"
+    n_values = len(np.unique(y))
+    is_few = n_values <= 2 or (n_values <= MAX_INTEGER_CLASSES and n_values * 10 < len(y))
+    return "classification" if is_few else "regression", f"{n_values} different whole numbers in {len(y)} rows"
+
+
+def consistent_leaf_size(n_rows: int) -> int:
+    """Return the paper's t_n, the smallest size of a leaf with which the estimator is consistent."""
+    return int(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250)
+
+
+def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_state: Any) -> Any:
+    """Make the forest that is fitted when the user brings none.
+
+    Its leaves hold at least as many rows as `consistent_leaf_size` says, and never fewer than 5 (10 for classes, if
+    rows out of bag are counted), so that a share of a cell's rows can be read as a probability. For numbers a split
+    considers 0.7 of the columns: the sets are smaller than with all of them. docs/tables.md has the figures.
+    """
+    least = LEAST_LEAF[task] if counts == "out-of-bag" else 5
+    leaf = max(least, consistent_leaf_size(n_rows))
+    shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
+    if task == "classification":
+        return RandomForestClassifier(**shared)
+    return RandomForestRegressor(**shared, max_features=0.7)
+
+
+def decide_counts(counts: str, forest: Any) -> Counts:
+    """Decide which rows the trees count."""
+    draws_all = forest is not None and not forest.bootstrap
+    if counts == "bootstrap" or (counts == "out-of-bag" and not draws_all):
+        return cast("Counts", counts)
+    if not draws_all:
+        return "out-of-bag"
+    if counts == "out-of-bag":
+        raise ValueError(
+            "`counts='out-of-bag'` needs a forest with `bootstrap=True`: each tree of this one draws all rows, so that "
+            "none is left to count. Set `bootstrap=True`, or take `counts='bootstrap'`."
+        )
+    warn(
+        "Each tree of `forest` draws all rows, so the rows that grew it are counted and probabilities come out too "
+        "high. Set `bootstrap=True` to count the rows out of bag, or `counts='bootstrap'` to accept this.",
+        CountsWarning,
+    )
+    return "bootstrap"
+
+
+def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], settings: Settings) -> Any:
+    """Fit the user's forest or the default one; a fitted forest stays as it is."""
+    if hasattr(forest, "estimators_"):
+        if forest.n_features_in_ != X.shape[1]:
+            raise ValueError(f"`forest` was fitted on {forest.n_features_in_} columns, `X` has {X.shape[1]}.")
+        if getattr(forest, "_n_samples", len(X)) != len(X):
+            raise ValueError(OTHER_TABLE)
+        if forest.n_outputs_ != 1:
+            raise ValueError(f"`forest` predicts {forest.n_outputs_} outputs; explain one output at a time.")
+        return forest
+    if forest is None:
+        counts = decide_counts(settings.counts, None)
+        fresh = default_forest(task, len(X), counts, settings.n_threads, settings.random_state)
+    else:
+        fresh = clone(forest)
+        if fresh.random_state is None:
+            fresh.set_params(random_state=settings.random_state)
+    return fresh.fit(X, y)
+
+
+def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
+    """Refuse outcomes other than those that a fitted forest was trained on."""
+    drawn = y[forest.estimators_samples_[0]]
+    if hasattr(forest, "classes_"):
+        at_root = np.bincount(drawn, minlength=len(forest.classes_)) / len(drawn)
+    else:
+        center = np.median if forest.criterion == "absolute_error" else np.mean
+        at_root = np.array([center(drawn)])
+    value = forest.estimators_[0].tree_.value[0, 0]
+    if not np.allclose(value, at_root, rtol=1e-6, atol=1e-6 * float(np.ptp(y))):
+        raise ValueError("`forest` is fitted already, but on other outcomes: pass the very `y` that it was fitted on.")
+
+
+class Fidelity(NamedTuple):
+    """How well a forest follows the outcomes, on rows that its trees did not see."""
+
+    value: float
+    by_class: list[float]
+    has_signal: bool
+    predictions: NDArray[np.float64]
+
+
+def measure_fidelity(forest: FittedForest, is_out: NDArray[np.bool_], task: str, n_threads: int) -> Fidelity:
+    """Measure how well the forest follows the outcomes, on rows that its trees did not see."""
+    all_predictions, is_known = forest.predict_out_of_bag(is_out, n_threads)
+    all_predictions[~is_known] = math.nan
+    n_classes = len(forest.y_values) if task == "classification" else 0
+    if not is_known.any():
+        return Fidelity(math.nan, [math.nan] * n_classes, True, all_predictions)
+    predictions, rank = all_predictions[is_known], forest.y_rank[is_known]
+    if task == "regression":
+        y = forest.y_values[rank]
+        error, constant = (y - predictions[:, 0]) ** 2, (y - y.mean()) ** 2
+        r2 = 1 - float(error.mean() / constant.mean()) if constant.any() else math.nan
+        return Fidelity(r2, [], _is_less(error, constant), all_predictions)
+    is_right = np.argmax(predictions, axis=1) == rank
+    n_rows, n_right = np.bincount(rank, minlength=n_classes), np.bincount(rank[is_right], minlength=n_classes)
+    by_class = [r / n if n else math.nan for r, n in zip(n_right.tolist(), n_rows.tolist(), strict=True)]
+    has_class = np.eye(n_classes)[rank]
+    error, constant = (((has_class - shares) ** 2).sum(axis=1) for shares in (predictions, n_rows / len(rank)))
+    return Fidelity(float(is_right.mean()), by_class, _is_less(error, constant), all_predictions)
+
+
+def _is_less(error: NDArray[np.float64], constant: NDArray[np.float64]) -> bool:
+    """Return whether the errors of the forest are smaller than those of a constant, by two standard errors."""
+    gain = constant - error
+    return bool(gain.mean() > SIGNAL * gain.std() / math.sqrt(len(gain)))
+
+
+def warn_of_poor_fidelity(fidelity: Fidelity, forest: FittedForest, counts: Counts) -> None:
+    """Warn if the forest follows the outcomes poorly, or not at all."""
+    is_regression = not fidelity.by_class
+    measure, best_constant = (
+        ("R2", 0.0) if is_regression else ("accuracy", np.bincount(forest.y_rank).max() / len(forest.X))
+    )
+    if counts == "out-of-bag" and not fidelity.has_signal:
+        warn(
+            f"The variables say nothing about the outcomes: on rows out of bag the forest (out-of-bag {measure} "
+            f"{fidelity.value:.2f}) is no better than {'the mean' if is_regression else 'the shares of the classes'}. "
+            "No set of variables is called sufficient; try other variables or more rows.",
+            FidelityWarning,
+        )
+    elif 1 - fidelity.value > (1 - POOR_FIDELITY) * (1 - best_constant):
+        warn(
+            f"The forest follows the outcomes poorly: out-of-bag {measure} {fidelity.value:.2f}, hardly better than a "
+            f"constant prediction{'' if is_regression else f' ({best_constant:.2f})'}. Its explanations say little "
+            "about these data; try other variables or more rows.",
+            FidelityWarning,
+        )
+
+
+def fit(
+    table: Table,
+    y: NDArray[Any],
+    target: str,
+    forest: Any,
+    settings: Settings,
+    drawing: Drawing | None = None,
+    holdout: float | None = None,
+) -> Fitted:
+    """Fit a forest to a table, choose the candidates, and measure the fidelity."""
+    if holdout is not None:
+        return _fit_with_holdout(table, y, target, forest, settings, holdout, drawing)
+    task, reason = decide_task(settings.task, forest, y)
+    y = _check_outcomes_of_task(y, task, settings)
+    encoding = Encoding.learn(table, y, task == "classification", settings.dates)
+    if hasattr(forest, "estimators_"):
+        encoding.check_numeric()
+    X = encoding.encode(table, settings.unseen)
+    check_finite(X, [column.name for column in encoding.columns], takes_missing(forest))
+    variables = Variables.of_matrix(encoding, X, settings.groups)
+    counts = decide_counts(settings.counts, forest)
+    estimator = fit_forest(forest, task, X, y, settings)
+    classes = estimator.classes_ if task == "classification" else None
+    if classes is not None:
+        y = rank_classes(y, classes)
+    drawn = None
+    if drawing is not None:
+        drawn = draw_near(X, encoding, variables, classes, drawing, settings.random_state)
+        grow_on_drawn(estimator, X, y, drawn, settings.n_threads)
+    kept = choose_rows(len(X), settings.reference_rows, settings.random_state)
+    counted = FittedForest.from_training(estimator, X, y, kept, counts, is_own=drawn is None)
+    if estimator is forest:
+        check_outcomes(estimator, y)
+    least = LEAST_CELL if counts == "out-of-bag" else 1
+    min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), len(kept), least)
+    candidates = choose_candidates(counted, estimator, variables, settings)
+    is_out = rows_out_of_bag(estimator, len(X), kept)
+    fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)
+    warn_of_poor_fidelity(fidelity, counted, counts)
+    is_honest = counts == "out-of-bag"
+    return Fitted(
+        estimator=estimator,
+        projected=ProjectedForest(counted, variables, candidates, min_node_size),
+        encoding=encoding,
+        ends=Ends(encoding, counted.X),
+        counts=counts,
+        task=task,
+        task_reason=reason,
+        classes=classes,
+        target=target,
+        fidelity=fidelity.value,
+        fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
+        has_signal=fidelity.has_signal or counts == "bootstrap",
+        out_of_bag=None if classes is None or not is_honest else fidelity.predictions.astype(np.float32),
+        interval_scores=(
+            out_of_bag_scores(counted, is_out, settings.n_threads) if classes is None and is_honest else None
+        ),
+        settings=settings,
+        drawn=drawn,
+    )
+
+
+def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> NDArray[Any]:
+    if task == "regression":
+        y = as_finite(y)
+    else:
+        check_classes(y, "take task='regression' to explain them as numbers")
+    check_task_settings(settings, task)
+    values = np.unique(y)
+    if len(values) == 1:
+        kind = "class" if task == "classification" else "value"
+        raise ValueError(f"`y` has one {kind} only, {values.tolist()[0]!r}: there is nothing to explain.")
+    return y
+
+
+def _fit_with_holdout(
+    table: Table,
+    y: NDArray[Any],
+    target: str,
+    forest: Any,
+    settings: Settings,
+    holdout: float,
+    drawing: Drawing | None = None,
+) -> Fitted:
+    """Set rows aside at random, and fit on the others.
+
+    The set-aside rows take no part in choosing anything, how categories are encoded included. All rows together decide
+    between classes and numbers.
+    """
+    if hasattr(forest, "estimators_"):
+        raise ValueError(
+            "`forest` is fitted already and has seen all rows, so `holdout` can set none aside: pass a forest that is "
+            "not fitted, or pass fresh rows to `certify`."
+        )
+    task, reason = decide_task(settings.task, forest, y)
+    is_class = task == "classification"
+    if not is_class:
+        y = as_finite(y)
+    rest, aside = draw_rows(y, holdout, is_class, settings.random_state)
+    drawing = None if drawing is None else drawing.of_rows(rest)
+    fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task), drawing)
+    X = fitted.encode(table.take(aside), unseen="missing")
+    values = y[aside] if fitted.classes is None else np.asarray(y[aside], dtype=fitted.classes.dtype)
+    return replace(fitted, task_reason=reason, settings=settings, set_aside=SetAside(X, values))
+
+
+def state_of_model(fitted: Fitted, explained: ExplainedModel, outputs: NDArray[Any], has_alpha: bool) -> Fitted:
+    """Return the state of an explainer that was fitted on the outputs of a model."""
+    is_probability = fitted.task == "regression" and are_probabilities(
+        explained.model, outputs, explained.probability_of
+    )
+    return replace(
+        fitted,
+        target=explained.target,
+        model_name=explained.name,
+        is_probability=is_probability,
+        default_radius=PROBABILITY_RADIUS if is_probability and not has_alpha else None,
+        model=explained,
+    )

@@ -1,0 +1,203 @@
+"""The projected forest: the distribution of the outcome given X_S = x_S, for any set S of variables."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import _core
+from suffice._forest.outcomes import Outcomes
+from suffice._forest.trees import FittedForest
+from suffice._table.cache import LastUsed
+from suffice._table.variables import Variables, VariableSet
+
+MAX_CANDIDATES = 128
+"""How many variables can be searched."""
+MAX_COLUMNS = 65535
+"""How many columns the variables of a projection can have."""
+MAX_VARIABLES = 64
+"""How many variables one projection of the core can distinguish, unless it is only searched."""
+# Cells of training rows that are kept for further rows with the same set.
+CELLS_BYTES = 256 * 2**20
+
+Matrix: TypeAlias = NDArray[np.float32]
+Floats: TypeAlias = NDArray[np.float64]
+Masks: TypeAlias = NDArray[np.uint64]
+Reduction: TypeAlias = Callable[[_core.Projection, Matrix, Masks], Floats]
+
+
+def as_mask(positions: Sequence[int]) -> int:
+    """Write a set of small numbers as the bits of an integer."""
+    mask = 0
+    for position in positions:
+        mask |= 1 << position
+    return mask
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedForest:
+    """A fitted forest with the distribution of the outcome given any set of variables. Several threads may use it."""
+
+    forest: FittedForest
+    variables: Variables
+    candidates: VariableSet
+    min_node_size: int
+    projections: LastUsed = field(default_factory=lambda: LastUsed(1), repr=False)
+    cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
+    on_demand: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Project onto the candidates, unless that can wait."""
+        if not self.on_demand or self.forest.X.shape[1] > MAX_COLUMNS:  # the core may refuse so many columns
+            _ = self.on_candidates
+
+    @cached_property
+    def on_candidates(self) -> _core.Projection:
+        """The projection on the candidates: bit i of a set's mask stands for the i-th of them."""
+        with self._lock:  # it is large, so that two threads must not make it both
+            if "on_candidates" not in self.__dict__:
+                self.__dict__["on_candidates"] = self._project([(variable,) for variable in self.candidates])
+            projection: _core.Projection = self.__dict__["on_candidates"]
+            return projection
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave projections and cells out of pickles: they are computed again."""
+        return type(self), (self.forest, self.variables, self.candidates, self.min_node_size)
+
+    def cells_of(self, S: VariableSet, n_threads: int) -> tuple[list[int], _core.SetCells]:
+        """Find the cells of all training rows for one set."""
+        columns = sorted(column for variable in S for column in self.variables.columns[variable])
+        cells: _core.SetCells = self.cells.get(
+            (S, self.min_node_size),
+            lambda: _core.SetCells(
+                forest=self.forest.core,
+                columns=np.array(columns, dtype=np.int32),
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+            ),
+        )
+        return columns, cells
+
+    def sdp(self, X: Matrix, sets: Sequence[VariableSet], outcomes: Outcomes, n_threads: int) -> Floats:
+        """Compute the probability that the outcome is kept, given X_S = x_S."""
+        sdp = np.empty(len(X))
+        for rows, projection, masks in self._projections(sets):
+            sdp[rows] = _core.sdp(
+                projection=projection,
+                rows=_core.Rows(X=X[rows], lo=outcomes.low[rows], hi=outcomes.high[rows]),
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+            )
+        return sdp
+
+    def leaf_sdp(self, X: Matrix, outcomes: Outcomes, n_threads: int) -> Floats:
+        """Compute the probability of the outcome given all variables, from the leaves of the forest."""
+        rows = _core.Rows(X=X, lo=outcomes.low, hi=outcomes.high)
+        return _core.leaf_sdp(forest=self.forest.core, rows=rows, n_threads=n_threads)
+
+    def squared_weights(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
+        """Sum the squared weights of the training rows in the cells of X_S = x_S."""
+
+        def reduce(projection: _core.Projection, X: Matrix, masks: Masks) -> Floats:
+            squares = _core.squared_weights(
+                projection=projection, X=X, sets=masks, min_node_size=self.min_node_size, n_threads=n_threads
+            )
+            return squares[:, None]
+
+        return self._reduce(reduce, X, sets, width=1)[:, 0]
+
+    def mean(self, X: Matrix, sets: Sequence[VariableSet], n_threads: int) -> Floats:
+        """Compute the mean outcome given X_S = x_S."""
+
+        def reduce(projection: _core.Projection, X: Matrix, masks: Masks) -> Floats:
+            return _core.mean(
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+            )
+
+        return self._reduce(reduce, X, sets, width=1)[:, 0]
+
+    def cumulative_shares(
+        self, X: Matrix, sets: Sequence[VariableSet] | None, end: NDArray[np.uint32], n_threads: int
+    ) -> Floats:
+        """Compute the probabilities of ranks below some ends."""
+
+        def reduce(projection: _core.Projection | None, X: Matrix, masks: Masks | None) -> Floats:
+            return _core.cumulative_shares(
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+                end=end,
+            )
+
+        return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(end))
+
+    def quantiles(self, X: Matrix, sets: Sequence[VariableSet] | None, levels: Floats, n_threads: int) -> Floats:
+        """Find the smallest outcomes whose cumulative probability reaches some levels."""
+
+        def reduce(projection: _core.Projection | None, X: Matrix, masks: Masks | None) -> Floats:
+            return _core.quantiles(
+                forest=self.forest.core,
+                projection=projection,
+                X=X,
+                sets=masks,
+                min_node_size=self.min_node_size,
+                n_threads=n_threads,
+                levels=levels,
+            )
+
+        return reduce(None, X, None) if sets is None else self._reduce(reduce, X, sets, len(levels))
+
+    def _reduce(self, reduce: Reduction, X: Matrix, sets: Sequence[VariableSet], width: int) -> Floats:
+        out = np.empty((len(X), width))
+        for rows, projection, masks in self._projections(sets):
+            out[rows] = reduce(projection, X[rows], masks)
+        return out
+
+    def _projections(
+        self, sets: Sequence[VariableSet]
+    ) -> Iterator[tuple[NDArray[np.intp] | slice, _core.Projection, Masks]]:
+        """Yield rows with a projection that distinguishes their sets, and the masks of the sets in it."""
+        distinct = set(sets)
+        union = tuple(sorted({variable for S in distinct for variable in S}))
+        if set(union) <= set(self.candidates) and len(self.candidates) <= MAX_VARIABLES:
+            yield slice(None), self.on_candidates, self._masks(sets, self.candidates)
+        elif len(union) <= MAX_VARIABLES:
+            projection = self._project_once([(variable,) for variable in union])
+            yield slice(None), projection, self._masks(sets, union)
+        else:
+            # A cell depends on S as a whole, so S may be one group: no limit on its size, but one projection each.
+            for S in sorted(distinct):
+                rows = np.flatnonzero([T == S for T in sets])
+                yield rows, self._project_once([S]), np.ones(len(rows), dtype=np.uint64)
+
+    @staticmethod
+    def _masks(sets: Sequence[VariableSet], variables: VariableSet) -> Masks:
+        bit = {variable: i for i, variable in enumerate(variables)}
+        mask_of = {S: as_mask([bit[variable] for variable in S]) for S in set(sets)}
+        return np.array([mask_of[S] for S in sets], dtype=np.uint64)
+
+    def _project_once(self, sets: list[VariableSet]) -> _core.Projection:
+        """Project, or take the last projection again."""
+        projection: _core.Projection = self.projections.get(tuple(sets), lambda: self._project(sets))
+        return projection
+
+    def _project(self, sets: list[VariableSet]) -> _core.Projection:
+        return _core.Projection(
+            forest=self.forest.core, variable_of=self.variables.number_columns(sets), n_variables=len(sets)
+        )

@@ -1,0 +1,135 @@
+"""The settings of an explainer: which values they may have, and what follows from them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from numbers import Integral
+from typing import Any, Literal
+
+from joblib import cpu_count
+
+from suffice._forest.projection import MAX_CANDIDATES
+from suffice._table.input import check_number, check_word
+from suffice.errors import did_you_mean
+
+DEFAULT_MAX_SETS = 2**12  # all sets of 12 candidates
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of an explainer but its forest, checked."""
+
+    task: str
+    pi: float
+    levels: Literal["same", "odds"]
+    confidence: float | None
+    alpha: float
+    radius: float | None
+    n_candidates: int
+    candidates: str | Sequence[str | int]
+    min_size: int
+    max_size: int | None
+    max_sets: int | None
+    min_support: int
+    min_node_size: int | None
+    counts: Literal["auto", "out-of-bag", "bootstrap"]
+    reference_rows: int | None
+    groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
+    dates: Literal["parts"] | None
+    unseen: Literal["error", "missing"]
+    extra_columns: Literal["error", "ignore"] | Sequence[str]
+    n_jobs: int | None
+    random_state: Any
+    n_threads: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse values that make no sense, and count the threads."""
+        check_number("pi", self.pi, "in (0, 1]", lambda v: 0 < v <= 1)
+        check_word("levels", self.levels, ("same", "odds"))
+        if self.confidence is not None:
+            check_number("confidence", self.confidence, "None or in (0, 1)", lambda v: 0 < v < 1)
+        check_number("alpha", self.alpha, "in (0, 1)", lambda v: 0 < v < 1)
+        if self.radius is not None:
+            check_number("radius", self.radius, "a number >= 0", lambda v: 0 <= v < math.inf)
+        most = MAX_CANDIDATES
+        check_number("n_candidates", self.n_candidates, f"from 1 to {most}", lambda v: 1 <= v <= most, Integral)
+        check_number("min_size", self.min_size, "a whole number >= 0", lambda v: v >= 0, Integral)
+        if self.max_size is not None:
+            least = max(1, self.min_size)
+            check_number("max_size", self.max_size, f"None or at least {least}", lambda v: v >= least, Integral)
+        if self.max_sets is not None:
+            check_number("max_sets", self.max_sets, "None or at least 1", lambda v: 1 <= v < 2**64, Integral)
+        check_number("min_support", self.min_support, "a whole number >= 0", lambda v: v >= 0, Integral)
+        if self.reference_rows is not None:
+            check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
+        if self.min_node_size is not None:
+            check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
+        check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap"))
+        check_word("dates", self.dates, (None, "parts"))
+        check_word("unseen", self.unseen, ("error", "missing"))
+        if not isinstance(self.extra_columns, list | tuple) or not all(isinstance(c, str) for c in self.extra_columns):
+            check_word("extra_columns", self.extra_columns, ("error", "ignore"))
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, "None or a whole number other than 0", lambda v: v != 0, Integral)
+        object.__setattr__(self, "n_threads", _count_threads(self.n_jobs))
+
+    @classmethod
+    def of(cls, estimator: Any) -> Settings:
+        """Read and check the settings of an estimator."""
+        return cls(**{name: getattr(estimator, name) for name in SETTINGS})
+
+
+SETTINGS = tuple(field.name for field in fields(Settings) if field.init)
+# What can be changed without fitting again.
+CHANGEABLE = (
+    "pi",
+    "levels",
+    "confidence",
+    "alpha",
+    "radius",
+    "n_candidates",
+    "candidates",
+    "min_size",
+    "max_size",
+    "max_sets",
+    "min_support",
+    "unseen",
+    "extra_columns",
+    "n_jobs",
+)
+
+
+def check_changes(method: Callable[..., Any], names: Iterable[str], kind: type[Exception]) -> None:
+    """Refuse a setting that takes effect in `fit` only, or that does not exist."""
+    for name in names:
+        if name not in CHANGEABLE:
+            parameters = inspect.signature(method).parameters
+            options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
+            hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
+            raise kind(f"`{method.__name__}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
+
+
+def _count_threads(n_jobs: int | None) -> int:
+    n_cores = int(cpu_count())
+    if n_jobs is None:
+        return n_cores
+    return int(n_jobs) if n_jobs > 0 else max(1, n_cores + 1 + int(n_jobs))
+
+
+def check_task_settings(settings: Settings, task: str) -> None:
+    """Refuse a radius for classes, which have no intervals, and levels by class for numbers."""
+    if settings.radius is not None and task == "classification":
+        raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
+    if settings.levels == "odds" and task == "regression":
+        raise ValueError("`levels='odds'` is for classes, but `y` holds numbers; take 'same'.")
+
+
+def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int, least_counted: int = 1) -> int:
+    """Compute how many rows a cell holds at least."""
+    if min_node_size is not None:
+        return int(min_node_size)
+    least = int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it
+    return max(least_counted, least if n_kept == n_rows else math.ceil(least * n_kept / n_rows))

@@ -1,0 +1,173 @@
+"""Work in a process of its own: if it dies, only this work is lost, and it ends at once when it is no longer wanted.
+
+The app reads uploads, fits, collects global rules and measures stability so. Work that runs out of memory, or into a
+bug of a library, can end its process at once, without an error that could be handled.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_REFUSALS = (ValueError, TypeError, ImportError, OSError)
+_SECONDS = 0.1  # between two looks at the process
+
+
+class CannotSendError(ValueError):
+    """The arguments cannot be pickled, or the new process cannot import what they are made of."""
+
+
+def run_apart(
+    function: str,
+    *args: Any,
+    max_bytes: int | None = None,
+    watch: Callable[[int], None] | None = None,
+    counts_steps: bool = False,
+) -> Any:
+    """Call a function in a new process."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer"
+        # A session of its own: Ctrl-C in the terminal is for this process, which then ends the other one.
+        process = subprocess.Popen(
+            [sys.executable, "-m", "suffice._io.processes", str(answer)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            _send(process, (function, max_bytes, counts_steps), args)
+            _wait(process, _steps_file(answer), watch)
+        finally:
+            process.kill()
+            process.wait()
+            with suppress(OSError):
+                process.stdin.close()  # type: ignore[union-attr]
+        if not answer.exists():
+            code = process.returncode
+            reason = f"signal {-code}" if code < 0 else f"exit code {code}"
+            raise ValueError(
+                f"The process that did this work has ended ({reason}); it probably needed more memory than it may "
+                "take. Take fewer rows or columns."
+            )
+        ending, result = pickle.loads(answer.read_bytes())  # written by the process that was started here
+    if ending == "unreadable":
+        raise CannotSendError(result)
+    if ending == "refused":
+        raise ValueError(result)
+    return result
+
+
+def _send(process: subprocess.Popen[bytes], request: Any, args: tuple[Any, ...]) -> None:
+    # The pipe stays open: the process ends when this end is closed, also because this process was killed.
+    stream: Any = process.stdin
+    try:
+        pickle.dump(request, stream)
+        pickle.dump(args, stream)
+        stream.flush()
+    except OSError:  # a process that died already is noticed by its missing answer
+        return
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise CannotSendError(f"This cannot be sent to a process of its own: {error}") from error
+
+
+def _steps_file(answer: Path) -> Path:
+    return answer.with_suffix(".steps")
+
+
+def _wait(process: subprocess.Popen[bytes], steps: Path, watch: Callable[[int], None] | None) -> None:
+    n_steps = 0
+    while True:
+        try:
+            process.wait(timeout=None if watch is None else _SECONDS)
+            return
+        except subprocess.TimeoutExpired:
+            with suppress(OSError, ValueError):  # nothing was written yet
+                n_steps = int(steps.read_text())
+            if watch is not None:
+                watch(n_steps)
+
+
+def _step_writer(steps: Path) -> Callable[[int], None]:
+    """Make a function that writes the number of steps to a file, not more often than somebody looks."""
+    unfinished, last = steps.with_suffix(".unfinished"), -_SECONDS
+
+    def step(n_steps: int) -> None:
+        nonlocal last
+        if time.monotonic() - last < _SECONDS:
+            return
+        last = time.monotonic()
+        with suppress(OSError):  # a full disk stops no work, and on Windows the file may be open
+            unfinished.write_text(str(n_steps))
+            unfinished.replace(steps)
+
+    return step
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone: nobody waits for the answer any more."""
+    os.read(0, 1)  # returns at the end of the stream
+    os._exit(1)
+
+
+def _be_first_to_go() -> None:
+    """Let Linux end this process, and not the one that started it, when there is no memory left."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _limit_memory(max_bytes: int) -> None:
+    with suppress(ImportError, OSError, ValueError, StopIteration):  # not on every system
+        import resource
+
+        lines = Path("/proc/self/status").read_text().splitlines()
+        in_use = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+        resource.setrlimit(resource.RLIMIT_DATA, (in_use + max_bytes, in_use + max_bytes))
+
+
+def main(answer: Path) -> None:
+    """Do the work that standard input names, and write the answer to a file."""
+    _be_first_to_go()
+    name, max_bytes, counts_steps = pickle.load(sys.stdin.buffer)
+    steps = _steps_file(answer) if counts_steps else None
+    try:
+        content = ("done", _work(name, max_bytes, steps))
+    except MemoryError:
+        content = ("refused", "There is not enough memory for this: take fewer rows or columns.")
+    except CannotSendError as error:
+        content = ("unreadable", str(error))
+    except _REFUSALS as error:
+        content = ("refused", str(error))
+    except BaseException as error:
+        traceback.print_exc()
+        content = ("refused", f"Something is wrong with the program: {type(error).__name__}.")
+    unfinished = answer.with_suffix(".part")
+    unfinished.write_bytes(pickle.dumps(content))
+    unfinished.replace(answer)
+
+
+def _work(name: str, max_bytes: int | None, steps: Path | None) -> Any:
+    try:
+        args = pickle.load(sys.stdin.buffer)
+    except (pickle.UnpicklingError, AttributeError, ImportError) as error:
+        raise CannotSendError(f"A process of its own cannot read what it was sent: {error}") from error
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    module, _, attribute = name.partition(":")
+    function = getattr(importlib.import_module(module), attribute)
+    if max_bytes is not None:
+        _limit_memory(max_bytes)
+    return function(*args) if steps is None else function(*args, step=_step_writer(steps))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,309 @@
+"""Identifiers of rows: the index of a pandas frame, a column of the table, or a list that the user passes."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._table.encoding import Column, Encoding, keep_fractions
+from suffice._table.frames import as_frame, for_model
+from suffice._table.table import WEEKDAYS, Table, _part_of_date, is_missing, to_number
+from suffice._text import format_exactly
+from suffice.errors import InputValueError, did_you_mean
+
+RowIds = tuple[str, ...] | None
+"""The identifier of each row as text, or None if rows have none."""
+
+
+def read_ids(X: Any, ids: Any, fitted_columns: Sequence[str]) -> tuple[Any, RowIds]:
+    """Read the identifiers of rows."""
+    if ids is None:
+        return X, _ids_of_index(X)
+    if isinstance(ids, str):
+        column = _column(X, ids)
+        if ids not in fitted_columns:
+            is_mapping = isinstance(X, Mapping)
+            X = {name: X[name] for name in X if name != ids} if is_mapping else as_frame(X).drop(ids).to_native()
+        return X, tuple(map(id_text, column))
+    values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    n_rows = _count_rows(X)
+    if len(values) != n_rows:
+        raise ValueError(f"`ids` must have one identifier for each row of `X`: got {len(values)} for {n_rows} rows.")
+    return X, tuple(map(id_text, values))
+
+
+def id_text(value: Any) -> str:
+    """Write an identifier."""
+    if isinstance(value, tuple):
+        return ", ".join(map(id_text, value))
+    if is_missing(value):
+        return "missing"
+    if isinstance(value, float):  # an identifier column with missing values is read as floats
+        return format_exactly(float(value))
+    return str(value).removesuffix(" 00:00:00")
+
+
+def _ids_of_index(X: Any) -> RowIds:
+    if not hasattr(X, "iloc"):  # only frames and series of pandas have it
+        return None
+    if X.ndim == 1:  # a row of a frame: its name is its place in the index
+        return None if X.name is None else (id_text(X.name),)
+    index = X.index
+    if index.dtype.kind in "iu" and np.array_equal(index.to_numpy(), np.arange(len(index))):
+        return None
+    return tuple(map(id_text, index.tolist()))
+
+
+def _column(X: Any, name: str) -> list[Any]:
+    if isinstance(X, Mapping):
+        names, values = list(X), X.get(name)
+    else:
+        frame = as_frame(X)
+        if frame is None:
+            raise ValueError(
+                f"`ids` names the column {name!r}, but `X` has no named columns: pass a list of identifiers."
+            )
+        names = frame.columns
+        values = frame[name].to_list() if name in names else None
+    if values is None:
+        raise ValueError(f"`ids`: `X` has no column {name!r}.{did_you_mean(name, map(str, names))}")
+    return list(values)
+
+
+def _count_rows(X: Any) -> int:
+    if isinstance(X, Table):
+        return X.n_rows
+    if isinstance(X, Mapping):
+        return len(next(iter(X.values()), ()))
+    return len(X)
+
+
+_WHOLE = (int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+_BOOLEAN = (bool, np.bool_)
+# Types, not their subclasses, of numbers that become the same float in any way, and of numbers written as text.
+_NUMBERS = frozenset((str, float, np.float32, np.float64, *_WHOLE, *_BOOLEAN))
+# Types of labels that are equal to the categories at fit exactly if they are so as plain values of Python.
+_LABELS = frozenset((str, float, np.float64, *_WHOLE, *_BOOLEAN))
+
+
+def read_single_row(X: Any, encoding: Encoding) -> tuple[NDArray[np.float32], str | None] | None:
+    """Turn a single row with the names of the columns into the matrix that the forest sees, if its values are plain."""
+    parts = _take_apart(X, encoding)
+    if parts is None:
+        return None
+    names, values, library = parts
+    if names != encoding.names_in_order:
+        if len(names) != len(encoding.names) or set(names) != set(encoding.names):
+            return None
+        value_of = dict(zip(names, values, strict=True))
+        values = [value_of[name] for name in encoding.names]
+    numbers = _encode(values, encoding)
+    if numbers is None:
+        return None
+    exact = np.array([numbers], dtype=np.float64)
+    with np.errstate(over="ignore"):
+        matrix = exact.astype(np.float32)
+    for c in encoding.whole_columns:
+        if numbers[c] != np.floor(numbers[c]):
+            matrix[:, c] = keep_fractions(exact[:, c])
+    return matrix, library
+
+
+def _take_apart(X: Any, encoding: Encoding) -> tuple[list[Any], Sequence[Any], str | None] | None:
+    """Return names, values and library of a row; None if it is not a row of a known kind."""
+    kind = type(X)
+    if kind is dict:
+        return list(X), list(X.values()), None
+    if _is_from(kind, "pandas", "DataFrame") and len(X) == 1 and _has_plain_dates(X, encoding):
+        return X.columns.tolist(), _values_of_pandas(X, encoding), "pandas"
+    if _is_from(kind, "pandas", "Series") and (X.dtype == object or not encoding.date_names):
+        return X.index.tolist(), X.tolist(), "pandas"
+    if _is_from(kind, "polars", "DataFrame") and X.height == 1:
+        return X.columns, X.row(0), "polars"
+    return None
+
+
+def _is_from(kind: type, library: str, name: str) -> bool:
+    """Tell whether a type is that of a library which is loaded, without loading it."""
+    module = sys.modules.get(library)
+    return module is not None and kind is getattr(module, name, None)
+
+
+def _has_plain_dates(X: Any, encoding: Encoding) -> bool:
+    """Tell whether the columns of dates hold nothing but dates: dates that are declared as categories are refused."""
+    if not encoding.date_names:
+        return True
+    return X.columns.is_unique and all(name in X and X[name].dtype.kind == "M" for name in encoding.date_names)
+
+
+def _values_of_pandas(X: Any, encoding: Encoding) -> list[Any]:
+    row = X.iloc[0]
+    if encoding.has_codes and row.dtype.kind in "iuf":
+        # The row has one type for all columns, in which two large whole numbers could become one.
+        return [X.iat[0, i] for i in range(X.shape[1])]
+    values: list[Any] = row.tolist()
+    return values
+
+
+def _encode(values: Sequence[Any], encoding: Encoding) -> list[float] | None:
+    numbers = []
+    for column, code_of in zip(encoding.columns, encoding.codes_of_labels, strict=True):
+        value = values[column.source]
+        number: float | None
+        if column.part is not None:
+            # Missing dates are left to the table, which can tell whether the column holds dates at all.
+            is_date = isinstance(value, datetime.date) and value == value  # noqa: PLR0124 (NaT is a date, too)
+            number = float(_part_of_date(value, column.part)) if is_date else None
+        elif value is None:
+            number = np.nan
+        elif code_of is None:
+            try:
+                number = to_number(value) if type(value) in _NUMBERS else None
+            except OverflowError:  # whole numbers of Python have no largest one
+                number = None
+        elif type(value) not in _LABELS:
+            number = None
+        else:
+            number = np.nan if value != value else code_of.get(value)  # noqa: PLR0124 (NaN)
+        if number is None:
+            return None
+        numbers.append(number)
+    return numbers
+
+
+def plain_columns(table: Table, encoding: Encoding) -> dict[str, list[Any]]:
+    """Return the values of a table that an explainer reads."""
+    return {column.name: _plain_column(table, column) for column in encoding.columns}
+
+
+def _plain_column(table: Table, column: Column) -> list[Any]:
+    if column.part is None and column.kind == "category":
+        labels, codes = table.labels(column.source)
+        return [labels[code] if code >= 0 else None for code in codes.tolist()]
+    is_part = column.part is not None
+    numbers = table.date_part(column.source, str(column.part)) if is_part else table.numbers(column.source)
+    values: list[Any] = [None if number != number else number for number in numbers.tolist()]  # noqa: PLR0124 (NaN)
+    if column.part == "weekday":
+        return [None if value is None else WEEKDAYS[int(value)] for value in values]
+    if column.kind == "whole":
+        return [int(value) if value is not None and value.is_integer() else value for value in values]
+    return values
+
+
+def table_of_values(rows: Sequence[Mapping[str, Any]], encoding: Encoding) -> Table:
+    """Make a table of rows that `plain_columns` has returned."""
+    columns: list[Any] = [np.empty(0)] * len(encoding.names)
+    read: dict[tuple[int, str], Any] = {}
+    for column in encoding.columns:
+        values = [_value_of(row, column, i) for i, row in enumerate(rows)]
+        if column.part is None and column.kind == "category":
+            columns[column.source] = np.array([*values, None], dtype=object)[:-1]
+        elif column.part is None:
+            columns[column.source] = _numbers(values, column)
+        elif column.part == "weekday":
+            days = [None if value is None else WEEKDAYS.index(value) for value in values]
+            read[column.source, column.part] = _numbers(days, column)
+        else:
+            read[column.source, column.part] = _numbers(values, column)
+    return Table(encoding.names, columns, len(rows), encoding.has_names, read=read)
+
+
+def _value_of(row: Mapping[str, Any], column: Column, i: int) -> Any:
+    if column.name not in row:
+        raise InputValueError(f"The row has no value of {column.name!r}", row=i, column=column.name)
+    return row[column.name]
+
+
+def _numbers(values: list[Any], column: Column) -> Any:
+    try:
+        return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
+    except (TypeError, ValueError):
+        i = next(i for i, value in enumerate(values) if value is not None and not isinstance(value, int | float))
+        raise InputValueError(
+            f"Column {column.name!r} must hold numbers, got {values[i]!r}", row=i, column=column.name, value=values[i]
+        ) from None
+
+
+def move_rows(X: Any, rows: Sequence[int], moved: Sequence[Mapping[int, Any]], names: Sequence[str]) -> Any:
+    """Copy rows of a table, with other values in some columns."""
+    X = for_model(X)
+    frame = as_frame(X)
+    changed = sorted({column for values in moved for column in values})
+    if frame is None:
+        array = np.array(np.asarray(X)[list(rows)])
+        for i, values in enumerate(moved):
+            for column, value in values.items():
+                array[i, column] = np.nan if value is None else value
+        return array
+    copies = frame[list(rows)]
+    for column in changed:
+        name = names[column]
+        values = copies[name].to_list()
+        for i, of_copy in enumerate(moved):
+            if column in of_copy:
+                values[i] = of_copy[column]
+        copies = _with_column(copies, name, values)
+    return copies.to_native()
+
+
+def mix_rows(X: Any, rows: Sequence[int], moved: Mapping[int, tuple[Sequence[Any], Any]], names: Sequence[str]) -> Any:
+    """Copy rows of a table, with values of other rows in some columns: `move_rows` for many copies."""
+    X = for_model(X)
+    frame = as_frame(X)
+    if frame is None:
+        array = np.array(np.asarray(X)[list(rows)])
+        for column, (values, picks) in moved.items():
+            known = np.array([np.nan if value is None else value for value in values])
+            array = array if array.dtype == object else array.astype(np.promote_types(array.dtype, known.dtype))
+            array[:, column] = np.where(picks < 0, array[:, column], known[picks])
+        return array
+    copies = frame[list(rows)]
+    for column, (values, picks) in moved.items():
+        own = copies[names[column]].to_list()
+        mixed = [own[i] if pick < 0 else values[pick] for i, pick in enumerate(picks.tolist())]
+        copies = _with_column(copies, names[column], mixed)
+    return copies.to_native()
+
+
+def _with_column(frame: Any, name: str, values: list[Any]) -> Any:
+    """Replace a column by values of the same type, if they fit into it."""
+    import narwhals.stable.v2 as nw
+
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        import pandas as pd
+
+        column = native[name]
+        series = pd.Series(values, index=native.index, name=name, dtype=object)
+        try:
+            same = series.astype(column.dtype)
+        except (TypeError, ValueError):  # a missing value in a column of whole numbers
+            same = series.infer_objects()
+        # 2.5 would become 2 in a column of whole numbers.
+        series = same if (same.isna() | (same.astype(object) == series)).all() else series.infer_objects()
+        return nw.from_native(native.assign(**{name: series}))
+    dtype = frame[name].dtype
+    fits = not (dtype.is_integer() and any(isinstance(v, float) and v != int(v) for v in values if v is not None))
+    series = nw.new_series(name, values, dtype if fits else None, backend=frame.implementation)
+    return frame.with_columns(series.alias(name))
+
+
+def recombine_rows(X: Any, picks: NDArray[np.intp]) -> Any:
+    """Make rows whose values come from several rows of a table."""
+    X = for_model(X)
+    frame = as_frame(X)
+    if frame is None:
+        array = np.asarray(X)
+        return array[picks, np.arange(array.shape[1])]
+    if frame.implementation.is_pandas():
+        native = frame.to_native()
+        taken = {name: native[name].take(picks[:, c]) for c, name in enumerate(native.columns)}
+        # pandas would align the columns by the labels of their rows.
+        return type(native)({name: column.reset_index(drop=True) for name, column in taken.items()})
+    columns = [frame[name][picks[:, c].tolist()] for c, name in enumerate(frame.columns)]
+    return frame[picks[:, 0].tolist()].with_columns(*columns).to_native()

@@ -1,0 +1,132 @@
+"""How numbers, probabilities, labels and lists are written in texts, and NumPy values as plain Python ones."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+# Begins with a letter, does not end with a space, and holds nothing that ends a label or a condition.
+_PLAIN_LABEL = re.compile(r"[^\W\d_](?:[\w .:;/&%$#@+*()'-]*[\w.:;/&%$#@+*()'-])?")
+_MISLEADING = re.compile(" (?:AND|THEN|or missing|is missing\\)?) ")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+AT_LEAST = "at least"  # before a lower bound
+ODDS_OPTION = "levels='odds'"  # the command and the app write it in their own words
+
+# Types of models whose names say nothing.
+_NAMELESS = ("function", "method", "builtin_function_or_method", "partial")
+# What people who write no Python call the arguments that messages name: patterns, and the words in their place.
+ARGUMENT_WORDS = (
+    (r"^`X`", "The table"),
+    (r"`X`", "the table"),
+    (r"^`y`", "The target"),
+    (r"`y`", "the target"),
+)
+
+
+def format_number(value: float) -> str:
+    """Write a number with at most five significant digits, and a whole number without decimals."""
+    if math.isnan(value):
+        return "missing"
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
+    # From 99999.5 on, five digits would read 1e+05.
+    return f"{value:.0f}" if 99999.5 <= abs(value) < 1e15 else f"{value:.5g}"
+
+
+def format_probability(value: float) -> str:
+    """Write a probability with two digits, rounded down: 0.899 must not look like 0.9."""
+    return f"{int(value * 100 + 1e-7) / 100:.2f}"  # 1e-7: 0.29 * 100 is 28.999999999999996
+
+
+def format_with_bound(value: float, lower: float | None) -> str:
+    """Write a probability with its lower bound, both rounded down."""
+    bound = "" if lower is None else f" ({AT_LEAST} {format_probability(lower)})"
+    return f"{format_probability(value)}{bound}"
+
+
+def format_confidence(confidence: float) -> str:
+    """Write a confidence."""
+    return f"{100 * confidence:g} %"
+
+
+def format_level(level: float) -> str:
+    """Write the probability that a set must reach with two decimals, or more if it is near 0 or 1."""
+    distance = min(level, 1 - level)
+    return f"{level:g}" if distance <= 0 else f"{level:.{max(2, math.ceil(-math.log10(distance)))}f}"
+
+
+def format_lift(lift: float) -> str:
+    """Write how many times as likely as on average an outcome is, rounded down."""
+    number = f"{int(lift)}" if lift >= 10 else f"{int(lift * 10 + 1e-7) / 10:.1f}"
+    return "as likely as on average" if number == "1.0" else f"{number} times as likely as on average"
+
+
+def is_rare(base_rate: float | None) -> bool:
+    """Check whether an outcome is so rare that its probability should be compared with its share of all rows."""
+    return base_rate is not None and 0 < base_rate < 1 / 3
+
+
+def format_percent(share: float) -> str:
+    """Write a share in per cent with two significant digits."""
+    percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % means all rows, and nothing less
+    import numpy as np  # imported late: the command loads this module before it needs NumPy
+
+    return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
+
+
+def format_label(label: Any) -> str:
+    """Write the label of a category. Text that could be misread is put in quotes."""
+    if not isinstance(label, str):
+        return format_exactly(label) if isinstance(label, float) else str(label)
+    is_plain = _PLAIN_LABEL.fullmatch(label) and not _MISLEADING.search(f" {label} ") and label not in ("True", "False")
+    return label if is_plain else json.dumps(label, ensure_ascii=False)
+
+
+def format_value(value: Any) -> str:
+    """Write a value of a row."""
+    if value is None:
+        return "missing"
+    return format_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def format_exactly(value: float) -> str:
+    """Write a number with as many digits as identify it, and a whole number without decimals."""
+    return repr(value).removesuffix(".0")
+
+
+def counted(n: int, what: str) -> str:
+    """Write how many things there are."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def join(names: Sequence[str]) -> str:
+    """Write a list of names as part of a sentence."""
+    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+
+
+def first_repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that appears more than once."""
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)
+
+
+def printable(text: str) -> str:
+    r"""Replace control characters, by which a name could change what a terminal shows."""
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def name_model(name: str | None) -> str:
+    """Write what a model is called."""
+    return "the model" if name is None or name in _NAMELESS else name
+
+
+def to_plain(value: Any) -> Any:
+    """Turn a NumPy scalar into the Python value that it holds."""
+    import numpy as np
+
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,230 @@
+"""What may change, and how far: fixed variables, directions and bounds, as boxes of the matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._forest.fitted import Fitted
+from suffice._forest.outcomes import range_text
+from suffice._table.encoding import Column
+from suffice._text import format_value, to_plain
+from suffice.errors import did_you_mean
+
+Matrix = NDArray[np.float32]
+LOWEST, HIGHEST = np.float32(-np.inf), np.float32(np.inf)
+# The core tells so many variables apart.
+MAX_CHANGEABLE = 63
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What may change, and how far."""
+
+    changeable: tuple[int, ...]
+    low: dict[int, float]
+    high: dict[int, float]
+    labels: dict[int, tuple[int, ...]]
+    up: frozenset[int] = frozenset()
+    down: frozenset[int] = frozenset()
+
+    def ends(self, column: int, own: float) -> tuple[float, float]:
+        """Return the smallest and the largest number, or code of a category, that a column of a row may have."""
+        low, high = self.low.get(column, -math.inf), self.high.get(column, math.inf)
+        if not math.isnan(own):
+            low = max(low, own) if column in self.up else low
+            high = min(high, own) if column in self.down else high
+        return low, high
+
+    def lets_move(self, column: int, own: float) -> bool:
+        """Tell whether a column of a row may have another value than its own."""
+        low, high = self.ends(column, own)
+        if column in self.labels:
+            return any(low <= code <= high and code != own for code in self.labels[column])
+        return low < high or (low == high and low != own)
+
+    def boxes(self, X: Matrix) -> dict[str, NDArray[Any]]:
+        """Return where each row may move, as the core takes it: low < value <= high."""
+        low, high = np.full(X.shape, LOWEST), np.full(X.shape, HIGHEST)
+        for column, end in self.low.items():
+            low[:, column] = below(end)
+        for column, end in self.high.items():
+            high[:, column] = at_most(end)
+        is_known = ~np.isnan(X)
+        for column in self.up:
+            own = np.nextafter(X[:, column], LOWEST)
+            low[:, column] = np.where(is_known[:, column], np.maximum(low[:, column], own), low[:, column])
+        for column in self.down:
+            own = X[:, column]
+            high[:, column] = np.where(is_known[:, column], np.minimum(high[:, column], own), high[:, column])
+        return {
+            "low": low,
+            "high": high,
+            "has_values": (low < high).astype(np.uint8),
+            "missing": (~is_known).astype(np.uint8),
+        }
+
+
+def region_of_rows(X: Matrix) -> dict[str, NDArray[Any]]:
+    """Return the boxes that hold one row each."""
+    is_missing = np.isnan(X)
+    return {
+        "low": np.where(is_missing, HIGHEST, np.nextafter(X, LOWEST)),
+        "high": np.where(is_missing, LOWEST, X),
+        "has_values": (~is_missing).astype(np.uint8),
+        "missing": is_missing.astype(np.uint8),
+    }
+
+
+def below(end: float) -> np.float32:
+    """Return the largest float32 that lies below all float32 values from an end on."""
+    with np.errstate(over="ignore"):
+        rounded = np.float32(end)
+    first = rounded if float(rounded) >= end else np.nextafter(rounded, HIGHEST)
+    return np.float32(np.nextafter(first, LOWEST))
+
+
+def at_most(end: float) -> np.float32:
+    """Return the largest float32 up to an end."""
+    with np.errstate(over="ignore"):
+        rounded = np.float32(end)
+    return rounded if float(rounded) <= end else np.float32(np.nextafter(rounded, LOWEST))
+
+
+def read_limits(
+    state: Fitted,
+    fixed: Sequence[str | int],
+    only: Sequence[str | int] | None,
+    direction: Mapping[str, str] | None,
+    bounds: Mapping[str, Any] | None,
+) -> Limits:
+    """Read what may change, and how far."""
+    variables = state.variables
+    for name, chosen in (("fixed", fixed), ("only", only)):
+        if isinstance(chosen, str):
+            raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}.")
+    kept = set(_subset(state, "fixed", fixed))
+    allowed = set(range(len(variables))) if only is None else set(_subset(state, "only", only))
+    both = sorted(variables.names[v] for v in kept & allowed) if only is not None else []
+    if both:
+        raise ValueError(f"`fixed` and `only` both name {both}: a variable may change or not.")
+    changeable = sorted(allowed - kept)
+    if not changeable:
+        raise ValueError("Nothing may change: `fixed` and `only` leave no variable.")
+    if len(changeable) > MAX_CHANGEABLE:  # those that matter most to the forest
+        ranked = [v for v in (*state.ranking(), *changeable) if v in set(changeable)]
+        changeable = sorted(list(dict.fromkeys(ranked))[:MAX_CHANGEABLE])
+    up: set[int] = set()
+    down: set[int] = set()
+    for name, way in (direction or {}).items():
+        column = _column(state, "direction", name)
+        if way not in ("up", "down"):
+            raise ValueError(f"`direction` of {name!r} must be 'up' or 'down', got {way!r}.")
+        kind = state.encoding.columns[column]
+        if kind.kind == "category" and not kind.is_ordered:
+            raise ValueError(
+                f"`direction` of {name!r}: its categories have no order. Make them an ordered type before the fit "
+                "(pandas: an ordered Categorical, polars: an Enum), or list the allowed ones in `bounds`."
+            )
+        (up if way == "up" else down).add(column)
+    low, high, labels = read_ranges(state, bounds or {}, "bounds")
+    return Limits(tuple(changeable), low, high, labels, frozenset(up), frozenset(down))
+
+
+def notes_beyond(state: Fitted, limits: Limits, x: Matrix) -> list[str]:
+    """Name the bounds and directions of numbers that leave no value of a training row."""
+    notes = []
+    free = {c for v in limits.changeable for c in state.variables.columns[v]}
+    for c in sorted(free & {*limits.low, *limits.high, *limits.up, *limits.down}):
+        column, values = state.encoding.columns[c], state.forest.X[:, c]
+        own, low, high = float(x[c]), limits.low.get(c, -math.inf), limits.high.get(c, math.inf)
+        if column.kind == "category":
+            continue
+        if not np.any((low <= values) & (values <= high)):
+            notes.append(
+                f"No training row has {column.name} {range_text(low, high)} (their values go {column.extent_text}), so "
+                "nothing is known there."
+            )
+        elif (c in limits.up and not np.any(values > own)) or (c in limits.down and not np.any(values < own)):
+            way = "higher" if c in limits.up else "lower"
+            notes.append(f"No training row has a {way} {column.name} than {format_value(column.decode(own))}.")
+    return notes
+
+
+def read_ranges(
+    state: Fitted, ranges: Mapping[str, Any], word: str
+) -> tuple[dict[int, float], dict[int, float], dict[int, tuple[int, ...]]]:
+    """Read intervals of numbers and lists of categories."""
+    low: dict[int, float] = {}
+    high: dict[int, float] = {}
+    labels: dict[int, tuple[int, ...]] = {}
+    for name, ends in ranges.items():
+        column = _column(state, word, name)
+        kind = state.encoding.columns[column]
+        if kind.kind == "category":
+            labels[column] = _codes(word, name, kind, ends)
+            continue
+        first, last = _ends(word, name, ends)
+        if first > -math.inf:
+            low[column] = first
+        if last < math.inf:
+            high[column] = last
+    return low, high, labels
+
+
+def _subset(state: Fitted, name: str, chosen: Any) -> tuple[int, ...]:
+    try:
+        return state.variables.subset(list(chosen or ()))
+    except ValueError as error:
+        raise ValueError(f"In `{name}`: {error}") from None
+
+
+def _column(state: Fitted, name: str, key: str) -> int:
+    """Find the column of the matrix that a variable or a column name means."""
+    names = [column.name for column in state.encoding.columns]
+    if key in names:
+        return names.index(key)
+    if key in state.variables.names:
+        columns = [names[c] for c in state.variables.columns[state.variables.position(key)]]
+        raise ValueError(f"In `{name}`: {key!r} has several columns, name one of them: {columns}.")
+    raise ValueError(f"In `{name}`: unknown variable {key!r}.{did_you_mean(key, names)}")
+
+
+def _ends(word: str, name: str, ends: Any) -> tuple[float, float]:
+    is_pair = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) == 2
+    try:
+        if not is_pair:
+            raise ValueError
+        low = -math.inf if ends[0] is None else float(ends[0])
+        high = math.inf if ends[1] is None else float(ends[1])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"`{word}` of {name!r} must be (low, high), either of which may be None, got {ends!r}."
+        ) from None
+    if math.isnan(low) or math.isnan(high) or low > high:
+        raise ValueError(f"`{word}` of {name!r} contradict each other: no number lies in {ends!r}.")
+    return low, high
+
+
+def _codes(word: str, name: str, column: Column, chosen: Any) -> tuple[int, ...]:
+    if isinstance(chosen, str) or not isinstance(chosen, Sequence | AbstractSet | np.ndarray):
+        raise ValueError(f"`{word}` of {name!r} must be a list of its categories, got {chosen!r}.")
+    known = {label: code for code, labels in enumerate(column.labels) for label in labels}
+    codes = set()
+    for label in chosen:
+        if to_plain(label) not in known:
+            listed = list(known)[:10]
+            raise ValueError(
+                f"`{word}` of {name!r}: unknown category {label!r}; there are {listed}."
+                f"{did_you_mean(label, map(str, known))}"
+            )
+        codes.add(known[to_plain(label)])
+    if not codes:
+        raise ValueError(f"`{word}` of {name!r} allow no category.")
+    return tuple(sorted(codes))

@@ -1,0 +1,600 @@
+"""What would change the outcome of one row: changes as frozen values, with their texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from suffice._forest.fitted import Fitted
+from suffice._table.condition import Condition
+from suffice._table.encoding import Column
+from suffice._table.frames import make_frame
+from suffice._table.input import check_word
+from suffice._table.rows import move_rows
+from suffice._text import (
+    counted,
+    format_label,
+    format_level,
+    format_number,
+    format_percent,
+    format_probability,
+    format_value,
+    join,
+    name_model,
+    to_plain,
+)
+from suffice.explaining.answers import RowAnswers
+
+# Categories that a sentence lists before it only counts them.
+N_LISTED = 5
+# Below this probability of the target, no nearest miss is named.
+NEARLY_NOTHING = 0.01
+ASSOCIATION = (
+    "This is what rows like this one show in the data, not what would happen if someone acted: association, not cause."
+)
+UNASKED = "The model itself was not asked: its outputs for the training rows show this, and it may differ elsewhere."
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a change does to one column of the table.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    before, after : object
+        The row's own value and that of the least change; None if it is missing.
+    text : str
+        It in words: "from 99.65 down to at most 56".
+    """
+
+    column: str
+    before: Any
+    after: Any
+    text: str
+
+    def __str__(self) -> str:
+        """Return the column with what happens to it."""
+        return f"{self.column} {self.text}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A box of values that would change the outcome, and its point that is nearest to the row.
+
+    Parameters
+    ----------
+    variables : tuple of str
+        The variables that are free to change; all others keep the values of the row.
+    conditions : tuple of Condition
+        The box: what these variables must fulfil. The ends belong to it.
+    moves : tuple of Move
+        The least change: what moves, and how far.
+    stays : tuple of Condition
+        Conditions of the box that the row fulfils already: these must stay fulfilled.
+    values : dict of str to object
+        The least change as values of columns.
+    probability : float
+        The forest's probability of the target at the least change, cautiously stated.
+    box_probability : float
+        The probability of the target in the box, given what does not change (CRP): the mean of what the forest gives
+        at the values of training rows in the box, without caution.
+    mean : float
+        The same as a share of training rows, by their weights. It decides with ``check="mean"``; leaves mix rows of
+        the box with others near it, so it errs towards the share of the target elsewhere.
+    plausibility : float
+        The probability of the box, given what does not change.
+    bound : float
+        No box over these variables has a larger plausibility.
+    cdp : float
+        The probability of the target if the variables are free, given what does not change.
+    support : int
+        The training rows in the box that are like the row in what does not change.
+    n_wanted : int
+        How many of them have the target.
+    rows : tuple of int
+        Their positions in the training table.
+    check : {"everywhere", "mean"}
+        Whether the forest gives the target at every point of the box, or the rows in it do on average.
+    cost : float
+        The sum over moved variables of the share of training rows that lie between the old and the new value (1 for
+        categories), times the cost of the variable.
+    confirmed : bool or None
+        Whether the model that is explained gives the target at the least change; None if no model was asked.
+    confirmed_share : float or None
+        The share of rows moved into the box, with values of training rows there, for which it does.
+    n_asked : int
+        How many such rows it was asked about.
+    pi : float
+        The level that was required.
+    by : {"forest", "model"}
+        What the box rests on. "forest": the forest gives the target with probability `pi` there. "model": the forest
+        only finds the target more likely than not, but the model was asked about rows moved there; the box is cut to
+        where it agrees, and `confirmed_share` is about other rows, at least `pi` of them.
+    """
+
+    variables: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    moves: tuple[Move, ...]
+    stays: tuple[Condition, ...]
+    values: dict[str, Any] = field(hash=False)
+    probability: float = 0.0
+    box_probability: float = 0.0
+    mean: float = 0.0
+    plausibility: float = 0.0
+    bound: float = 0.0
+    cdp: float = 0.0
+    support: int = 0
+    n_wanted: int = 0
+    rows: tuple[int, ...] = field(default=(), repr=False)
+    check: Literal["everywhere", "mean"] = "everywhere"
+    cost: float = 0.0
+    confirmed: bool | None = None
+    confirmed_share: float | None = None
+    n_asked: int = 0
+    pi: float = 0.9
+    by: Literal["forest", "model"] = "forest"
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether the model gives the target at the least change, and for a share `pi` of the rows moved there."""
+        return bool(self.confirmed) and (self.confirmed_share is None or self.confirmed_share >= self.pi)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no box over these variables is proven to be more plausible."""
+        return self.bound <= self.plausibility + 1e-9
+
+    @property
+    def sentence(self) -> str:
+        """The least change in words, such as "income from 20 up to at least 35"."""
+        moved = "; ".join(map(str, self.moves))
+        if not self.stays:
+            return moved
+        kept = join([str(condition) for condition in self.stays])
+        return f"{moved}; and keep {kept}" if moved else f"keep {kept}"
+
+    @property
+    def box_text(self) -> str:
+        """The whole box, as the conditions of a rule."""
+        return " AND ".join(map(str, self.conditions))
+
+    def evidence(self, target: str) -> str:
+        """Tell how many rows show it, and how probable it is.
+
+        Parameters
+        ----------
+        target : str
+            The wanted outcomes as part of a sentence: `RowChanges.goal`.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        of_rows = f"{counted(self.support, 'training row')} like this one {'is' if self.support == 1 else 'are'} there"
+        point = join([f"{name} {_value_text(value)}" for name, value in self.values.items()])
+        return (
+            f"{of_rows} ({format_percent(self.plausibility)} % of such rows by weight), {self.n_wanted} of them with "
+            f"{target}; {f'with {point}, ' if point else ''}the forest gives it probability "
+            f"{format_probability(self.probability)}."
+        )
+
+    def confirmation(self, model: str | None) -> str:
+        """Tell whether the model agrees.
+
+        Parameters
+        ----------
+        model : str or None
+            What the model is called.
+
+        Returns
+        -------
+        str
+            A sentence; nothing if no model was asked.
+        """
+        if self.confirmed is None:
+            return ""
+        name = name_model(model)
+        agrees = f"{name[0].upper()}{name[1:]} {'agrees' if self.confirmed else 'does NOT agree: not confirmed'}"
+        if self.confirmed_share is None:
+            return f"{agrees}."
+        n_agreed = round(self.confirmed_share * self.n_asked)
+        return f"{agrees}; it does for {n_agreed} of {counted(self.n_asked, 'row')} moved there."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Everything but the positions of the training rows in words and numbers.
+        """
+        return {
+            "variables": list(self.variables),
+            "sentence": self.sentence,
+            "box": self.box_text,
+            "moves": [
+                {"column": move.column, "before": move.before, "after": move.after, "text": move.text}
+                for move in self.moves
+            ],
+            "values": dict(self.values),
+            "probability": self.probability,
+            "box_probability": self.box_probability,
+            "mean": self.mean,
+            "plausibility": self.plausibility,
+            "bound": self.bound,
+            "optimal": self.optimal,
+            "cdp": self.cdp,
+            "support": self.support,
+            "n_wanted": self.n_wanted,
+            "check": self.check,
+            "cost": self.cost,
+            "confirmed": self.confirmed,
+            "confirmed_share": self.confirmed_share,
+            "n_asked": self.n_asked,
+            "by": self.by,
+            "rows": list(self.rows),
+        }
+
+    def __str__(self) -> str:
+        """Return the least change in words."""
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """What would change the outcome of one row.
+
+    Parameters
+    ----------
+    outcome : object
+        The present outcome.
+    wanted : str
+        The wanted outcomes, as they are written: "good", "at least 200".
+    changes : tuple of Change
+        The changes, best first. Their boxes do not overlap.
+    is_reached : bool
+        Whether the row has the target already; then there are no changes.
+    nearest : Change or None
+        If there are no changes: what comes nearest, marked by its probability or its plausibility.
+    is_too_rare : bool
+        Whether the nearest one reaches the level, but is not plausible enough.
+    values : dict of str to object
+        The row.
+    pi : float
+        The probability of the target that a change must reach.
+    min_plausibility : float
+        The plausibility that a change must have.
+    max_size : int
+        How many variables could change at most.
+    n_changeable : int
+        How many variables may change, within their bounds and directions.
+    is_complete : bool
+        Whether all sets of variables were searched.
+    target : str
+        What the outcomes are called.
+    source : {"forest", "model", "given"}
+        Where the present outcome comes from.
+    model : str or None
+        The class of the model that is explained; None if the data are.
+    columns : tuple of Column
+        The columns of the training table as the forest sees them.
+    row : int or None
+        The position of the row in the table.
+    id : str or None
+        The identifier of the row, if rows have any.
+    goal : str
+        The wanted outcomes as part of a sentence: "the decision good", "a price of at least 200".
+    notes : tuple of str
+        Bounds and directions beyond the training rows, as sentences.
+    is_model_absent : bool
+        Whether a model was explained that is not there: the explainer was loaded from a file.
+    """
+
+    outcome: Any
+    wanted: str
+    changes: tuple[Change, ...]
+    is_reached: bool
+    nearest: Change | None
+    is_too_rare: bool
+    values: dict[str, Any] = field(hash=False)
+    pi: float = 0.9
+    min_plausibility: float = 0.0
+    max_size: int = 3
+    n_changeable: int = 0
+    is_complete: bool = True
+    target: str = "y"
+    source: Literal["forest", "model", "given"] = "forest"
+    model: str | None = None
+    columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
+    row: int | None = None
+    id: str | None = None
+    goal: str = ""
+    notes: tuple[str, ...] = ()
+    is_model_absent: bool = False
+
+    @property
+    def best(self) -> Change | None:
+        """The best change, if there is one."""
+        return self.changes[0] if self.changes else None
+
+    @property
+    def label(self) -> str:
+        """What the row is called."""
+        return "The row" if self.row is None else f"Row {self.row if self.id is None else self.id}"
+
+    @property
+    def outcome_text(self) -> str:
+        """The present outcome, as it is written."""
+        return format_value(self.outcome) if isinstance(self.outcome, float) else format_label(self.outcome)
+
+    @property
+    def lead(self) -> str:
+        """The answer in one sentence."""
+        if self.is_reached:
+            return f"{self._present}: the target ({self.wanted}) is reached already."
+        if self.best is None:
+            return f"No: {self._no_text}"
+        if self.best.by == "model":
+            says = f"{name_model(self.model)} says that it would be {self.wanted}"
+        else:
+            says = f"with probability {format_level(self.pi)} or more it would be {self.wanted}"
+        return f"{self._present}; {says} with {self.best.sentence}."
+
+    @property
+    def _present(self) -> str:
+        """The present outcome; that of the forest is only a prediction, and the row itself may have another."""
+        target = "outcome" if self.target in ("y", "prediction") else self.target
+        verb = "is predicted to have" if self.source == "forest" else "has"
+        return f"{self.label} {verb} the {target} {self.outcome_text}"
+
+    @property
+    def _no_text(self) -> str:
+        if not self.n_changeable:
+            return f"`bounds` and `direction` leave no other value of this row, so nothing can give {self.goal}."
+        count = counted(min(self.max_size, self.n_changeable), "variable")
+        text = (
+            f"no change of up to {count} gives {self.goal} with probability {format_level(self.pi)} and a "
+            f"plausibility of {format_number(self.min_plausibility)}."
+        )
+        if self.nearest is None:
+            return f"{text} Nothing that may change makes a difference."
+        if not self.is_too_rare and self.nearest.probability < NEARLY_NOTHING:
+            return f"{text} Nothing that may change gives it a probability of more than {NEARLY_NOTHING}."
+        miss = self.nearest
+        if self.is_too_rare:
+            share = f"{int(1000 * miss.plausibility) / 10:g}"  # rounded down: less than the least one
+            return f"{text} Nearest: {miss.sentence}; but only {share} % of rows like this one are there."
+        if miss.check == "mean":
+            free = join(list(miss.variables))
+            return f"{text} Nearest: {free} free, probability {format_probability(miss.probability)}."
+        return f"{text} Nearest: {miss.sentence}, probability {format_probability(miss.probability)}."
+
+    @property
+    def text(self) -> str:
+        """The answer in plain words: the changes with what supports them."""
+        lines = [self.lead, *self.notes]
+        for i, change in enumerate(self.changes):
+            lines.append(f"{i + 1}. {change.sentence}.")
+            lines.append(f"   {change.evidence(self.goal)}")
+            if change.confirmed is not None:
+                lines.append(f"   {change.confirmation(self.model)}")
+        if self.nearest is not None and self.nearest.confirmed is not None:
+            lines.append(f"   {self.nearest.confirmation(self.model)}")
+        if not self.is_complete:
+            lines.append("Not all sets of variables were searched: raise `max_sets`.")
+        if self.caveat:
+            lines.append(self.caveat)
+        return "\n".join(lines)
+
+    @property
+    def caveat(self) -> str:
+        """What the changes do not say: that they are causes or, if the model was not asked, that it agrees."""
+        if not self.changes:
+            return ""
+        if self.model is None:
+            return UNASKED if self.is_model_absent else ASSOCIATION
+        return UNASKED if all(change.confirmed is None for change in self.changes) else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The row, its outcome, the target, the changes, and the nearest miss if there are none.
+        """
+        return {
+            **({} if self.id is None else {"id": self.id}),
+            "row": self.row,
+            "outcome": to_plain(self.outcome),
+            "target": self.wanted,
+            "is_reached": self.is_reached,
+            "pi": self.pi,
+            "min_plausibility": self.min_plausibility,
+            "is_complete": self.is_complete,
+            "values": dict(self.values),
+            "changes": [change.to_dict() for change in self.changes],
+            "nearest": None if self.nearest is None else self.nearest.to_dict(),
+            "is_too_rare": self.is_too_rare,
+            "notes": list(self.notes),
+            "text": self.text,
+        }
+
+    def __str__(self) -> str:
+        """Return the answer in plain words."""
+        return self.text
+
+    def _repr_html_(self) -> str:
+        from suffice._show.cards import change_card
+
+        return change_card(self)
+
+
+def move_text(column: Column, before: Any, after: Any, low: float, high: float, labels: tuple[Any, ...]) -> str:
+    """Write what happens to a column."""
+    if after is None:
+        return f"from {format_value(before)} to missing"
+    if column.kind == "category":
+        others = [_quoted(label) for label in labels if label != after]
+        shown = [_quoted(after), *others[: N_LISTED - 1]]
+        more = f" or {len(others) - N_LISTED + 1} more" if len(others) >= N_LISTED else ""
+        listed = " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 and not more else [", ".join(shown)])
+        return f"from {format_value(before) if before is None else _quoted(before)} to {listed}{more}"
+    if math.isinf(high):
+        end = f"at least {format_value(low)}"
+    elif math.isinf(low):
+        end = f"at most {format_value(high)}"
+    else:
+        end = f"between {format_value(low)} and {format_value(high)}" if low < high else format_value(low)
+    if before is None:
+        return f"from missing to {end}"
+    return f"from {format_value(before)} {'up' if after > before else 'down'} to {end}"
+
+
+def _value_text(value: Any) -> str:
+    return _quoted(value) if isinstance(value, str) else format_value(value)
+
+
+def _quoted(label: Any) -> str:
+    """Write a category; in quotes if it holds words of the sentence around it: "from 0 to 5 to 9" has two readings."""
+    text = format_label(label)
+    is_unclear = any(word in text for word in (" to ", " or ", " and ", ","))
+    return f'"{text}"' if is_unclear and not text.startswith('"') else text
+
+
+class Changes(RowAnswers[RowChanges]):
+    """What would change the outcomes of some rows, in their order. Made by ``SufficientExplainer.what_if``.
+
+    Parameters
+    ----------
+    answers : sequence of RowChanges
+        The answer for each row.
+    fitted : Fitted
+        The fitted state of the explainer.
+    library : str or None
+        The kind of the table, and of the frames that are made.
+    table : array-like or frame
+        The rows, as the user has them.
+    """
+
+    def __init__(self, answers: Sequence[RowChanges], fitted: Fitted, library: str | None, table: Any) -> None:
+        super().__init__(answers, fitted, library)
+        self.table = table
+
+    @property
+    def has_change(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Whether each row has a change."""
+        return np.array([answer.best is not None for answer in self], dtype=bool)
+
+    @property
+    def is_reached(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Whether each row has the target already."""
+        return np.array([answer.is_reached for answer in self], dtype=bool)
+
+    def to_frame(self, of: Literal["changes", "rows"] = "changes") -> Any:
+        """Return the changes as a frame of the same kind as the table; for an array, as a pandas frame.
+
+        Parameters
+        ----------
+        of : {"changes", "rows"}, default="changes"
+            "changes": one line for each change. "rows": one line for each row, with its best change, and the nearest
+            miss if it has none.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The frame.
+        """
+        check_word("of", of, ("changes", "rows"))
+        from suffice._io.result_table import change_columns, row_columns
+
+        return make_frame(change_columns(self) if of == "changes" else row_columns(self), self.library)
+
+    def points(self) -> Any:
+        """Return the least change of each row as a table: the rows with the values of their best change.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            One line for each row. A row without a change keeps its values, and so does every column that does not
+            move; parts of a date do not make a date, so that it stays as it is.
+        """
+        names = self.fitted.encoding.names
+        best = [answer.best.values if answer.best is not None else {} for answer in self]
+        moved = [{names.index(name): value for name, value in values.items() if name in names} for values in best]
+        table = move_rows(self.table, [answer.row or 0 for answer in self], moved, names)
+        if isinstance(table, np.ndarray):
+            return make_frame({name: table[:, c].tolist() for c, name in enumerate(names)}, self.library)
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all answers as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            What the answers rest on, and the answers in the order of the rows.
+        """
+        model = self.fitted.model_name or self.fitted.absent_model
+        caveats = [answer.caveat for answer in self if answer.caveat]
+        return {
+            "target_name": self.fitted.target,
+            "model": model,
+            "note": caveats[0] if caveats else None if model else ASSOCIATION,
+            "rows": [answer.to_dict() for answer in self],
+        }
+
+    def plot(self, row: int = 0, number: int = 0, **options: Any) -> Any:
+        """Draw a change: the box on the distributions of rows like the row, with the row and the least change.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Which of these rows.
+        number : int, default=0
+            Which of its changes.
+        **options : dict
+            Passed to `suffice.plots.change`, such as ``column`` and ``ax``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or ndarray of Axes
+            Where it was drawn.
+        """
+        from suffice import plots
+
+        return plots.change(self, row, number, **options)
+
+    def __str__(self) -> str:
+        """Return how many rows have a change, and what changes most often."""
+        if not self.answers:
+            return "No rows."
+        n_reached, n_found = int(self.is_reached.sum()), int(self.has_change.sum())
+        n_open = len(self) - n_reached
+        level = format_level(self.answers[0].pi)
+        if not n_open:
+            return f"{counted(len(self), 'row')}, all of which have the target already."
+        reached = f"{n_reached} {'has' if n_reached == 1 else 'have'} the target already"
+        lines = [f"{counted(len(self), 'row')}; {reached}."] if n_reached else []
+        found = f"{n_found} of {counted(n_open, 'row')} {'has' if n_found == 1 else 'have'} a change"
+        lines.append(f"{found} that reaches the target (probability {level}).")
+        counts: dict[str, int] = {}
+        for answer in self:
+            for variable in answer.best.variables if answer.best else ():
+                counts[variable] = counts.get(variable, 0) + 1
+        if counts:
+            ranked = sorted(counts, key=lambda name: -counts[name])[:5]
+            lines.append("Changed most often: " + ", ".join(f"{name} ({counts[name]})" for name in ranked) + ".")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from suffice._show.cards import changes_card
+
+        return changes_card(self)

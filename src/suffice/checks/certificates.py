@@ -1,0 +1,350 @@
+"""Certifying rules: each distinct rule is checked on rows that nobody has used before, all of them together.
+
+What a certificate says is the concern of ``certificates``; where the rows come from is that of the callers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._forest.asked_rows import ask_about
+from suffice._forest.bounds import Adjustment
+from suffice._forest.fitted import Fitted
+from suffice._table.condition import Condition
+from suffice._table.frames import load_pandas
+from suffice._table.input import as_finite
+from suffice._table.table import Table
+from suffice._text import counted
+from suffice.explaining.certificate import Certificate, make_certificates
+from suffice.explaining.explanation import Explanation
+from suffice.explaining.explanations import Explanations
+from suffice.explaining.rule import Promise, Rule
+
+Certificates = dict[Promise, Certificate]
+Level = float | Mapping[Any, float]
+
+
+class FreshRows(NamedTuple):
+    """Rows on which rules are checked."""
+
+    table: Table
+    outcomes: NDArray[Any]
+    is_set_aside: bool
+
+
+class Line(Protocol):
+    """A rule, or a line of a list of rules."""
+
+    @property
+    def promise(self) -> Promise:
+        """What it says of a row."""
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """How often it is right on fresh rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedRules:
+    """Distinct rules with their certificates.
+
+    Parameters
+    ----------
+    rules : tuple of Rule or GlobalRule
+        The rules in their order, each with its certificate. Those with the same conditions and the same class or
+        interval are one rule: the first of them.
+    n_rows : int
+        The number of rows on which they were checked.
+    is_set_aside : bool
+        Whether `fit` has set these rows aside.
+    level : float or None
+        The precision that is certified; None if every class has its own.
+    confidence : float
+        The confidence.
+    adjustment : {"benjamini-hochberg", "holm"} or None
+        How the tests were adjusted for the number of rules.
+    attached : object
+        What was passed to `certify`, with the certificates attached to its rules: explanations, one explanation, a list
+        of global rules, one rule, or a tuple of rules.
+    """
+
+    rules: tuple[Any, ...]
+    n_rows: int
+    is_set_aside: bool
+    level: float | None
+    confidence: float
+    adjustment: Adjustment | None
+    attached: Any
+
+    def _with(self, verdict: str) -> tuple[Any, ...]:
+        return tuple(rule for rule in self.rules if rule.certificate.verdict == verdict)
+
+    @property
+    def certified(self) -> tuple[Any, ...]:
+        """The rules that are certified: their precision is at least the level."""
+        return self._with("holds")
+
+    @property
+    def refuted(self) -> tuple[Any, ...]:
+        """The rules that do not hold: their precision is below the level."""
+        return self._with("does not hold")
+
+    @property
+    def undecided(self) -> tuple[Any, ...]:
+        """The rules of which the rows do not decide whether they hold."""
+        return self._with("undecided")
+
+    def to_frame(self) -> Any:
+        """Return the rules as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line for each distinct rule, in their order.
+        """
+        return load_pandas().DataFrame(self.to_columns())
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the rules column by column.
+
+        Returns
+        -------
+        dict of str to list
+            What each rule asks, its outcome, the figures of its certificate and the verdict.
+        """
+        names = ["n_rows", "n_kept", "share", "lower", "level", "p_value", "p_adjusted", "is_certified", "verdict"]
+        return {
+            "rule": [_conditions_text(rule.promise.conditions) for rule in self.rules],
+            "outcome": [_conclusion(rule) for rule in self.rules],
+            **{name: [getattr(rule.certificate, name) for rule in self.rules] for name in names},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rules as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The counts, how the rules were tested, and the rules with their certificates.
+        """
+        return {
+            "n_rows": self.n_rows,
+            "is_set_aside": self.is_set_aside,
+            "level": self.level,
+            "confidence": self.confidence,
+            "adjustment": self.adjustment,
+            "n_rules": len(self.rules),
+            "n_certified": len(self.certified),
+            "n_refuted": len(self.refuted),
+            "n_undecided": len(self.undecided),
+            "rules": [rule.to_dict() for rule in self.rules],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """Return the rules as JSON.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=1``.
+
+        Returns
+        -------
+        str
+            The JSON text of `to_dict`.
+        """
+        return json.dumps(self.to_dict(), **options)
+
+    @property
+    def heading(self) -> str:
+        """How many rules hold, do not hold, and are undecided, in one sentence."""
+        n_rules = len(self.rules)
+        rows = counted(self.n_rows, "row" if self.is_set_aside else "fresh row")
+        if self.is_set_aside:
+            rows += " that were set aside"
+        level = "the level of their class" if self.level is None else f"{100 * self.level:g} %"
+        return (
+            f"{len(self.certified)} of {counted(n_rules, 'rule')} certified at {level} on {rows} "
+            f"({100 * self.confidence:g} % confidence); {len(self.refuted)} refuted, {len(self.undecided)} undecided."
+        )
+
+    def __str__(self) -> str:
+        """Return the counts, and a line for each rule."""
+        return "\n".join([self.heading, *map(line_text, self.rules)])
+
+    __repr__ = __str__
+
+
+def line_text(rule: Any) -> str:
+    """Write a rule with its verdict and the figures of its certificate."""
+    premise = _conditions_text(rule.promise.conditions)
+    sentence = f"IF {premise} THEN {_conclusion(rule)}" if premise else f"ALWAYS {_conclusion(rule)}"
+    return f"{rule.certificate.verdict}: {sentence}  ({rule.certificate.sentence})"
+
+
+def _conditions_text(conditions: Sequence[Condition]) -> str:
+    return " AND ".join(str(condition) for condition in conditions)
+
+
+def _conclusion(rule: Any) -> str:
+    promise: Promise = rule.promise
+    if promise.interval is None:
+        return str(promise.outcome)
+    local: Rule = getattr(rule, "rule", rule)
+    return local.conclusion
+
+
+def read_fresh_rows(state: Fitted, X: Any, table: Table, y: Any) -> FreshRows:
+    """Read rows to check rules on."""
+    matrix = state.encode(table)  # refuses what `explain` would refuse
+    if y is None and state.model is None:
+        raise ValueError(
+            "`y` is needed: rules are checked against the outcomes of the rows. Only an explainer made by "
+            "`for_model` asks its model for them, and a saved file does not hold the model."
+        )
+    outcomes = ask_about(state, X, matrix, y).values
+    if state.classes is None:
+        outcomes = as_finite(outcomes)
+    elif len(outcomes) and not np.isin(outcomes, state.classes).any():
+        raise ValueError(
+            f"`y` holds none of the classes {state.classes.tolist()}, but {outcomes.tolist()[0]!r}, for example."
+        )
+    return FreshRows(table, outcomes, False)
+
+
+def rows_set_aside(fitted: Fitted, y: Any = None) -> FreshRows:
+    """Return the rows that `fit` has set aside."""
+    if y is not None:
+        raise ValueError("`y` was passed without `X`: pass the rows as well.")
+    if fitted.set_aside is None or fitted.set_aside_table is None:
+        raise ValueError(
+            "No rows were set aside: pass fresh rows as `X` and `y`, or set rows aside by fit(X, y, holdout=0.2)."
+        )
+    return FreshRows(fitted.set_aside_table, fitted.set_aside.outcomes, True)
+
+
+def count_kept(promises: Sequence[Promise], rows: FreshRows) -> tuple[list[int], list[int]]:
+    """Count the rows that rules cover, and those of them that keep the outcome."""
+    covered_outcomes: dict[tuple[Condition, ...], NDArray[Any]] = {}
+    n_rows, n_kept = [], []
+    for conditions, outcome, interval in promises:
+        if conditions not in covered_outcomes:
+            covered = np.ones(rows.table.n_rows, dtype=np.bool_)
+            for condition in conditions:
+                covered &= condition.covers_rows(rows.table)
+            outcomes = rows.outcomes[covered]
+            covered_outcomes[conditions] = outcomes if interval is None else np.sort(outcomes)
+        outcomes = covered_outcomes[conditions]
+        n_rows.append(len(outcomes))
+        if interval is None:
+            n_kept.append(int(np.count_nonzero(outcomes == outcome)))
+        else:
+            low, high = interval
+            ends = np.searchsorted(outcomes, low, side="left"), np.searchsorted(outcomes, high, side="right")
+            n_kept.append(int(ends[1] - ends[0]))
+    return n_rows, n_kept
+
+
+def certify_promises(
+    promises: Iterable[Promise],
+    rows: FreshRows,
+    *,
+    level: Level,
+    confidence: float = 0.95,
+    adjustment: Adjustment | None = None,
+) -> Certificates:
+    """Check each distinct rule on fresh rows."""
+    distinct = list(dict.fromkeys(promises))
+    n_rows, n_kept = count_kept(distinct, rows)
+    levels = [level[promise.outcome] for promise in distinct] if isinstance(level, Mapping) else level
+    certificates = make_certificates(
+        n_rows, n_kept, level=levels, confidence=confidence, adjustment=adjustment, is_set_aside=rows.is_set_aside
+    )
+    return dict(zip(distinct, certificates, strict=True))
+
+
+def check_each(rules: Sequence[tuple[Rule, ...]], fitted: Fitted) -> list[tuple[Rule, ...]]:
+    """Check the rules of explained rows on the rows that were set aside, each rule alone.
+
+    A certificate then does not depend on the other rows that are explained with it.
+    """
+    if fitted.set_aside is None:
+        return list(rules)
+    promises = [rule.promise for of_row in rules for rule in of_row]
+    certificates = certify_promises(promises, rows_set_aside(fitted), level=fitted.level_of_rules())
+    return _attached(rules, certificates)
+
+
+def check_explanations(explanations: Explanations) -> Explanations:
+    """Check the rules of explanations on the rows that were set aside, if there are any."""
+    if explanations.fitted.set_aside is None:
+        return explanations
+    answers = explanations.answers
+    return explanations.with_answers(answers._replace(rules=check_each(answers.rules, explanations.fitted)))
+
+
+def _attached(rules: Iterable[tuple[Rule, ...]], certificates: Certificates) -> list[tuple[Rule, ...]]:
+    return [tuple(replace(rule, certificate=certificates[rule.promise]) for rule in of_row) for of_row in rules]
+
+
+def certify_rules(
+    what: Any, rows: FreshRows, *, level: Level, confidence: float, adjustment: Adjustment | None
+) -> CertifiedRules:
+    """Check rules on fresh rows, all together, and attach the certificates."""
+    lines = _lines_of(what)
+    certificates = certify_promises(
+        (line.promise for line in lines), rows, level=level, confidence=confidence, adjustment=adjustment
+    )
+    first: dict[Promise, Any] = {}
+    for line in lines:
+        first.setdefault(line.promise, line)
+    return CertifiedRules(
+        rules=tuple(replace(line, certificate=certificates[promise]) for promise, line in first.items()),
+        n_rows=len(rows.outcomes),
+        is_set_aside=rows.is_set_aside,
+        level=None if isinstance(level, Mapping) else level,
+        confidence=confidence,
+        adjustment=adjustment,
+        attached=_attach(what, lines, certificates),
+    )
+
+
+def _lines_of(what: Any) -> list[Any]:
+    if isinstance(what, Explanations):
+        if what.has_set.any() and not any(what.answers.rules):
+            raise ValueError("These explanations hold no rules: explain(X, y, rules='minimal') finds them.")
+        return [rule for rules in what.answers.rules for rule in rules]
+    if isinstance(what, Explanation):
+        return list(what.rules)
+    if isinstance(what, Rule):
+        return [what]
+    if hasattr(what, "with_certificates"):
+        return list(what.rules_)
+    if isinstance(what, str) or not isinstance(what, Iterable):
+        raise TypeError(
+            "`what` must be rules, an explanation, explanations or a fitted list of global rules, got "
+            f"{type(what).__name__}."
+        )
+    lines = [line for line in what if line is not None]
+    for line in lines:
+        if not hasattr(line, "promise"):
+            raise TypeError(f"`what` must hold rules or None, got {line!r}.")
+    return lines
+
+
+def _attach(what: Any, lines: Sequence[Any], certificates: Certificates) -> Any:
+    if isinstance(what, Explanations):
+        answers = what.answers._replace(rules=_attached(what.answers.rules, certificates))
+        return what.with_answers(answers)
+    if isinstance(what, Explanation):
+        return replace(what, rules=_attached([what.rules], certificates)[0])
+    if hasattr(what, "with_certificates"):
+        return what.with_certificates(certificates)
+    with_certificate = tuple(replace(line, certificate=certificates[line.promise]) for line in lines)
+    return with_certificate[0] if isinstance(what, Rule) else with_certificate

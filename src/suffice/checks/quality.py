@@ -1,0 +1,444 @@
+"""How well the forest, or the model that is explained, predicts: a confusion matrix or errors, and rows with sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._forest.asked_rows import AskedRows
+from suffice._forest.fitted import Fitted
+from suffice._forest.out_of_bag import predict_out_of_bag
+from suffice._forest.outcomes import Outcomes
+from suffice._table.input import as_finite, read_outcomes
+from suffice._text import counted, format_number, format_percent, format_probability, name_model, to_plain
+from suffice.checks.refits import best_sets
+
+N_EXPLAINED = 200
+"""How many rows are searched for the shares of rows with a sufficient set."""
+
+NO_ROWS = (
+    "The trees of the forest drew every training row, so there are no rows out of bag: pass rows that it was not "
+    "fitted on, as in quality(X, y)."
+)
+OBSERVED = "the observed outcomes"
+# Larger confusion matrices are not written as text.
+MAX_CLASSES = 12
+
+
+@dataclass(frozen=True)
+class SetShare:
+    """How many rows with one explained outcome have a sufficient set."""
+
+    outcome: Any
+    n_rows: int
+    n_explained: int
+    n_with_set: int
+
+    @property
+    def share(self) -> float:
+        """The share of the searched rows that have a sufficient set; NaN if none was searched."""
+        return self.n_with_set / self.n_explained if self.n_explained else math.nan
+
+
+@dataclass(frozen=True)
+class ClassQuality:
+    """How well one class is predicted.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    n_rows : int
+        How many rows have the class.
+    n_predicted : int
+        How many rows are predicted to have it.
+    n_right : int
+        How many rows have it and are predicted to.
+    """
+
+    label: Any
+    n_rows: int
+    n_predicted: int
+    n_right: int
+
+    @property
+    def recall(self) -> float:
+        """The share of the rows of the class that are predicted to have it; NaN if there are none."""
+        return self.n_right / self.n_rows if self.n_rows else math.nan
+
+    @property
+    def precision(self) -> float:
+        """The share of the rows predicted to have the class that do; NaN if there are none."""
+        return self.n_right / self.n_predicted if self.n_predicted else math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """Predictions compared with observed outcomes, and the share of rows with a sufficient set.
+
+    Parameters
+    ----------
+    target : str
+        The name of the outcomes.
+    predictor : str
+        What predicts: "the forest", or the class of the explained model.
+    reference : str
+        What the predictions are compared with: "the observed outcomes", or "the outputs of" the model.
+    rows : str
+        Which rows were predicted, and by which trees.
+    observed, predicted : ndarray of shape (n_rows,)
+        Labels or numbers.
+    classes : tuple of object or None
+        The labels; None for a regression.
+    sets : tuple of SetShare, default=()
+        How many rows have a sufficient set: one entry for each class, or a single one for a regression.
+    level : str, default=""
+        What a sufficient set must reach, in words.
+    model : Quality or None, default=None
+        For an explained model and observed outcomes: how well the model itself predicts them.
+
+    Examples
+    --------
+    >>> from suffice import SufficientExplainer
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> quality = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0).quality()
+    >>> quality.accuracy > 0.9, quality.confusion.sum()
+    (True, np.int64(300))
+    """
+
+    target: str
+    predictor: str
+    reference: str
+    rows: str
+    observed: NDArray[Any] = field(repr=False)
+    predicted: NDArray[Any] = field(repr=False)
+    classes: tuple[Any, ...] | None
+    sets: tuple[SetShare, ...] = ()
+    level: str = ""
+    model: Quality | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that were predicted."""
+        return len(self.observed)
+
+    @property
+    def is_agreement(self) -> bool:
+        """Whether the forest is compared with a model, and not with observed outcomes."""
+        return self.reference != OBSERVED
+
+    @cached_property
+    def confusion(self) -> NDArray[np.int64]:
+        """Classification: how many rows have each class (rows) and are predicted to have each class (columns)."""
+        if self.classes is None:
+            raise AttributeError("`confusion` is for classification.")
+        n = len(self.classes)
+        cells = n * _positions(self.observed, self.classes) + _positions(self.predicted, self.classes)
+        return np.bincount(cells, minlength=n * n).astype(np.int64).reshape(n, n)
+
+    @property
+    def by_class(self) -> tuple[ClassQuality, ...]:
+        """Classification: rows, predictions, recall and precision of each class; nothing for a regression."""
+        if self.classes is None:
+            return ()
+        counts = self.confusion
+        figures = zip(self.classes, counts.sum(axis=1), counts.sum(axis=0), np.diag(counts), strict=True)
+        return tuple(ClassQuality(label, int(n), int(m), int(k)) for label, n, m, k in figures)
+
+    @property
+    def accuracy(self) -> float:
+        """Classification: the share of rows whose class is predicted; NaN without rows."""
+        return float(np.trace(self.confusion) / self.n_rows) if self.n_rows else math.nan
+
+    @property
+    def accuracy_of_constant(self) -> float:
+        """Classification: the accuracy of always predicting the most frequent class."""
+        return float(self.confusion.sum(axis=1).max() / self.n_rows) if self.n_rows else math.nan
+
+    @property
+    def r2(self) -> float:
+        """Regression: 1 - the mean squared error divided by the variance; NaN if the outcomes do not vary."""
+        self._check_numbers("r2")
+        variance = float(np.var(self.observed)) if self.n_rows else 0.0
+        error = self.observed - self.predicted
+        return 1 - float(np.mean(error**2)) / variance if variance else math.nan
+
+    @property
+    def mae(self) -> float:
+        """Regression: the mean absolute error."""
+        self._check_numbers("mae")
+        return float(np.mean(np.abs(self.observed - self.predicted))) if self.n_rows else math.nan
+
+    @property
+    def n_explained(self) -> int:
+        """How many rows were searched for sufficient sets."""
+        return sum(share.n_explained for share in self.sets)
+
+    @property
+    def share_with_set(self) -> float:
+        """The share of rows that have a sufficient set: that of each class, weighted by its rows."""
+        known = [share for share in self.sets if share.n_explained]
+        n_rows = sum(share.n_rows for share in known)
+        return sum(share.n_rows * share.share for share in known) / n_rows if n_rows else math.nan
+
+    def _check_numbers(self, name: str) -> None:
+        if self.classes is not None:
+            raise AttributeError(f"`{name}` is for regression.")
+
+    @property
+    def title(self) -> str:
+        """What was compared with what, in one sentence."""
+        target = "" if self.target in ("y", "prediction") else f", {self.target}"
+        what = f"Quality of {self.predictor}"
+        if self.is_agreement:
+            what = f"Agreement of {self.predictor} with {self.reference}"
+        return f"{what}{target}: {self.rows}."
+
+    @property
+    def summary(self) -> str:
+        """The figures for all rows, in one sentence."""
+        if self.classes is None:
+            return f"R2 {_figure(self.r2)}, mean absolute error {format_number(self.mae)}."
+        always = f"always predicting the most frequent class would give {_figure(self.accuracy_of_constant)}"
+        return f"Accuracy {_figure(self.accuracy)}; {always}."
+
+    @property
+    def sets_text(self) -> str:
+        """The share of rows with a sufficient set, by class, in one sentence; nothing if it was not computed."""
+        if not self.n_explained:
+            return ""
+        shares = [
+            f"{format_percent(share.share)} % of the rows explained as {share.outcome}"
+            for share in self.sets
+            if share.n_explained
+        ]
+        by_class = f": {', '.join(shares[:MAX_CLASSES])}" if self.classes is not None else ""
+        searched = counted(self.n_explained, "row")
+        return (
+            f"{format_percent(self.share_with_set)} % of rows have a sufficient set ({self.level}; {searched} "
+            f"searched){by_class}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The figures; without the predictions of single rows.
+        """
+        figures: dict[str, Any] = {
+            "target": self.target,
+            "predictor": self.predictor,
+            "reference": self.reference,
+            "rows": self.rows,
+            "n_rows": self.n_rows,
+        }
+        if self.classes is None:
+            figures |= {"r2": _plain(self.r2), "mae": _plain(self.mae)}
+        else:
+            figures |= {
+                "accuracy": _plain(self.accuracy),
+                "accuracy_of_constant": _plain(self.accuracy_of_constant),
+                "classes": [to_plain(label) for label in self.classes],
+                "confusion": self.confusion.tolist(),
+                "by_class": [
+                    {
+                        "label": to_plain(one.label),
+                        "n_rows": one.n_rows,
+                        "n_predicted": one.n_predicted,
+                        "recall": _plain(one.recall),
+                        "precision": _plain(one.precision),
+                    }
+                    for one in self.by_class
+                ],
+            }
+        if self.sets:
+            figures["share_with_set"] = _plain(self.share_with_set)
+            figures["sets"] = [
+                {
+                    "outcome": to_plain(share.outcome),
+                    "n_rows": share.n_rows,
+                    "n_explained": share.n_explained,
+                    "n_with_set": share.n_with_set,
+                }
+                for share in self.sets
+            ]
+        return figures if self.model is None else {**figures, "model": self.model.to_dict()}
+
+    def __str__(self) -> str:
+        """Return the figures in words, with the confusion matrix if there are few classes."""
+        lines = [self.title, self.summary]
+        if self.classes is not None and len(self.classes) <= MAX_CLASSES:
+            lines += _matrix_lines(self)
+        lines += [self.sets_text] if self.sets_text else []
+        return "\n".join(lines if self.model is None else [*lines, "", str(self.model)])
+
+
+def quality_of_training(state: Fitted, y: Any, n_explained: int) -> Quality:
+    """Compare the training rows with the predictions of the trees that did not draw them."""
+    if y is not None:
+        raise ValueError("`y` was passed without `X`: pass the rows as well.")
+    matrix, outcomes = state.training
+    explained = outcomes if state.model_name is not None else state.predict(matrix)
+    sets = share_by_class(state, matrix, state.outcomes(matrix, explained), n_explained)
+    return quality_out_of_bag(state, sets, level_of_sets(state))
+
+
+def quality_of_table(state: Fitted, rows: AskedRows, y: Any, n_explained: int) -> Quality:
+    """Compare the forest, and the model if one is explained, with the outcomes of other rows."""
+    outputs = rows.outcomes(state)  # of the model, or else of the forest
+    if state.model is None:
+        if y is None:
+            raise ValueError("`y` is needed: predictions are compared with the observed outcomes of `X`.")
+        observed = state.outcomes(rows.matrix, read_outcomes(y, len(rows.matrix))).values  # refuses unknown labels
+        return quality_of_rows(state, rows.matrix, observed, outputs, n_explained)
+    agreement = quality_of_rows(state, rows.matrix, outputs.values, outputs, n_explained)
+    if y is None:
+        return agreement
+    observed = read_outcomes(y, len(rows.matrix))
+    if state.model.probability_of is not None:  # a probability is compared with whether the class was observed
+        observed = (observed == state.model.probability_of).astype(np.float64)
+    elif state.classes is None:
+        observed = as_finite(observed)
+    return replace(agreement, model=quality_of_model(state, outputs.values, observed))
+
+
+def quality_out_of_bag(fitted: Fitted, sets: tuple[SetShare, ...], level: str) -> Quality:
+    """Compare the training outcomes with the predictions of the trees that did not draw the rows."""
+    predictions, is_known = predict_out_of_bag(fitted)
+    if not is_known.any():
+        raise ValueError(NO_ROWS)
+    outcomes = fitted.training[1]
+    n_rows = counted(int(np.count_nonzero(is_known)), "training row")
+    return Quality(
+        target=fitted.target,
+        predictor="the forest",
+        reference=reference_of(fitted),
+        rows=f"{n_rows}, predicted out of bag",
+        observed=outcomes[is_known],
+        predicted=predictions[is_known],
+        classes=None if fitted.classes is None else tuple(fitted.classes.tolist()),
+        sets=sets,
+        level=level,
+    )
+
+
+def quality_of_rows(
+    fitted: Fitted, X: NDArray[np.float32], observed: NDArray[Any], explained: Outcomes, n_explained: int
+) -> Quality:
+    """Compare outcomes of rows with what the forest predicts for them."""
+    return Quality(
+        target=fitted.target,
+        predictor="the forest",
+        reference=reference_of(fitted),
+        rows=counted(len(X), "row"),
+        observed=observed,
+        predicted=fitted.predict(X),
+        classes=None if fitted.classes is None else tuple(fitted.classes.tolist()),
+        sets=share_by_class(fitted, X, explained, n_explained),
+        level=level_of_sets(fitted),
+    )
+
+
+def quality_of_model(fitted: Fitted, outputs: NDArray[Any], observed: NDArray[Any]) -> Quality:
+    """Compare observed outcomes with the outputs of the model that is explained."""
+    classes = None
+    if fitted.classes is not None:
+        labels = {*fitted.classes.tolist(), *observed.tolist(), *outputs.tolist()}
+        classes = tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
+    return Quality(
+        target=fitted.target,
+        predictor=name_model(fitted.model_name),
+        reference=OBSERVED,
+        rows=counted(len(observed), "row"),
+        observed=observed,
+        predicted=outputs,
+        classes=classes,
+    )
+
+
+def reference_of(fitted: Fitted) -> str:
+    """Name what the forest was fitted to."""
+    return OBSERVED if fitted.model_name is None else f"the outputs of {name_model(fitted.model_name)}"
+
+
+def level_of_sets(fitted: Fitted) -> str:
+    """Write what a sufficient set must reach."""
+    settings = fitted.settings
+    return f"probability {settings.pi:g}" if settings.levels == "same" else "a level for each class"
+
+
+def share_by_class(
+    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, n_explained: int
+) -> tuple[SetShare, ...]:
+    """Search some rows of each class, and count those with a sufficient set."""
+    if not n_explained:
+        return ()
+    rng = np.random.default_rng(0)
+    labels: Sequence[Any] = [None] if fitted.classes is None else fitted.classes.tolist()
+    codes = np.zeros(len(X), dtype=np.intp) if fitted.classes is None else outcomes.low.astype(np.intp)
+    n_of_class = np.bincount(codes, minlength=len(labels))
+    n_present = max(1, int(np.count_nonzero(n_of_class)))
+    rows_of_class = []
+    for code in range(len(labels)):
+        rows = np.flatnonzero(codes == code)
+        n = min(len(rows), max(1, n_explained // n_present))
+        rows_of_class.append(np.sort(rng.choice(rows, n, replace=False)))
+    chosen = np.concatenate(rows_of_class)
+    has_set = best_sets(fitted, X[chosen], outcomes.take(chosen)).n_by_row() > 0 if len(chosen) else np.array([], bool)
+    return count_sets(labels, n_of_class, codes[chosen], has_set)
+
+
+def count_sets(
+    labels: Sequence[Any], n_of_class: NDArray[np.intp], codes: NDArray[np.intp], has_set: NDArray[np.bool_]
+) -> tuple[SetShare, ...]:
+    """Count the rows with a sufficient set by class."""
+    n_explained = np.bincount(codes, minlength=len(labels))
+    n_with_set = np.bincount(codes[has_set], minlength=len(labels))
+    counts = zip(labels, n_of_class.tolist(), n_explained.tolist(), n_with_set.tolist(), strict=True)
+    return tuple(SetShare(*one) for one in counts)
+
+
+def _positions(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the position of each label among the classes."""
+    place = {label: i for i, label in enumerate(classes)}
+    distinct, inverse = np.unique(labels, return_inverse=True)
+    return np.array([place[label] for label in distinct.tolist()], dtype=np.intp)[inverse.ravel()]
+
+
+def _matrix_lines(quality: Quality) -> list[str]:
+    """Write the confusion matrix with recall and precision as aligned columns."""
+    figures = quality.by_class
+    corner = "observed \\ predicted" if not quality.is_agreement else "model \\ forest"
+    heads = [corner, *(str(one.label) for one in figures), "rows", "recall"]
+    lines = [
+        [str(one.label), *map(str, counts), str(one.n_rows), _figure(one.recall)]
+        for one, counts in zip(figures, quality.confusion.tolist(), strict=True)
+    ]
+    lines.append(["precision", *(_figure(one.precision) for one in figures), str(quality.n_rows), ""])
+    widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(len(heads))]
+    texts = []
+    for line in [heads, *lines]:
+        cells = [
+            line[0].ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+        ]
+        texts.append("  ".join(cells).rstrip())
+    return texts
+
+
+def _figure(value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return format_probability(value) if value >= 0 else f"{value:.2f}"
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,619 @@
+"""The explanations of many rows: arrays inside, and outside a sequence, frames, dictionaries and text."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._forest.asked_rows import AskedRows
+from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
+from suffice._forest.fitted import Fitted
+from suffice._forest.progress import progress_bar, wants_bar
+from suffice._table.encoding import Column
+from suffice._table.frames import make_frame
+from suffice._table.input import check_word
+from suffice._table.table import Table
+from suffice._text import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
+from suffice.explaining.answers import Answers
+from suffice.explaining.explanation import Explanation, SufficientSet
+from suffice.explaining.importance import (
+    SHOWN_INDEX,
+    ImportanceIndex,
+    SetsKind,
+    check_importance,
+    importance_of_rows,
+    rank_importance,
+)
+from suffice.explaining.rule import Rule
+from suffice.explaining.search import ExplainOptions, find_rules, find_sufficient_sets
+from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
+from suffice.explaining.stability import SetStability
+
+RowChoice: TypeAlias = slice | Sequence[int] | NDArray[Any]
+"""Chosen rows: a slice, places, or a mask of booleans."""
+
+
+class Explanations(Sequence[Explanation]):
+    """The explanations of some rows, in their order.
+
+    Made by ``SufficientExplainer.explain``. It holds arrays; an `Explanation` is made when it is needed. A slice, a
+    list of places or a mask of booleans selects rows, such as ``explanations[:3]`` or
+    ``explanations[~explanations.has_set]``, and gives `Explanations` again.
+
+    Parameters
+    ----------
+    answers : Answers
+        What was found.
+    fitted : Fitted
+        The fitted state of the explainer that found it.
+    sets : {"all", "minimal"}
+        Which sets were searched.
+    library : str or None
+        The kind of the table, and of the frames that are made of the explanations.
+    stability : SetStability or None, default=None
+        How often the best sets return when the forest is grown again: see `with_stability`.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        fitted: Fitted,
+        sets: SetsKind,
+        library: str | None,
+        stability: SetStability | None = None,
+    ) -> None:
+        self.answers = answers
+        self.fitted = fitted
+        self.sets = sets
+        self.library = library
+        self.stability = stability
+
+    def with_stability(self, stability: SetStability) -> Explanations:
+        """Return the same explanations with the stability of their best sets, which text, JSON and cards then state.
+
+        Parameters
+        ----------
+        stability : SetStability
+            What ``explainer.stability`` returned for the same rows and outcomes.
+
+        Returns
+        -------
+        Explanations
+            A copy.
+        """
+        if stability.best_sets != tuple(best.variables for best in self.best_sets):
+            raise ValueError(
+                f"`stability` is about {len(stability)} rows with other best sets than these {len(self)} explanations: "
+                "measure it with the same explainer, rows and outcomes."
+            )
+        return Explanations(self.answers, self.fitted, self.sets, self.library, stability)
+
+    def with_answers(self, answers: Answers) -> Explanations:
+        """Return explanations by the same explainer with other answers, without stability.
+
+        Parameters
+        ----------
+        answers : Answers
+            What was found.
+
+        Returns
+        -------
+        Explanations
+            A copy.
+        """
+        return Explanations(answers, self.fitted, self.sets, self.library)
+
+    def with_ids(self, ids: Sequence[str] | None, positions: Sequence[int] | None = None) -> Explanations:
+        """Return the same explanations with other identifiers of their rows.
+
+        Parameters
+        ----------
+        ids : sequence of str or None
+            The identifier of each row; None for none.
+        positions : sequence of int, default=None
+            The positions of the rows in the user's table; None keeps them.
+
+        Returns
+        -------
+        Explanations
+            A copy.
+        """
+        answers = self.answers._replace(ids=None if ids is None else tuple(ids))
+        if positions is not None:
+            answers = answers._replace(positions=np.asarray(positions, dtype=np.intp))
+        return Explanations(answers, self.fitted, self.sets, self.library, self.stability)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Explanations]) -> Explanations:
+        """Join explanations by the same explainer.
+
+        Parameters
+        ----------
+        parts : sequence of Explanations
+            The explanations, in the order of the rows; at least one.
+
+        Returns
+        -------
+        Explanations
+            All of them, without their stability. Rows keep their identifiers, and are counted from 0.
+        """
+        return parts[0].with_answers(Answers.joined([part.answers for part in parts]))
+
+    @property
+    def pi(self) -> float:
+        """The probability that a sufficient set must reach."""
+        return self.fitted.settings.pi
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What was explained by what: the task, the target, the forest and its fidelity, settings and versions."""
+        return self.fitted.describe()
+
+    @property
+    def training(self) -> tuple[Table, NDArray[Any]]:
+        """The training table of the explainer and its outcomes. One category stands for all rare ones of a column."""
+        return self.fitted.training_table
+
+    @property
+    def explained(self) -> tuple[Table, NDArray[Any]]:
+        """The explained rows as a table, and their outcomes. One category stands for all rare ones of a column."""
+        return self.fitted.encoding.decode(self.answers.X), self.outcomes
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the training table as the forest sees them: their kinds, categories and ranges."""
+        return self.fitted.encoding.columns
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """The variables of the table."""
+        return self.fitted.variables.names
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The variables among which the sets were searched."""
+        return tuple(self.variable_names[v] for v in self.answers.sets.candidates)
+
+    @property
+    def ids(self) -> tuple[str, ...] | None:
+        """The identifier of each row as text: the index of a pandas frame, or what `ids` named; None without any."""
+        return self.answers.ids
+
+    @property
+    def positions(self) -> NDArray[np.intp]:
+        """The position of each row in the table that was explained, from 0."""
+        return self.answers.row_positions
+
+    @property
+    def outcomes(self) -> NDArray[Any]:
+        """The outcome of each row: a class label or a number."""
+        return self.answers.outcomes.values
+
+    @property
+    def intervals(self) -> NDArray[np.float64] | None:
+        """The closed interval of each row's outcome, of shape (n_rows, 2); None for classes."""
+        return self.answers.outcomes.intervals
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """What the forest predicts for each row."""
+        return self.answers.predictions
+
+    @property
+    def forest_agrees(self) -> NDArray[np.bool_]:
+        """Whether the forest predicts each row's class, or a number in its interval."""
+        intervals = self.intervals
+        if intervals is None:
+            return np.asarray(self.predictions == self.outcomes)
+        low, high = intervals.T
+        is_within = (low <= self.predictions) & (self.predictions <= high)
+        return np.asarray(is_within & (low <= self.outcomes) & (self.outcomes <= high))
+
+    @property
+    def n_sets(self) -> NDArray[np.int64]:
+        """The number of sufficient sets of each row."""
+        return self.answers.sets.n_by_row()
+
+    @property
+    def has_set(self) -> NDArray[np.bool_]:
+        """Whether each row has a sufficient set."""
+        return self.n_sets > 0
+
+    @property
+    def best_sets(self) -> tuple[SufficientSet, ...]:
+        """The best set of each row: its first sufficient one or, if there is none, the one nearest to `pi`."""
+        sets = self.answers.sets
+        masks = [mask.tobytes() for mask in sets.best_masks]
+        example = dict(zip(masks, sets.best_masks, strict=True))  # a few sets are the best ones of many rows
+        variables = {mask: self._named(example[mask], 0.0).variables for mask in example}
+        figures = zip(masks, sets.best_sdps.tolist(), self.lower_bounds.tolist(), strict=True)
+        return tuple(SufficientSet(variables[mask], sdp, lower) for mask, sdp, lower in figures)
+
+    @cached_property
+    def votes(self) -> NDArray[np.float64] | None:
+        """The forest's own probability of each row's class; None for numbers."""
+        if self.intervals is not None:
+            return None
+        probabilities = self.fitted.forest.predict_leaves(self.answers.X, self.fitted.settings.n_threads)
+        return probabilities[np.arange(len(self)), self.answers.outcomes.low]
+
+    @cached_property
+    def lower_bounds(self) -> NDArray[np.float64]:
+        """A lower bound of the SDP of each row's best set, at 95 % confidence or the explainer's `confidence`."""
+        sets = self.answers.sets
+        confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
+        return lower_bounds(sets.best_sdps, sets.best_squares, confidence)
+
+    @cached_property
+    def levels(self) -> NDArray[np.float64]:
+        """The probability that a sufficient set of each row must reach: `pi`, or the level of its class."""
+        return self.fitted.levels(self.answers.outcomes)
+
+    @cached_property
+    def base_rates(self) -> NDArray[np.float64]:
+        """The share of all training rows that have the outcome of each row."""
+        return self.fitted.base_rates(self.answers.outcomes)
+
+    @property
+    def lifts(self) -> NDArray[np.float64]:
+        """How many times as likely as on average each outcome is, given the row's best set; NaN if never seen."""
+        lifts = np.full(len(self), np.nan)
+        np.divide(self.answers.sets.best_sdps, self.base_rates, out=lifts, where=self.base_rates > 0)
+        return lifts
+
+    @property
+    def level_text(self) -> str:
+        """What a sufficient set must reach, as part of a sentence."""
+        settings = self.fitted.settings
+        level = f"probability {settings.pi:g}"
+        if settings.levels == "odds":
+            factor = f": {settings.pi / (1 - settings.pi):.3g} times its odds" if settings.pi < 1 else ""
+            level = f"a level for each class{factor}"
+        how = "" if settings.confidence is None else f", at {format_confidence(settings.confidence)} confidence"
+        return f"{level}{how}"
+
+    @property
+    def offer(self) -> str:
+        """The option for rows of rare classes without a sufficient set, in one sentence; nothing if there are none."""
+        settings = self.fitted.settings
+        if self.intervals is not None or settings.levels == "odds" or not self.fitted.has_signal or settings.pi >= 1:
+            return ""
+        pairs = zip(self.has_set.tolist(), self.base_rates.tolist(), strict=True)
+        n_rare = sum(not has_set and is_rare(base_rate) for has_set, base_rate in pairs)
+        if not n_rare:
+            return ""
+        have = "has" if n_rare == 1 else "have"
+        rows = f"{counted(n_rare, 'row')} of rare classes"
+        return f"{rows} {have} no sufficient set; for rare classes there is {ODDS_OPTION}."
+
+    @property
+    def rules(self) -> tuple[Rule | None, ...]:
+        """The rule of each row: of its surest minimal set, or None."""
+        return tuple(rules[0] if rules else None for rules in self.answers.rules)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether rules have certificates: rows were set aside at fit, or the rules have been certified."""
+        return self.fitted.set_aside is not None or any(
+            rule.certificate is not None for rules in self.answers.rules for rule in rules
+        )
+
+    @property
+    def is_search_complete(self) -> tuple[bool, ...]:
+        """For each row, whether its search went through all sets and did not end at `max_sets`."""
+        return tuple(self.answers.sets.is_complete.tolist())
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.outcomes)
+
+    @overload
+    def __getitem__(self, index: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, index: RowChoice) -> Explanations: ...
+    def __getitem__(self, index: int | RowChoice) -> Explanation | Explanations:
+        """Return the explanation of a row, or those of several: by a slice, a list of places or a mask of booleans."""
+        if not isinstance(index, slice | Sequence | np.ndarray):
+            index = operator.index(index)
+            i = index + len(self) if index < 0 else index
+            if not 0 <= i < len(self):
+                raise IndexError(f"There are {len(self)} explanations; there is no number {index}.")
+            return self._explanation(i)
+        rows = self._rows(index)
+        stability = None if self.stability is None else self.stability.take(rows)
+        return Explanations(self.answers.take(rows), self.fitted, self.sets, self.library, stability)
+
+    def _rows(self, index: RowChoice) -> NDArray[np.intp]:
+        """Return the places of the chosen rows."""
+        if isinstance(index, slice):
+            return np.arange(len(self))[index]
+        chosen = np.asarray(index)
+        if chosen.dtype == bool:
+            if chosen.shape != (len(self),):
+                raise IndexError(f"A mask needs one boolean for each of {len(self)} explanations, got {chosen.shape}.")
+            return np.flatnonzero(chosen)
+        if chosen.ndim != 1 or (len(chosen) and chosen.dtype.kind not in "iu"):
+            raise TypeError(f"Choose explanations by places or by a mask of booleans, got {index!r}.")
+        places = chosen.astype(np.intp)
+        wrong = places[(places < -len(self)) | (places >= len(self))]
+        if len(wrong):
+            raise IndexError(f"There are {len(self)} explanations; there is no number {wrong[0]}.")
+        return np.where(places < 0, places + len(self), places)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        """Yield the explanations in the order of the rows."""
+        return (self._explanation(i) for i in range(len(self)))
+
+    def _explanation(self, i: int) -> Explanation:
+        found_sets, intervals = self.answers.sets, self.intervals
+        variables = self.fitted.variables
+        row = [
+            (column.name, column.decode(value))
+            for column, value in zip(self.columns, self.answers.X[i].tolist(), strict=True)
+        ]
+        best_set = self._named(found_sets.best_masks[i], float(found_sets.best_sdps[i]), float(self.lower_bounds[i]))
+        others = [
+            self._named(found_sets.masks[j], float(found_sets.sdps[j]))
+            for j in range(found_sets.offset[i] + 1, found_sets.offset[i + 1])
+        ]
+        return Explanation(
+            outcome=to_plain(self.outcomes[i]),
+            interval=None if intervals is None else (float(intervals[i, 0]), float(intervals[i, 1])),
+            pi=float(self.levels[i]),
+            sufficient_sets=(best_set, *others) if found_sets.offset[i] < found_sets.offset[i + 1] else (),
+            best_set=best_set,
+            values=tuple(
+                (name, tuple(row[c] for c in columns))
+                for name, columns in zip(variables.names, variables.columns, strict=True)
+            ),
+            rules=self.answers.rules[i],
+            prediction=to_plain(self.predictions[i]),
+            is_search_complete=bool(found_sets.is_complete[i]),
+            sdp_of_all=float(self.answers.sdps_of_all[i]),
+            base_rate=float(self.base_rates[i]),
+            stability=None if self.stability is None else self.stability[i],
+            levels=self.fitted.settings.levels,
+            confidence=self.fitted.settings.confidence,
+            has_signal=self.fitted.has_signal,
+            columns=self.columns,
+            row=int(self.positions[i]),
+            id=None if self.ids is None else self.ids[i],
+            nearest_set=self._nearest_set(i),
+            target=self.fitted.target,
+            source=self.answers.source,
+            model=self.fitted.model_name,
+            votes=None if self.votes is None else float(self.votes[i]),
+            n_searched=self.fitted.n_searched,
+            rules_searched=self.answers.rules_searched,
+        )
+
+    def _nearest_set(self, i: int) -> SufficientSet | None:
+        """Return the smallest set that keeps nearly all of the highest SDP of a row; None if that is the best set."""
+        sets = self.answers.sets
+        if self.has_set[i] and np.array_equal(sets.nearly_masks[i], sets.best_masks[i]):
+            return None
+        confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
+        sdps = sets.nearly_sdps[i : i + 1]
+        [lower] = lower_bounds(sdps, sets.nearly_squares[i : i + 1], confidence)
+        return self._named(sets.nearly_masks[i], float(sdps[0]), float(lower))
+
+    def _named(self, mask: NDArray[np.uint64], sdp: float, lower: float | None = None) -> SufficientSet:
+        names = self.variable_names
+        return SufficientSet(tuple([names[v] for v in self.answers.sets.members(mask)]), sdp, lower)
+
+    def mean_importance(self, sets: SetsKind = "all", *, index: ImportanceIndex = "share") -> dict[str, float]:
+        """Average the importance of the variables over the rows that have a sufficient set.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}, default="all"
+            Which sufficient sets count.
+        index : {"share", "responsibility", "divided"}, default="share"
+            How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
+
+        Returns
+        -------
+        dict of str to float
+            For each variable of the table its mean importance; 0 for all if no row has a sufficient set.
+        """
+        importance = self.importance_matrix(sets, index=index)
+        has_set = self.has_set
+        mean = importance[has_set].mean(axis=0) if has_set.any() else np.zeros(importance.shape[1])
+        return dict(zip(self.variable_names, mean.tolist(), strict=True))
+
+    def ranked_importance(
+        self, sets: SetsKind = "all", *, index: ImportanceIndex = SHOWN_INDEX
+    ) -> list[tuple[str, float]]:
+        """Rank the variables by their mean importance, in the order that all texts, reports and plots use.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}, default="all"
+            Which sufficient sets count.
+        index : {"responsibility", "share", "divided"}, default="responsibility"
+            How importance is counted: see `Explanation.importance_by`.
+
+        Returns
+        -------
+        list of (str, float)
+            The variables of any importance, the most important first. The mean LXI decides between equal ones, and then
+            the order of the table.
+        """
+        return rank_importance(self.mean_importance(sets, index=index), self.mean_importance(sets))
+
+    def importance_matrix(self, sets: SetsKind = "all", *, index: ImportanceIndex = "share") -> NDArray[np.float64]:
+        """Compute the importance of all variables for each row.
+
+        Parameters
+        ----------
+        sets : {"all", "minimal"}, default="all"
+            Which sufficient sets count.
+        index : {"share", "responsibility", "divided"}, default="share"
+            How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_variables)
+            The importance; 0 for all variables where a row has no sufficient set.
+        """
+        check_importance(index, sets)
+        return importance_of_rows(self.answers.sets, len(self.variable_names), index, sets)
+
+    def to_frame(self, of: Literal["sets", "rows", "importance"] = "sets") -> Any:
+        """Return the explanations as a frame of the same kind as the table; for an array, as a pandas frame.
+
+        Parameters
+        ----------
+        of : {"sets", "rows", "importance"}, default="sets"
+            "sets": one line for each set, with the row it belongs to; a row without a sufficient set has one line
+            with its best set; `sdp_lower` is NaN for all sets but the best one of a row. "rows": one line for each row
+            with its best set and its rule, as the command ``suffice explain`` writes them. "importance": one line for
+            each row, one column for each variable, with the LXI. If the rows have identifiers, "sets" and "rows" have
+            a column `id`; `row` is the position in the table that was explained.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The frame.
+        """
+        check_word("of", of, ("sets", "rows", "importance"))
+        if of == "importance":
+            importance = self.importance_matrix("all")
+            return make_frame(dict(zip(self.variable_names, importance.T, strict=True)), self.library)
+        from suffice._io.result_table import result_frame, sets_frame
+
+        return result_frame(self) if of == "rows" else sets_frame(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all explanations as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Settings, and the explanations in the order of the rows.
+        """
+        return {
+            "pi": self.pi,
+            "levels": self.fitted.settings.levels,
+            "sets": self.sets,
+            "variables": list(self.variable_names),
+            "candidates": list(self.candidates),
+            "explanations": [explanation.to_dict() for explanation in self],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """Return all explanations as JSON.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=2``.
+
+        Returns
+        -------
+        str
+            The JSON text of `to_dict`.
+        """
+        return json.dumps(self.to_dict(), **options)
+
+    def report(
+        self, path: str | PathLike[str], *, title: str | None = None, changes: Any = None, reasons: Any = None
+    ) -> Path:
+        """Write the explanations into one HTML page that needs nothing else: no other file, no network.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write it; a file that is there is replaced.
+        title : str, default=None
+            What stands at the top; None names the target.
+        changes, reasons : Changes and Reasons, default=None
+            What ``explainer.what_if`` and ``explainer.reasons`` found for the same rows.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from suffice._io.writing import write_text
+        from suffice._show.report import make_report
+
+        return write_text(path, make_report(self, title=title, changes=changes, reasons=reasons))
+
+    def plot(self, kind: Literal["importance", "heatmap", "rule", "curve"] = "importance", **options: Any) -> Any:
+        """Draw the explanations with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"importance", "heatmap", "rule", "curve"}, default="importance"
+            What is drawn: the mean LXI of the variables; the LXI of each row; the rule of one, as in
+            ``plot("rule", row=0)``; or its probability along a variable, as in ``plot("curve", variable="age")``.
+        **options : dict
+            Passed to `importance`, `importance_heatmap`, `rule` or `curve` of `suffice.plots`, such as ``ax``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        from suffice import plots
+
+        kinds: dict[str, Any] = {
+            "importance": plots.importance,
+            "heatmap": plots.importance_heatmap,
+            "rule": plots.rule,
+            "curve": plots.curve,
+        }
+        check_word("kind", kind, list(kinds))
+        return kinds[kind](self, **options)
+
+    def __str__(self) -> str:
+        """Summarise: how many rows have a sufficient set, and which variables they rest on."""
+        n_sufficient = int(np.count_nonzero(self.has_set))
+        n, n_each = len(self.candidates), self.fitted.n_searched
+        searched = counted(n, "candidate variable") if n_each >= n else f"{n} variables, {n_each} of them at each row"
+        summary = (
+            f"{counted(len(self), 'row')} explained; {n_sufficient} {'has' if n_sufficient == 1 else 'have'} a "
+            f"sufficient set ({self.level_text}) among {searched}."
+        )
+        lines = [summary] if self.fitted.has_signal else [summary, NO_SIGNAL]
+        n_empty = sum(not best.variables for best, found in zip(self.best_sets, self.has_set, strict=True) if found)
+        if n_empty:
+            verb = "needs" if n_empty == 1 else "need"
+            lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
+        ranked = self.ranked_importance()
+        if ranked:
+            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]
+            lines.append(f"Mean importance: {', '.join(listed)}.")
+        return "\n".join([*lines, self.offer] if self.offer else lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from suffice._show.cards import explanations_card
+
+        return explanations_card(self)
+
+
+def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: bool | None) -> Explanations:
+    """Find the sufficient sets of each row, and the rules that they make."""
+    matrix, outcomes, predictions = rows.matrix, rows.outcomes(state), rows.predictions(state)
+    has_bar = wants_bar(progress)
+    with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report:
+        sets = find_sufficient_sets(state, matrix, outcomes, minimal_only=options.sets == "minimal", progress=report)
+    rules: list[tuple[Rule, ...]] = [()] * len(matrix)
+    if options.rules is not None:
+        rules = find_rules(state, matrix, outcomes, sets, options, progress, has_bar)
+    known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
+    answers = Answers(matrix, outcomes, predictions, sets, rules, known, rows.source, rows.ids)
+    answers = answers._replace(rules_searched=options.rules is not None)
+    return Explanations(answers, state.without_model, options.sets, rows.library)

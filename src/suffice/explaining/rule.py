@@ -1,0 +1,357 @@
+"""Sufficient rules as values: their conditions and figures, what they cover, and how they read.
+
+A rule is a box: one condition for each column that it asks about. How the largest box is found is not its concern.
+Text, SQL, pandas queries and polars expressions are views of the value.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice._table.condition import Condition, check_conditions, import_library, quote_for_pandas
+from suffice._table.table import read_columns
+from suffice._text import counted, format_lift, format_number, format_percent, format_probability, is_rare
+from suffice.explaining.certificate import Certificate
+
+__all__ = ["Condition", "Promise", "Rule"]
+
+
+class Promise(NamedTuple):
+    """What a rule says of a row, and what a certificate checks. Rules that say the same are equal as promises."""
+
+    conditions: tuple[Condition, ...]
+    outcome: Any
+    interval: tuple[float, float] | None = None
+
+    def keeps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Check which outcomes are as the promise says."""
+        if self.interval is None:
+            return np.asarray(outcomes == self.outcome, dtype=np.bool_)
+        low, high = self.interval
+        return np.asarray((low <= outcomes) & (outcomes <= high), dtype=np.bool_)
+
+
+# A rule of fewer training rows is marked: on held-out rows it keeps much less than its training rows say.
+FEW_ROWS = 50
+# Fields that older versions did not write.
+_LATER_FIELDS = ("n_kept", "certificate", "base_rate")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A sufficient rule: within its conditions the outcome is kept.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        What it asks, one condition for each of some columns, in the order of the table; none that is trivial.
+    outcome : object
+        The class label or the number that is explained.
+    interval : tuple of float or None
+        Regression: (low, high), both ends included; the outcome is kept while Y stays in it.
+    sdp : float
+        The same-decision probability at the explained row.
+    support : int
+        The number of training rows that the rule covers.
+    coverage : float
+        Their share of all training rows.
+    precision : float or None
+        An estimate of the share of new rows that have the outcome among those that the rule covers; None if no training
+        row is covered. The share of the covered training rows, ``n_kept / support``, is too high: the rule was chosen
+        for them. (With ``counts="bootstrap"`` it is that share.)
+    mae : float or None
+        Regression: the mean absolute error of the mean of the covered rows on these rows; None for a class.
+    optimal : bool
+        Whether it is proven that no rule covers more.
+    bound : float
+        No rule covers more than this (training rows, or volume); inf if nothing is known.
+    everywhere : bool
+        Whether it is proven that the SDP reaches pi at every point of the box, not only at the training rows.
+    target : str, default="y"
+        What the outcome is called in a regression's sentence.
+    n_kept : int or None, default=None
+        How many of the covered training rows have the outcome.
+    certificate : Certificate or None, default=None
+        How often the rule is right on rows that nobody has used before, if that was checked.
+    base_rate : float or None, default=None
+        Classification: the share of all training rows that have the outcome, if it is known.
+
+    Examples
+    --------
+    >>> conditions = (Condition("hour", low=5.5), Condition("temp", 3.0, 7.0))
+    >>> rule = Rule(conditions, 20.0, (12.0, 31.0), 0.94, 12, 0.012, 1.0, 4.2, True, 12.0, False, target="count")
+    >>> print(rule)
+    IF hour > 5.5 AND 3 < temp <= 7 THEN count in [12, 31]  (coverage 1.2 %, 12 rows, SDP 0.94)
+    >>> rule.covers({"hour": [6.0, 6.0, 5.5], "temp": [7.0, 3.0, 4.0]})
+    array([ True, False, False])
+    >>> print(rule.to_sql())
+    "hour" > 5.5e0 AND "temp" > 3 AND "temp" <= 7
+    """
+
+    conditions: tuple[Condition, ...]
+    outcome: Any
+    interval: tuple[float, float] | None
+    sdp: float
+    support: int
+    coverage: float
+    precision: float | None
+    mae: float | None
+    optimal: bool
+    bound: float
+    everywhere: bool
+    target: str = "y"
+    n_kept: int | None = None
+    certificate: Certificate | None = None
+    base_rate: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the conditions, and turn NumPy's values into Python's."""
+        object.__setattr__(self, "conditions", tuple(self.conditions))
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
+        check_conditions(self.conditions)
+        if self.interval is not None:
+            low, high = (float(end) for end in self.interval)
+            if not low <= high:
+                raise ValueError(f"`interval` must be (low, high) with low <= high, got {(low, high)}.")
+            object.__setattr__(self, "interval", (low, high))
+
+    def covers(self, X: Any, column_names: Sequence[str] | None = None) -> NDArray[np.bool_]:
+        """Return which rows satisfy the rule.
+
+        A row with a missing value in a tested column is covered only if the condition allows missing values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns), frame, or dict of columns
+            The rows; only the columns that the rule tests are read from a frame or dict.
+        column_names : sequence of str, optional
+            The names of the columns of an array; without them x0, x1 and so on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            Whether the rule covers each row. Numbers are compared as float64.
+        """
+        table = read_columns(X, column_names)
+        covered = np.ones(table.n_rows, dtype=np.bool_)
+        for condition in self.conditions:
+            covered &= condition.covers_rows(table)
+        return covered
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The fields of the rule; None for an end, or a bound, that is infinite.
+        """
+        values = asdict(self)
+        values["certificate"] = None if self.certificate is None else self.certificate.to_dict()
+        values["conditions"] = [
+            {
+                **condition,
+                "low": _finite(condition["low"]),
+                "high": _finite(condition["high"]),
+                "labels": None if condition["labels"] is None else list(condition["labels"]),
+            }
+            for condition in values["conditions"]
+        ]
+        values["interval"] = None if self.interval is None else [_finite(end) for end in self.interval]
+        values["bound"] = _finite(self.bound)
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Rule:
+        """Make a rule from what `to_dict` gave.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            The fields of the rule; those of later versions may be absent.
+
+        Returns
+        -------
+        Rule
+            The rule.
+        """
+        _check_keys("rule", cls, values)
+        conditions = []
+        for condition in values["conditions"]:
+            _check_keys("condition", Condition, condition)
+            low, high = _with_infinity(condition["low"], condition["high"])
+            labels = None if condition["labels"] is None else tuple(condition["labels"])
+            conditions.append(Condition(**{**condition, "low": low, "high": high, "labels": labels}))
+        interval = None if values["interval"] is None else _with_infinity(*values["interval"])
+        _, bound = _with_infinity(0.0, values["bound"])
+        certified = values.get("certificate")
+        certificate = None if certified is None else Certificate.from_dict(certified)
+        made = {"conditions": tuple(conditions), "interval": interval, "bound": bound, "certificate": certificate}
+        return cls(**{**values, **made})
+
+    def to_sql(self) -> str:
+        """Write the rule as the condition of an SQL query.
+
+        Returns
+        -------
+        str
+            What stands after WHERE. Missing values must be NULL: databases treat NaN in different ways. Parts of dates
+            are read by EXTRACT, as in PostgreSQL and DuckDB. A certificate follows as a comment.
+        """
+        sql = " AND ".join(condition.to_sql() for condition in self.conditions) or "1 = 1"
+        # The comment holds words of the package and numbers, so nothing in it can end it.
+        return sql if self.certificate is None else f"{sql} /* {self.certificate.sentence} */"
+
+    def to_pandas_query(self) -> str:
+        """Write the rule as a query for ``pandas.DataFrame.query``.
+
+        Names that cannot stand in a query are refused. pandas takes "a (b)" and "a_(b)" for the same
+        name: if the frame has two such columns, use `covers`.
+
+        Returns
+        -------
+        str
+            The query.
+        """
+        pd = import_library("pandas", "to_pandas_query")
+        columns = list(dict.fromkeys(condition.column for condition in self.conditions))
+        numbers = pd.DataFrame([range(len(columns))], columns=columns)
+        for i, column in enumerate(columns):  # which names work differs between versions of pandas, so each is tried
+            try:
+                quoted = quote_for_pandas(column)
+                is_read = numbers.eval(f"{quoted}.astype('float64')").tolist() == [i]
+                numbers.query(f"{quoted}.astype('float64') > 0 and {quoted}.notna()")
+            except Exception:  # SyntaxError, NameError, AttributeError, ...: whatever its parser stumbles over
+                is_read = False
+            if not is_read:
+                raise ValueError(
+                    f"A pandas query cannot name the column {column!r}: rename it, or use frame[rule.covers(frame)]."
+                )
+        # A query that is just True is an error; nothing of an index, or a column of that name, is in an empty list.
+        return " and ".join(condition.to_pandas_query() for condition in self.conditions) or "~index.isin([])"
+
+    def to_polars(self) -> Any:
+        """Write the rule as a polars expression.
+
+        Returns
+        -------
+        polars.Expr
+            True for the rows that the rule covers and False, never null, for others; null and NaN are missing values.
+        """
+        pl = import_library("polars", "to_polars")
+        return functools.reduce(operator.and_, (c.to_polars() for c in self.conditions), pl.lit(True))
+
+    def __str__(self) -> str:
+        """Return the rule as a sentence."""
+        covered = [f"coverage {format_percent(self.coverage)} %", counted(self.support, "row")]
+        figures = [*covered, f"SDP {format_probability(self.sdp)}"]
+        return f"{self.sentence}  ({', '.join([*figures, *self.lift_texts(self.sdp)])})"
+
+    def lift_texts(self, probability: float) -> list[str]:
+        """Return what a probability of the outcome means for a rare class.
+
+        Parameters
+        ----------
+        probability : float
+            The SDP or the precision of the rule.
+
+        Returns
+        -------
+        list of str
+            How many times as likely as on average it is; empty for other outcomes, and if the base rate is not known.
+        """
+        if self.base_rate is None or self.interval is not None or not is_rare(self.base_rate):
+            return []
+        return [format_lift(probability / self.base_rate)]
+
+    @property
+    def rows_text(self) -> str:
+        """How many training rows the rule covers, how many of them have the outcome, and what to expect of new rows."""
+        share = f" ({format_percent(self.coverage)} % of all)"
+        rows = counted(self.support, "training row")
+        few = " These are few rows, so the figures are rough." if self.has_few_rows else ""
+        if not self.support or self.n_kept is None:
+            return f"{rows}{share} {'is' if self.support == 1 else 'are'} within these bounds.{few}"
+        one, many, what = ("has", "have", "it") if self.interval is None else ("lies", "lie", "in the interval")
+        where = f" within these bounds{share}" if self.conditions else ""
+        are_all = self.n_kept == self.support > 1
+        counts = f"All {rows}{where}" if are_all else f"{self.n_kept:,} of the {rows}{where}"
+        kept = f"{counts} {one if self.n_kept == 1 else many} {what}"
+        if self.precision is None or not self.states_expectation:
+            return f"{kept}.{few}"
+        return f"{kept}; expect a share of {format_probability(self.precision)} among new rows.{few}"
+
+    @property
+    def states_expectation(self) -> bool:
+        """Whether `rows_text` says what to expect of new rows.
+
+        It does not if enough fresh rows have settled the question, nor if the precision is that of the very rows that
+        made the rule (``counts="bootstrap"``): new rows would not have it.
+        """
+        if self.precision is None or not self.support or self.n_kept is None:
+            return False
+        is_settled = self.certificate is not None and self.certificate.n_rows >= FEW_ROWS
+        return not is_settled and self.precision < self.n_kept / self.support
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether fewer than 50 training rows stand behind the rule: its figures are then rough."""
+        return self.support < FEW_ROWS
+
+    @property
+    def conclusion(self) -> str:
+        """What the rule keeps: the class, or the interval."""
+        if self.interval is None:
+            return str(self.outcome)
+        return f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
+
+    @property
+    def promise(self) -> Promise:
+        """What the rule says of a row: its conditions, and the class or the interval."""
+        return Promise(self.conditions, self.outcome if self.interval is None else None, self.interval)
+
+    @property
+    def checked_text(self) -> str:
+        """What the certificate says, as sentences; nothing without a certificate."""
+        certificate = self.certificate
+        if certificate is None:
+            return ""
+        sentences = [certificate.sentence, certificate.decision] if certificate.n_rows else [certificate.sentence]
+        return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
+
+    @property
+    def sentence(self) -> str:
+        """The rule as a sentence without its figures."""
+        conditions = " AND ".join(str(condition) for condition in self.conditions)
+        return f"IF {conditions} THEN {self.conclusion}" if conditions else f"ALWAYS {self.conclusion}"
+
+    def _repr_html_(self) -> str:
+        from suffice._show.cards import rule_card
+
+        return rule_card(self)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _with_infinity(low: float | None, high: float | None) -> tuple[float, float]:
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
+    known = [field.name for field in fields(of)]
+    missing = [k for k in known if k not in values and k not in _LATER_FIELDS]
+    unexpected = [k for k in values if k not in known]
+    if missing or unexpected:
+        raise ValueError(f"These are not the fields of a {what}: missing {missing}, unexpected {unexpected}.")

@@ -1,0 +1,418 @@
+"""Sufficient sets: the search among the candidates, and what it found, as arrays."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import _core
+from suffice._forest.asked_rows import AskedRows
+from suffice._forest.bounds import discounted_share, least_sdps
+from suffice._forest.fitted import Fitted
+from suffice._forest.outcomes import Outcomes
+from suffice._forest.progress import progress_bar, wants_bar
+from suffice._table.variables import VariableSet
+from suffice.errors import SearchSizeWarning, did_you_mean, warn
+from suffice.explaining.rule import Rule
+
+FIRST_TREES = 25
+"""Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
+the three best. The choice takes most of the time of a usual row."""
+NO_LIMIT = 2**64 - 1
+BY_ROW = (
+    "best_masks",
+    "best_sdps",
+    "best_squares",
+    "nearly_masks",
+    "nearly_sdps",
+    "nearly_squares",
+    "is_complete",
+)
+
+
+@dataclass(frozen=True)
+class FoundSets:
+    """The sufficient sets of some rows, as arrays."""
+
+    candidates: VariableSet
+    offset: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    sdps: NDArray[np.float64]
+    best_masks: NDArray[np.uint64]
+    best_sdps: NDArray[np.float64]
+    best_squares: NDArray[np.float64]
+    nearly_masks: NDArray[np.uint64]
+    nearly_sdps: NDArray[np.float64]
+    nearly_squares: NDArray[np.float64]
+    is_complete: NDArray[np.bool_]
+
+    def members(self, mask: NDArray[np.uint64]) -> VariableSet:
+        """List the variables of a set."""
+        low, high = mask.tolist()
+        bits = low | high << 64
+        return tuple(sorted(v for i, v in enumerate(self.candidates) if bits >> i & 1))
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Count the variables of each set."""
+        bits = np.unpackbits(self.masks.view(np.uint8).reshape(len(self.masks), 16), axis=1)
+        n_bits: NDArray[np.int64] = np.count_nonzero(bits, axis=1)
+        return n_bits
+
+    def holds(self, i: int) -> NDArray[np.bool_]:
+        """Return which sets hold a candidate."""
+        is_held: NDArray[np.bool_] = (self.masks[:, i // 64] >> np.uint64(i % 64) & np.uint64(1)).astype(np.bool_)
+        return is_held
+
+    def n_by_row(self) -> NDArray[np.int64]:
+        """Count the sufficient sets of each row."""
+        return np.diff(self.offset)
+
+    @classmethod
+    def joined(cls, parts: Sequence[FoundSets]) -> FoundSets:
+        """Join the sets of several searches among the same candidates."""
+        counts = np.concatenate([[0], *(part.n_by_row() for part in parts)])
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("masks", "sdps", *BY_ROW)
+        }
+        return cls(parts[0].candidates, np.cumsum(counts).astype(np.int64), **arrays)
+
+    def in_order(self, order: NDArray[np.intp]) -> FoundSets:
+        """Put the rows into another order."""
+        counts = self.n_by_row()[order]
+        offset = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        of_sets = np.repeat(self.offset[:-1][order] - offset[:-1], counts) + np.arange(offset[-1])
+        by_row = {name: getattr(self, name)[order] for name in BY_ROW}
+        return FoundSets(self.candidates, offset, self.masks[of_sets], self.sdps[of_sets], **by_row)
+
+    def by_row(self) -> list[tuple[int, VariableSet]]:
+        """List the sufficient sets with their rows."""
+        rows = np.repeat(np.arange(len(self.offset) - 1), self.n_by_row()).tolist()
+        return [(row, self.members(mask)) for row, mask in zip(rows, self.masks, strict=True)]
+
+    def nth_by_row(self, i: int) -> list[tuple[int, VariableSet]]:
+        """List one sufficient set of each row."""
+        rows = np.flatnonzero(self.n_by_row() > i).tolist()
+        return [(row, self.members(self.masks[self.offset[row] + i])) for row in rows]
+
+
+def find_sufficient_sets(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    *,
+    minimal_only: bool,
+    progress: Callable[[int], object] | None,
+    warns: bool = True,
+    needs_nearest: bool = True,
+) -> FoundSets:
+    """Find the sets of candidates with SDP >= pi that have no smaller part with SDP >= pi."""
+    settings = fitted.settings
+    n = fitted.n_searched
+    if settings.min_size > n:
+        raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
+    levels = fitted.levels(outcomes)
+    distinct = np.unique(levels) if len(levels) else np.array([settings.pi])
+    if len(distinct) == 1:
+        sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_nearest)
+    else:
+        parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
+        for level, of_level in zip(distinct, rows, strict=True):
+            report = None if progress is None else functools.partial(_report, progress, n_done)
+            part = outcomes.take(of_level)
+            parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report, needs_nearest))
+            n_done += len(of_level)
+        sets = FoundSets.joined(parts).in_order(np.argsort(np.concatenate(rows)))
+    if warns and not sets.is_complete.all():
+        largest = n if settings.max_size is None else min(settings.max_size, n)
+        n_sets = sum(math.comb(n, size) for size in range(settings.min_size, largest + 1))
+        warn(
+            f"The search ended after {settings.max_sets} of up to {n_sets:.3g} sets of candidates in "
+            f"{np.count_nonzero(~sets.is_complete)} of {len(X)} rows: they may have other sufficient sets. Give a "
+            "larger `max_sets` (None: no limit), a `max_size`, or fewer candidates.",
+            SearchSizeWarning,
+        )
+    return sets
+
+
+def _report(progress: Callable[[int], object], n_before: int, n_done: int) -> object:
+    return progress(n_before + n_done)
+
+
+def _search(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    level: float,
+    minimal_only: bool,
+    progress: Callable[[int], object] | None,
+    needs_nearest: bool,
+) -> FoundSets:
+    """Search the sets of rows whose sufficient sets must reach the same level."""
+    projected, settings = fitted.projected, fitted.settings
+    n = fitted.n_searched
+    smallest, largest = settings.min_size, n if settings.max_size is None else min(settings.max_size, n)
+    least = np.zeros(0) if settings.confidence is None else least_sdps(level, settings.confidence)
+    if not fitted.has_signal:
+        # The distribution given any set is that of the empty one, which is sufficient only if it may be.
+        level, smallest, largest = level if smallest == 0 else math.inf, 0, 0
+    arrays = _core.search(
+        projection=projected.on_candidates,
+        rows=_core.Rows(X=X, lo=outcomes.low, hi=outcomes.high),
+        options=_core.SearchOptions(
+            pi=level,
+            min_node_size=projected.min_node_size,
+            min_size=smallest,
+            max_size=largest,
+            minimal_only=minimal_only,
+            max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
+            n_by_row=n,
+            least_sdp=least,
+        ),
+        n_threads=settings.n_threads,
+        progress=progress,
+        needs_nearest=needs_nearest,
+        n_first_trees=FIRST_TREES,
+    )
+    return FoundSets(projected.candidates, **arrays)
+
+
+CHECKS = ("rows", "everywhere")
+VOLUMES = ("rows", "lebesgue")
+MAX_NODES = 10_000
+# How many sets of a row are tried until the rule of one covers enough training rows.
+MAX_TRIED = 8
+
+
+@dataclass(frozen=True)
+class ExplainOptions:
+    """What is searched for a row: which sets, which rules, and what a rule must fulfil and maximises."""
+
+    sets: Literal["all", "minimal"] = "all"
+    rules: Literal["minimal", "all"] | None = "minimal"
+    check: Literal["rows", "everywhere"] = "rows"
+    volume: Literal["rows", "lebesgue"] = "rows"
+    max_nodes: int = MAX_NODES
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        if self.sets not in ("all", "minimal"):
+            raise ValueError(f"`sets` must be 'all' or 'minimal', got {self.sets!r}.")
+        if self.rules not in ("minimal", "all", None):
+            raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {self.rules!r}.")
+        for name, known in (("check", CHECKS), ("volume", VOLUMES)):
+            word = getattr(self, name)
+            if word not in known:
+                raise ValueError(f"`{name}` must be one of {list(known)}, got {word!r}.{did_you_mean(word, known)}")
+        if not isinstance(self.max_nodes, int) or self.max_nodes < 1:
+            raise ValueError(f"`max_nodes` must be a whole number >= 1, got {self.max_nodes!r}.")
+
+
+def find_supported_rules(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    sets: FoundSets,
+    options: ExplainOptions,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[list[tuple[int, VariableSet]], list[Rule | None]]:
+    """Find one maximal rule for each row: that of its first sufficient set whose rule covers enough training rows."""
+    of_rows: dict[int, tuple[VariableSet, Rule]] = {}
+    for i in range(MAX_TRIED):
+        row_sets = [(row, S) for row, S in sets.nth_by_row(i) if row not in of_rows]
+        if not row_sets:
+            break
+        # The first sets are nearly all of the work: the others are not counted.
+        rules = find_maximal_rules(fitted, X, outcomes, row_sets, options, progress if i == 0 else None)
+        for (row, S), rule in zip(row_sets, rules, strict=True):
+            if rule is not None and rule.support >= fitted.settings.min_support:
+                of_rows[row] = S, rule
+        if len(of_rows) == len(X):
+            break
+    ordered = sorted(of_rows.items())
+    return [(row, S) for row, (S, _) in ordered], [rule for _, (_, rule) in ordered]
+
+
+def find_maximal_rules(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    row_sets: Sequence[tuple[int, VariableSet]],
+    options: ExplainOptions,
+    progress: Callable[[int], object] | None = None,
+) -> list[Rule | None]:
+    """Find the maximal rules of rows for sets; None where the SDP at the row is below the level."""
+    rules: list[Rule | None] = [None] * len(row_sets)
+    pairs_of: dict[tuple[VariableSet, float], list[int]] = {}
+    levels = fitted.levels(outcomes).tolist()
+    for pair, (row, S) in enumerate(row_sets):
+        pairs_of.setdefault((S, levels[row]), []).append(pair)
+    n_done = 0
+    low, high, intervals = outcomes.low, outcomes.high, outcomes.intervals
+    base_rates = fitted.base_rates(outcomes).tolist() if intervals is None else None
+    for (S, level), pairs in pairs_of.items():  # rows of one set together: their cells are computed once
+        # Rows of one outcome together: the shares in the cells are computed once.
+        pairs.sort(key=lambda pair: (int(low[row_sets[pair][0]]), int(high[row_sets[pair][0]])))
+        rows = [row_sets[pair][0] for pair in pairs]
+        columns, cells = fitted.projected.cells_of(S, fitted.settings.n_threads)
+        arrays = _core.find_rules(
+            cells=cells,
+            rows=_core.Rows(X=X[rows], lo=low[rows], hi=high[rows]),
+            options=_core.RuleOptions(
+                pi=level,
+                everywhere=options.check == "everywhere",
+                by_volume=options.volume == "lebesgue",
+                max_nodes=options.max_nodes,
+            ),
+            n_threads=fitted.settings.n_threads,
+            progress=None if progress is None else _after(progress, n_done),
+        )
+        n_done += len(rows)
+        of_set = _BoxesOfSet(fitted, columns)
+        for i, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
+            if arrays["exists"][i]:
+                core_box = {name: values[i] for name, values in arrays.items()}
+                figures = of_set.figures(core_box, X[row], (int(low[row]), int(high[row])))
+                rules[pair] = Rule(
+                    **figures,
+                    outcome=outcomes.values[row],
+                    interval=None if intervals is None else tuple(intervals[row].tolist()),
+                    target=fitted.target,
+                    base_rate=None if base_rates is None else base_rates[row],
+                )
+    return rules
+
+
+def _after(progress: Callable[[int], object], n_before: int) -> Callable[[int], object]:
+    return lambda n_done: progress(n_before + n_done)
+
+
+class _BoxesOfSet:
+    """Boxes over the columns of one set, in the user's own values. Many rows have the same box: it is written once."""
+
+    def __init__(self, fitted: Fitted, columns: list[int]) -> None:
+        self._fitted = fitted
+        self._columns = columns
+        # Column by column: the table has its rows next to each other.
+        self._values = np.ascontiguousarray(fitted.projected.forest.X[:, columns].T)
+        self._is_missing = [np.isnan(values) if np.isnan(values).any() else None for values in self._values]
+        self._known: dict[tuple[bytes, ...], dict[str, Any]] = {}
+
+    def figures(
+        self, core_box: dict[str, NDArray[Any]], x: NDArray[np.float32], ranks: tuple[int, int]
+    ) -> dict[str, Any]:
+        """Return the conditions and the figures of the rule of a box, as arguments of a ``Rule``."""
+        # The ends depend on x only by its values in these columns.
+        key = (*(value.tobytes() for value in core_box.values()), x[self._columns].tobytes(), repr(ranks).encode())
+        if key not in self._known:
+            self._known[key] = self._measure(core_box, x, ranks)
+        return self._known[key]
+
+    def _measure(
+        self, core_box: dict[str, NDArray[Any]], x: NDArray[np.float32], ranks: tuple[int, int]
+    ) -> dict[str, Any]:
+        fitted, forest = self._fitted, self._fitted.projected.forest
+        is_covered = self._covers(core_box)
+        rank = forest.y_rank[is_covered]
+        n_kept = int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1])))
+        mae = None
+        if fitted.classes is None and len(rank):
+            y = forest.y_values[rank]
+            mae = float(np.mean(np.abs(y - y.mean())))
+        return {
+            "conditions": fitted.ends.bounds(self._columns, core_box, x),
+            "sdp": float(core_box["sdp"]),
+            "support": int(core_box["support"]),
+            "coverage": int(core_box["support"]) / len(forest.X),
+            "n_kept": n_kept,
+            "precision": _precision(fitted, n_kept, is_covered, float(core_box["mean_sdp"]), ranks),
+            "mae": mae,
+            "optimal": bool(core_box["is_optimal"]),
+            "bound": float(core_box["bound"]),
+            "everywhere": bool(core_box["holds_everywhere"]),
+        }
+
+    def _covers(self, core_box: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        is_covered = np.ones(self._values.shape[1], dtype=bool)
+        for c, (values, is_missing) in enumerate(zip(self._values, self._is_missing, strict=True)):
+            low, high = core_box["low"][c], core_box["high"][c]
+            has_missing = is_missing is not None and bool(core_box["missing"][c])
+            if not core_box["has_values"][c]:
+                is_covered &= is_missing if has_missing else False
+                continue
+            is_within = values <= high
+            is_within &= low < values
+            is_covered &= (is_within | is_missing) if has_missing else is_within
+        return is_covered
+
+
+def _precision(
+    fitted: Fitted, n_kept: int, is_covered: NDArray[np.bool_], mean_sdp: float, ranks: tuple[int, int]
+) -> float | None:
+    """Estimate the share of new rows in a box that have the outcome.
+
+    The box was chosen for its training rows, so their share is too high. The estimate is their share, discounted for
+    that, and not more than what rows out of bag say: the mean SDP of the covered rows or, for a class, the mean of the
+    probability that the trees give it that did not draw the row, whichever is larger.
+    """
+    n_rows = int(np.count_nonzero(is_covered))
+    if not n_rows:
+        return None
+    if fitted.counts == "bootstrap":  # as in the paper
+        return n_kept / n_rows
+    most = mean_sdp
+    if fitted.out_of_bag is not None:
+        of_trees = fitted.out_of_bag[is_covered, ranks[0]]
+        most = max(most, float(np.nanmean(of_trees))) if not np.isnan(of_trees).all() else most
+    return min(discounted_share(n_kept, n_rows), most)
+
+
+def find_rules(
+    state: Fitted,
+    matrix: NDArray[np.float32],
+    outcomes: Outcomes,
+    sets: FoundSets,
+    options: ExplainOptions,
+    progress: bool | None,
+    has_bar: bool,
+) -> list[tuple[Rule, ...]]:
+    """Find the rules of each row: of all its sufficient sets, or of the first with a rule that covers enough rows."""
+    of_all = options.rules == "all"
+    n_boxes = len(sets.masks) if of_all else len(matrix)
+    with progress_bar(n_boxes, progress, "rules") if has_bar else nullcontext() as report:
+        if of_all:
+            row_sets = sets.by_row()
+            rules = find_maximal_rules(state, matrix, outcomes, row_sets, options, report)
+        else:
+            row_sets, rules = find_supported_rules(state, matrix, outcomes, sets, options, report)
+    rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
+    for (row, _), rule in zip(row_sets, rules, strict=True):
+        if rule is not None:
+            rules_of[row] += (rule,)
+    return rules_of
+
+
+def find_rules_of_sets(state: Fitted, rows: AskedRows, S: Any, options: ExplainOptions) -> list[Rule | None]:
+    """Find the maximal rules of rows for sets of the user's choice."""
+    sets = state.variables.subsets(S, len(rows.matrix))
+    if not all(sets):
+        raise ValueError("`S` must name at least one variable: a rule without variables has no bounds.")
+    return find_maximal_rules(state, rows.matrix, rows.outcomes(state), list(enumerate(sets)), options)
+
+
+def find_only_rules(
+    state: Fitted, rows: AskedRows, options: ExplainOptions, progress: bool | None
+) -> list[tuple[Rule, ...]]:
+    """Find the rule of each row without anything that an explanation would show beside it."""
+    outcomes, has_bar = rows.outcomes(state), wants_bar(progress)
+    with progress_bar(len(rows.matrix), progress) if has_bar else nullcontext() as report:
+        sets = find_sufficient_sets(
+            state, rows.matrix, outcomes, minimal_only=True, progress=report, needs_nearest=False
+        )
+    return find_rules(state, rows.matrix, outcomes, sets, options, progress, has_bar)

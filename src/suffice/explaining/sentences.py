@@ -1,0 +1,370 @@
+"""What is said about one explained row: the sentences that text, cards, the report, the command and the app share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from suffice._forest.bounds import SHOWN_CONFIDENCE
+from suffice._text import (
+    ODDS_OPTION,
+    counted,
+    format_confidence,
+    format_level,
+    format_lift,
+    format_number,
+    format_probability,
+    format_value,
+    format_with_bound,
+    is_rare,
+    join,
+    name_model,
+)
+from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX, rank_in_sets
+
+if TYPE_CHECKING:
+    from suffice.explaining.explanation import Explanation, SufficientSet
+
+# How many sets and importances the text of an explanation lists before it says how many more there are.
+N_LISTED = 5
+# How many values outside the training rows a note lists.
+N_OUTSIDE = 3
+NO_SIGNAL = "The variables say nothing about the outcome, so no set that holds any of them is called sufficient."
+NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
+NO_RULE = "No rule of these sets covers enough training rows."
+WIDER_INTERVAL = "Explain it within a wider interval: take a larger `radius`, or a smaller `alpha`."
+NEARLY_ALL = 0.95  # the share of what all variables reach that is called "nearly all of it"
+MORE_CANDIDATES = 20  # up to this number, all variables are offered as candidates
+
+
+class Advice(NamedTuple):
+    """What to do with a row that has no sufficient set."""
+
+    kind: Literal["pi", "prediction", "interval", "candidates", "levels"]
+    text: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What is said about one explained row."""
+
+    row: Explanation
+
+    @property
+    def outcome_text(self) -> str:
+        """The outcome as it is written."""
+        return str(self.row.outcome) if self.row.interval is None else format_number(self.row.outcome)
+
+    @property
+    def interval_text(self) -> str:
+        """The interval as it is written; nothing for a class."""
+        if self.row.interval is None:
+            return ""
+        low, high = self.row.interval
+        return f"[{format_number(low)}, {format_number(high)}]"
+
+    @property
+    def prediction_text(self) -> str:
+        """What the forest predicts, as it is written."""
+        return str(self.row.prediction) if self.row.interval is None else format_number(self.row.prediction)
+
+    @property
+    def source_text(self) -> str:
+        """Whose outcome is explained, as part of a title: "predicted", "predicted by LGBMClassifier" or "observed"."""
+        if self.row.source == "given":
+            return "observed" if self.row.model is None else "given"
+        return "predicted" if self.row.source == "forest" else f"predicted by {self._model_name}"
+
+    @property
+    def title(self) -> str:
+        """Which row is explained, what its outcome is called, and where the outcome comes from."""
+        target = "outcome" if self.row.target in ("y", "prediction") else self.row.target
+        title = f"{target}, {self.source_text}"
+        return f"{self.row.label}: {title}" if self.row.is_named else f"{title[0].upper()}{title[1:]}"
+
+    @property
+    def outcome_sentence(self) -> str:
+        """The outcome, who predicts or observed it, and how sure the forest is, in one sentence."""
+        is_named = self.row.target not in ("y", "prediction")
+        if self.row.source == "model":
+            name = self._model_name
+            what = f" the {self.row.target}" if self.row.target.startswith("probability of ") else ""
+            subject = f"{name[0].upper()}{name[1:]} predicts{what}"
+        elif self.row.source == "forest":
+            name = "The outcome" if self.row.model is None else f"The output of {self._model_name}"
+            subject = f"{self.row.target if is_named else name} is predicted"
+        else:
+            subject = f"{self.row.target if is_named else 'The outcome'} is {self.source_text}"
+        return f"{subject}: {self.outcome_text}{self._sureness}."
+
+    @property
+    def _model_name(self) -> str:
+        return name_model(self.row.model)
+
+    @property
+    def _sureness(self) -> str:
+        """How sure the forest is, in brackets; nothing if that is not known or another sentence says it."""
+        if self.row.interval is None:
+            if self.row.votes is None:
+                return ""
+            of_whom = "the votes" if self.row.source == "forest" else "the forest's votes"
+            return f" ({format_probability(self.row.votes)} of {of_whom})"
+        if self.row.source == "forest" or self.row.prediction is None or self.care:
+            return ""
+        return f" (the forest predicts {self.prediction_text})"
+
+    @property
+    def care(self) -> str:
+        """Why the explanation is to be read with care, in one sentence; nothing if the forest agrees."""
+        if not self.row.is_outcome_in_interval:
+            return "The outcome lies outside the interval: the explanation is of the interval."
+        return "" if self.row.forest_agrees else f"The forest predicts {self.prediction_text} here."
+
+    @property
+    def lift_text(self) -> str:
+        """The lift as part of a sentence; nothing if the outcome is no rare class (a third of the rows or more)."""
+        if self.row.interval is not None or self.row.lift is None or not is_rare(self.row.base_rate):
+            return ""
+        return format_lift(self.row.lift)
+
+    @property
+    def level_text(self) -> str:
+        """The probability that a sufficient set must reach, as it is written."""
+        return f"{self.row.pi:g}" if self.row.levels == "same" else format_level(self.row.pi)
+
+    @property
+    def _between(self) -> str:
+        """The interval in which a number is kept, as part of a sentence."""
+        if self.row.interval is None:
+            return ""
+        low, high = self.row.interval
+        return f" between {format_number(low)} and {format_number(high)}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether a set of variables is enough to keep the outcome, in one sentence."""
+        if self.row.is_sufficient:
+            n = len(self.row.best_set.variables)
+            if not n:
+                return f"No variable is needed to keep it{self._between}."
+            return f"{counted(n, 'variable')} {'is' if n == 1 else 'are'} enough to keep it{self._between}."
+        if not self.row.has_signal:
+            return NO_SIGNAL
+        sets = "the candidates" if self.row.is_search_complete else "variables that the search looked at"
+        how = "" if self.row.confidence is None else f" at {format_confidence(self.row.confidence)} confidence"
+        return f"No set of {sets} keeps it{self._between} with probability {self.level_text}{how}."
+
+    @property
+    def best_text(self) -> str:
+        """The best set with the row's values, as it is written."""
+        return self.with_values(self.row.best_set)
+
+    @property
+    def lead(self) -> str:
+        """What is enough to keep the outcome, or what comes nearest, with the row's values: one or two sentences."""
+        chosen = self.row.shown_set
+        probability = format_with_bound(chosen.sdp, chosen.lower)
+        is_rare_class = self.row.interval is None and self.row.base_rate and is_rare(self.row.base_rate)
+        lift = f", {format_lift(chosen.sdp / self.row.base_rate)}" if is_rare_class and self.row.base_rate else ""
+        if not self.row.is_sufficient:
+            return f"{self.verdict} {self._reach(chosen, probability, lift)}"
+        if not chosen.variables:
+            return f"{self.verdict.removesuffix('.')}: it has probability {probability}{lift} among all rows."
+        verb = "alone is" if len(chosen.variables) == 1 else "are"
+        return f"{self.best_text} {verb} enough to keep it{self._between} with probability {probability}{lift}."
+
+    def _reach(self, chosen: SufficientSet, probability: str, lift: str) -> str:
+        """Write what all variables reach where no set is sufficient, and what a small set reaches."""
+        whole = self.row.sdp_of_all
+        before = "" if whole is None else f"All variables together reach {format_probability(whole)}; "
+        is_plural = len(chosen.variables) > 1
+        if not chosen.variables:
+            part = f"{'without' if before else 'Without'} any variable the probability is {probability}"
+        elif whole is not None and NEARLY_ALL * whole <= chosen.sdp <= whole:
+            part = (
+                f"{self.with_values(chosen)} {'keep' if is_plural else 'keeps'} nearly all of it: {probability}{lift}"
+            )
+        else:
+            alone = "" if is_plural else " alone"
+            part = f"{self.with_values(chosen)}{alone} {'reach' if is_plural else 'reaches'} {probability}{lift}"
+        return f"{before}{part}."
+
+    def with_values(self, chosen: SufficientSet) -> str:
+        """Write a set with the row's values."""
+        value_of = dict(self.row.values)
+        texts = []
+        for name in chosen.variables:
+            columns = value_of[name]
+            if len(columns) == 1 and columns[0][0] == name:
+                texts.append(f"{name} = {format_value(columns[0][1])}")
+                continue
+            listed = ", ".join(f"{column} = {format_value(value)}" for column, value in self.shown_values(name))
+            texts.append(f"{name} ({listed})")
+        return join(texts) if texts else "nothing at all"
+
+    def shown_values(self, variable: str) -> tuple[tuple[str, Any], ...]:
+        """Return the values of a variable that are worth showing."""
+        columns = dict(self.row.values)[variable]
+        if len(columns) > 1 and all(value in (0, 1) for _, value in columns):
+            columns = tuple((name, value) for name, value in columns if value == 1) or columns
+        return columns[:N_LISTED]
+
+    @property
+    def search_note(self) -> str:
+        """That the search ended early, in one sentence; nothing if it is complete."""
+        return "" if self.row.is_search_complete else NOT_COMPLETE
+
+    @property
+    def stability_note(self) -> str:
+        """How often the best set returns, in one or two sentences; nothing if that was not measured."""
+        return "" if self.row.stability is None else str(self.row.stability)
+
+    @property
+    def level_note(self) -> str:
+        """Which level holds for the class and why, in one sentence; nothing if it is that of the common classes."""
+        if (
+            self.row.levels == "same"
+            or self.row.base_rate is None
+            or not 0 < self.row.base_rate < 0.5
+            or self.row.pi >= 1
+        ):
+            return ""
+        factor = self.row.pi / (1 - self.row.pi) * (1 - self.row.base_rate) / self.row.base_rate
+        return f"The level of this class is {format_level(self.row.pi)}: {factor:.3g} times its odds."
+
+    @property
+    def all_text(self) -> str:
+        """The probability of the outcome if all variables are known, in one sentence; nothing if it is not known."""
+        if self.row.sdp_of_all is None:
+            return ""
+        # A set can reach the level although all variables do not, which puzzles readers without a reason.
+        is_less = self.row.is_sufficient and self.row.sdp_of_all < self.row.pi
+        reason = ": other values of the row speak against it" if is_less else ""
+        return f"All variables together reach {format_probability(self.row.sdp_of_all)}{reason}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What stands beside the best set, one sentence each: what all or fewer variables reach, the level, signal."""
+        if not self.row.is_sufficient:
+            return tuple(filter(None, (self.level_note, self.range_note)))
+        signal = "" if self.row.has_signal else NO_SIGNAL
+        return tuple(filter(None, (self.all_text, self.short_note, self.level_note, signal, self.range_note)))
+
+    @property
+    def range_note(self) -> str:
+        """Which values lie outside the training rows, in one sentence; nothing if all lie within."""
+        values = dict(pair for _, pairs in self.row.values for pair in pairs)
+        outside = [column for column in self.row.columns if column.is_outside(values.get(column.name))]
+        if not outside:
+            return ""
+        listed = [f"{c.name} = {format_value(values[c.name])} ({c.extent_text})" for c in outside[:N_OUTSIDE]]
+        if len(outside) > N_OUTSIDE:
+            listed.append(f"{len(outside) - N_OUTSIDE} more")
+        return f"Outside the range of the training rows: {join(listed)}."
+
+    @property
+    def bound_note(self) -> str:
+        """What "at least" means, in one sentence; nothing if the bound is not known."""
+        if self.row.shown_set.lower is None:
+            return ""
+        return f'"At least" holds with {format_confidence(self.row.confidence or SHOWN_CONFIDENCE)} confidence.'
+
+    @property
+    def rule_note(self) -> str:
+        """That the rule is not that of the best set, or that there is none, in one sentence; else nothing."""
+        if not self.row.rules_searched or not self.row.is_sufficient or not self.row.best_set.variables:
+            return ""
+        if self.row.rule is None:
+            return NO_RULE
+        sdp, tested = self.row.rule.sdp, {condition.name for condition in self.row.rule.conditions}
+        columns_of = {name: {column for column, _ in columns} for name, columns in self.row.values}
+
+        def distance(s: SufficientSet) -> tuple[float, bool]:
+            # Sets may have the same SDP; the rule tests columns of its own only.
+            return abs(s.sdp - sdp), not tested <= set().union(*(columns_of[name] for name in s.variables))
+
+        chosen = min(self.row.sufficient_sets, key=distance)
+        if chosen.variables == self.row.best_set.variables:
+            return ""
+        return f"The rule is that of {join(chosen.variables)}: that of the best set covers too few training rows."
+
+    @property
+    def short_note(self) -> str:
+        """Which few variables come near a best set of many, in one sentence; nothing if the best set is small."""
+        if not self.row.is_sufficient or self.row.nearest_set is None:
+            return ""
+        nearest = self.row.nearest_set
+        reached = format_with_bound(nearest.sdp, nearest.lower)
+        verb = "reaches" if len(nearest.variables) == 1 else "reach"
+        return f"Fewer variables nearly do: {join(nearest.variables)} {verb} {reached}."
+
+    @property
+    def offer(self) -> str:
+        """The option for a rare class without a sufficient set, in one sentence; nothing for other rows."""
+        if (
+            self.row.is_sufficient
+            or self.row.levels == "odds"
+            or not self.lift_text
+            or not self.row.has_signal
+            or self.row.pi >= 1
+        ):
+            return ""
+        assert self.row.base_rate is not None
+        odds = self.row.pi / (1 - self.row.pi)
+        level = odds * self.row.base_rate / (odds * self.row.base_rate + 1 - self.row.base_rate)
+        return (
+            f"For rare classes there is {ODDS_OPTION}: this class would need probability {format_level(level)}, "
+            f"{odds:.3g} times its odds."
+        )
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What to do with a row without a sufficient set; empty for other rows."""
+        if self.row.is_sufficient or not self.row.has_signal:
+            return ()
+        advice = []
+        if self.row.offered_pi is not None:
+            advice.append(Advice("pi", f"Explain it with pi={self.row.offered_pi:g}.", self.row.offered_pi))
+        if self.row.source == "given" and not self.row.forest_agrees and self.row.prediction is not None:
+            whose = "the forest" if self.row.model is None else "the model"
+            text = f"Leave out `y` to explain what {whose} predicts instead of the {self.source_text} outcome."
+            advice.append(Advice("prediction", text))
+        if self.row.interval is not None and self.row.offered_pi is None:
+            advice.append(Advice("interval", WIDER_INTERVAL))
+        n_variables = len(self.row.values)
+        if self.row.n_searched is not None and self.row.n_searched < n_variables:
+            n = n_variables if n_variables <= MORE_CANDIDATES else min(2 * self.row.n_searched, n_variables, 128)
+            if n > self.row.n_searched:
+                searched = f"{self.row.n_searched} of {n_variables} were searched"
+                text = f"Search more variables with n_candidates={n}: {searched}."
+                advice.append(Advice("candidates", text, n))
+        if self.offer:
+            advice.append(Advice("levels", self.offer))
+        return tuple(advice)
+
+    @property
+    def text(self) -> str:
+        """The explanation in plain words, without the name of the row."""
+        care = f" Read with care. {self.care}" if self.care else ""
+        lines = [f"{self.outcome_sentence}{care}", self.lead, " ".join(filter(None, (*self.notes, self.bound_note)))]
+        rule = self.row.rule
+        if rule is not None:
+            lines += [f"Rule: {rule.sentence}", rule.rows_text, rule.checked_text]
+        lines.append(self.rule_note)
+        others = self.row.sufficient_sets[1:]
+        if others:
+            lines.append(f"These sets are enough, too (probability {self.level_text} or more):")
+            lines += [f"  {s}" for s in others[:N_LISTED]]
+            if len(others) > N_LISTED:
+                lines.append(f"  and {len(others) - N_LISTED} more")
+            ranked = rank_in_sets(
+                [s.variables for s in self.row.sufficient_sets], [name for name, _ in self.row.values]
+            )
+            listed = [f"{name} {value:.2f}" for name, value in ranked]
+            more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
+            lines.append(f"Importance ({IMPORTANCE_MEANINGS[SHOWN_INDEX]}): {', '.join(listed[:N_LISTED])}{more}.")
+        lines += [self.search_note, self.stability_note]
+        if self.advice:
+            lines += ["What you can do:", *(f"  {advice.text}" for advice in self.advice)]
+        return "\n".join(filter(None, lines))

@@ -1,0 +1,286 @@
+"""Which forest is fitted, to which task, and how well it follows the outcomes."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from suffice import SufficientExplainer
+from suffice._forest.fitting import consistent_leaf_size, decide_task, default_forest
+from suffice._table.input import read_outcomes
+from suffice.errors import FidelityWarning
+
+X, LABELS = make_classification(n_samples=200, n_features=5, random_state=0)
+_, NUMBERS = make_regression(n_samples=200, n_features=5, random_state=0)
+NUMBERS = NUMBERS + X[:, 0] * 300
+KINDS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
+
+
+def outcomes_for(kind):
+    return LABELS if "Classifier" in kind.__name__ else NUMBERS
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (["yes", "no"] * 50, "classification"),
+        (np.array(["yes", "no"] * 50, dtype=object), "classification"),
+        (pd.Series(["yes", "no"] * 50, dtype="category"), "classification"),
+        ([True, False] * 50, "classification"),
+        ([0, 1] * 50, "classification"),
+        ([0.0, 1.0] * 50, "classification"),
+        ([-1, 1] * 50, "classification"),
+        ([1, 1000], "classification"),
+        (np.arange(30) % 3, "regression"),
+        (np.arange(31) % 3, "classification"),
+        (np.arange(100) % 9, "classification"),
+        (np.arange(100) % 10, "regression"),
+        (np.arange(201) % 20, "classification"),
+        (np.arange(1000) % 20, "classification"),
+        (np.arange(1000) % 21, "regression"),
+        (np.arange(100), "regression"),
+        (np.arange(100).astype(np.uint8), "regression"),
+        (np.random.default_rng(0).poisson(200, size=100), "regression"),
+        (np.linspace(0, 1, 100), "regression"),
+        ([0.5, 1.5] * 50, "regression"),
+        (np.float32([0.25, 1] * 50), "regression"),
+        (["1", "2"] * 50, "classification"),
+    ],
+)
+def test_the_outcomes_decide_the_task(y, task):
+    decided, reason = decide_task("auto", None, read_outcomes(y, len(y)))
+    assert decided == task
+    assert reason.startswith(f"{task}: the outcomes are ")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_user_decides_the_task_over_the_outcomes(task):
+    assert decide_task(task, None, LABELS)[0] == task
+    assert decide_task(task, None, NUMBERS)[0] == task
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_forest_decides_the_task_over_the_outcomes(kind):
+    task = "classification" if "Classifier" in kind.__name__ else "regression"
+    assert decide_task("auto", kind(), LABELS)[0] == task
+    assert decide_task(task, kind(), LABELS)[0] == task
+    other = {"classification": "regression", "regression": "classification"}[task]
+    with pytest.raises(ValueError, match=f"`task` is '{other}', but `forest` is for {task}."):
+        decide_task(other, kind(), LABELS)
+
+
+def test_an_unknown_task_is_refused():
+    with pytest.raises(ValueError, match=r"`task` must be 'auto', 'classification' or 'regression', got 'ranking'."):
+        decide_task("ranking", None, LABELS)
+
+
+@pytest.mark.parametrize("forest", ["forest", RandomForestClassifier, GradientBoostingRegressor(), 3])
+def test_another_kind_of_forest_is_refused(forest):
+    message = (
+        "`forest` must be None or a scikit-learn RandomForest or ExtraTrees classifier or regressor, got "
+        f"{type(forest).__name__}. To explain another model, use SufficientExplainer.for_model(model, X)."
+    )
+    with pytest.raises(TypeError, match=re.escape(message)):
+        SufficientExplainer(forest).fit(X, LABELS)
+
+
+# --- the forest that is fitted ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "kind"), [("classification", RandomForestClassifier), ("regression", RandomForestRegressor)]
+)
+def test_the_default_forest_is_a_random_forest(task, kind):
+    forest = default_forest(task, n_rows=200, counts="out-of-bag", n_jobs=2, random_state=7)
+    assert type(forest) is kind
+    assert (forest.n_estimators, forest.n_jobs, forest.random_state) == (100, 2, 7)
+
+
+@pytest.mark.parametrize(("n_rows", "leaf"), [(2, 5), (100, 5), (2500, 5), (10_000, 11), (1_000_000, 205)])
+def test_the_leaves_of_the_default_forest_grow_with_the_table(n_rows, leaf):
+    for counts in ("bootstrap", "out-of-bag"):
+        assert default_forest("regression", n_rows, counts, 1, 0).min_samples_leaf == leaf
+    assert default_forest("classification", n_rows, "bootstrap", 1, 0).min_samples_leaf == leaf
+    assert default_forest("classification", n_rows, "out-of-bag", 1, 0).min_samples_leaf == max(10, leaf)
+
+
+@pytest.mark.parametrize(("counts", "leaf"), [("auto", 10), ("out-of-bag", 10), ("bootstrap", 5)])
+def test_the_default_forest_is_fitted_if_none_is_given(counts, leaf):
+    explainer = SufficientExplainer(counts=counts, random_state=0).fit(X, LABELS)
+    same = RandomForestClassifier(min_samples_leaf=leaf, random_state=0).fit(X.astype(np.float32), LABELS)
+    assert explainer.forest is None
+    assert explainer.min_node_size_ == leaf
+    assert explainer.fitted_.counts == ("bootstrap" if counts == "bootstrap" else "out-of-bag")
+    np.testing.assert_array_equal(explainer.predict_proba(X), same.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unfitted_forest_is_cloned_and_left_unfitted(kind):
+    forest = kind(n_estimators=7, max_depth=3, random_state=1)
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes_for(kind))
+    assert not hasattr(forest, "estimators_")
+    assert explainer.forest_ is not forest
+    assert explainer.forest_.get_params() == forest.get_params()
+    assert len(explainer.forest_.estimators_) == 7
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fitted_forest_is_used_as_it_is(kind):
+    forest = kind(n_estimators=7, random_state=1).fit(X, outcomes_for(kind))
+    trees = list(forest.estimators_)
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes_for(kind))
+    assert explainer.forest_ is forest
+    assert forest.estimators_ == trees
+
+
+OTHER_ROWS = "The rows that `forest` drew do not fall into its leaves as they did when it was fitted."
+OTHER_OUTCOMES = "`forest` is fitted already, but on other outcomes: pass the very `y` that it was fitted on."
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "y", "message"),
+    [
+        (RandomForestRegressor, X[::-1], NUMBERS[::-1], OTHER_ROWS),
+        (RandomForestClassifier, X + 1, LABELS, OTHER_ROWS),
+        (RandomForestClassifier, X[:, ::-1], LABELS, OTHER_ROWS),
+        (RandomForestClassifier, X[:150], LABELS[:150], OTHER_ROWS),
+        (ExtraTreesClassifier, X[:199], LABELS[:199], OTHER_ROWS),
+        (RandomForestRegressor, X, NUMBERS + 1, OTHER_OUTCOMES),
+        (RandomForestRegressor, X, NUMBERS[::-1], OTHER_OUTCOMES),
+        (ExtraTreesRegressor, X, NUMBERS * 1.01, OTHER_OUTCOMES),
+        (RandomForestClassifier, X, 1 - LABELS, OTHER_OUTCOMES),
+        (
+            RandomForestClassifier,
+            X,
+            np.where(LABELS, "a", "b"),
+            "`y` holds the label .*, which was not among the labels",
+        ),
+        (RandomForestClassifier, X[:, :4], LABELS, "`forest` was fitted on 5 columns, `X` has 4."),
+    ],
+)
+@pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag"])
+def test_a_fitted_forest_with_other_data_is_refused(kind, table, y, message, counts):
+    # Without rows out of bag, extra trees are fitted as they are by default.
+    bootstrap = counts == "out-of-bag" or kind().bootstrap
+    forest = kind(n_estimators=7, bootstrap=bootstrap, random_state=1).fit(X, outcomes_for(kind))
+    with pytest.raises(ValueError, match=message):
+        SufficientExplainer(forest, counts=counts).fit(table, y)
+
+
+def test_a_fitted_forest_of_two_outputs_is_refused():
+    forest = RandomForestRegressor(n_estimators=3).fit(X, np.c_[NUMBERS, NUMBERS])
+    with pytest.raises(ValueError, match=r"`forest` predicts 2 outputs; explain one output at a time."):
+        SufficientExplainer(forest).fit(X, NUMBERS)
+
+
+# --- random_state ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("forest", [None, RandomForestClassifier(n_estimators=7)])
+def test_a_seed_makes_a_forest_without_one_repeatable(forest):
+    first, second, other = (
+        SufficientExplainer(forest, random_state=seed).fit(X, LABELS).sdp(X, [0]) for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert (first != other).any()
+
+
+def test_a_forest_keeps_its_own_seed():
+    forest = RandomForestClassifier(n_estimators=7, random_state=5)
+    first, second = (SufficientExplainer(forest, random_state=seed).fit(X, LABELS) for seed in (3, 4))
+    assert first.forest_.random_state == 5
+    np.testing.assert_array_equal(first.sdp(X, [0]), second.sdp(X, [0]))
+
+
+def test_a_generator_of_random_numbers_is_a_seed():
+    first, second = (
+        SufficientExplainer(RandomForestClassifier(n_estimators=7), random_state=np.random.RandomState(3))
+        .fit(X, LABELS)
+        .sdp(X, [0])
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+# --- fidelity --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (RandomForestClassifier, {}),
+        (RandomForestRegressor, {}),
+        (RandomForestClassifier, {"max_samples": 0.4}),
+        (RandomForestRegressor, {"max_samples": 30}),
+        (ExtraTreesClassifier, {"bootstrap": True}),
+        (ExtraTreesRegressor, {"bootstrap": True}),
+    ],
+)
+def test_fidelity_is_the_out_of_bag_score(kind, options):
+    forest = kind(n_estimators=60, oob_score=True, random_state=0, **options).fit(X, outcomes_for(kind))
+    explainer = SufficientExplainer(forest).fit(X, outcomes_for(kind))
+    assert explainer.fidelity_ == pytest.approx(forest.oob_score_, abs=1e-12)
+    assert 0.3 < explainer.fidelity_ < 0.99
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fidelity_is_unknown_without_rows_out_of_bag(kind):
+    forest = kind(n_estimators=3, bootstrap=False)
+    explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, outcomes_for(kind))
+    assert math.isnan(explainer.fidelity_)
+    assert explainer.fitted_.has_signal
+
+
+NOISE = np.random.default_rng(1)
+
+
+@pytest.mark.parametrize(
+    ("y", "measure"),
+    [
+        (NOISE.integers(0, 2, size=200), "accuracy 0\\.[3-6]"),
+        (NOISE.random(200) < 0.05, "accuracy 0\\.9"),
+        (NOISE.normal(size=200), "R2 -?0\\.[0-3]"),
+    ],
+)
+def test_poor_fidelity_warns(y, measure):
+    message = f"The forest follows the outcomes poorly: out-of-bag {measure}., hardly better than a constant prediction"
+    message += "" if measure.startswith("R2") else rf" \({np.bincount(y.astype(int)).max() / len(y):.2f}\)\."
+    with pytest.warns(FidelityWarning, match=message) as caught:
+        explainer = SufficientExplainer(random_state=0, counts="bootstrap").fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert explainer.fitted_.has_signal  # the counts of the paper have no gate
+
+
+def test_a_forest_of_medians_refuses_other_outcomes():
+    forest = RandomForestRegressor(3, criterion="absolute_error", min_samples_leaf=5, random_state=0).fit(X, NUMBERS)
+    SufficientExplainer(forest).fit(X, NUMBERS)
+    with pytest.raises(ValueError, match="on other outcomes"):
+        SufficientExplainer(forest).fit(X, NUMBERS + 1)
+
+
+# --- leaves ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "size"), [(1, 0), (2, 0), (100, 0), (1000, 2), (2500, 4), (10_000, 11), (100_000, 49), (1_000_000, 205)]
+)
+def test_the_consistent_size_of_a_leaf_is_that_of_the_paper(n_rows, size):
+    assert consistent_leaf_size(n_rows) == size == math.floor(n_rows**0.5 * math.log(n_rows) ** 1.5 / 250)
+
+
+def test_the_default_forest_has_leaves_of_the_consistent_size_once_it_exceeds_five():
+    for n_rows in (10, 3000, 4000, 50_000):
+        leaf = default_forest("classification", n_rows, "bootstrap", 1, 0).min_samples_leaf
+        assert leaf == max(5, consistent_leaf_size(n_rows))

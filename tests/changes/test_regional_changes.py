@@ -1,0 +1,290 @@
+"""What would change the outcome of all rows of a rule."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from loans import loan_explainer, make_loans
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice._forest.outcomes import read_targets
+from suffice._table.condition import Condition
+from suffice.changes.limits import read_limits
+from suffice.changes.regional import RowsToMove, _cut_boxes, read_rules, regions_of, search_regions
+from suffice.changes.search import ChangeOptions
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    return loan_explainer()
+
+
+def test_rules_get_an_unless(explainer):
+    X, _ = make_loans()
+    explanations = explainer.explain(X[:40], sets="minimal")
+    bad = [rule for rule in explanations.rules if rule is not None and rule.outcome == "bad"]
+    regional = explainer.what_if_rules(bad, pi=0.8)
+    assert len(regional) == len(bad)
+    found = [change for change in regional if change.unless]
+    assert found
+    for change in found:
+        assert change.probability >= 0.8 - 1e-9
+        assert "UNLESS" in str(change)
+        assert {c.column for c in change.unless} <= {"income", "account", "age", "debt"}
+    assert regional.to_frame()["rule"].tolist() == [change.rule_text for change in regional]
+    json.loads(regional.to_json())
+
+
+def test_a_change_everywhere_holds_for_every_row_of_the_rule(explainer):
+    """Moved into the box, every row of the rule gets the target from the forest, whatever the rule leaves open."""
+    X, _ = make_loans()
+    rules = {str(rule): rule for rule in explainer.explain(X[:60], sets="minimal").rules if rule is not None}
+    bad = [rule for rule in rules.values() if rule.outcome == "bad"]
+    regional = explainer.what_if_rules(bad, pi=0.8, check="everywhere", min_plausibility=0.0)
+    assert [change.reached for change in regional if change.unless] == [1.0] * sum(bool(c.unless) for c in regional)
+    found = [(rule, change) for rule, change in zip(bad, regional, strict=True) if change.unless]
+    assert found
+    for rule, change in found:
+        covered = X[rule.covers(X)]
+        inside = np.all([c.covers(X[c.column].to_numpy()) for c in change.unless], axis=0)
+        for _, values in X[inside][:5].iterrows():
+            moved = covered.assign(**{name: values[name] for name in change.variables}).astype(X.dtypes.to_dict())
+            assert (explainer.predict(moved) == "good").all()
+
+
+def test_of_several_boxes_the_one_that_changes_most_rows_is_chosen(explainer):
+    X, _ = make_loans()
+    rules = [rule for rule in explainer.explain(X[:40], sets="minimal").rules if rule is not None]
+    for change in explainer.what_if_rules(rules, pi=0.8):
+        if change.unless:
+            assert 0.5 < change.reached <= 1
+            assert f"reached by {round(100 * change.reached)} % of rows moved there" in str(change)
+            assert change.to_dict()["reached"] == change.reached
+
+
+def test_more_variables_are_searched_until_rows_of_the_rule_are_reached():
+    """Good needs both a and b, which go together: rows with a high a are good, but not rows of the rule moved there."""
+    rng = np.random.default_rng(0)
+    a = rng.random(600)
+    b = np.where(rng.random(600) < 0.8, a, rng.random(600))
+    X = pd.DataFrame({"a": a, "b": b, "c": rng.random(600)}).round(3)
+    y = np.where((X["a"] > 0.5) & (X["b"] > 0.5), "good", "bad")
+    forest = RandomForestClassifier(20, max_features=None, min_samples_leaf=3, random_state=0)
+    explainer = SufficientExplainer(forest).fit(X, y)
+    row = X[(X["a"] < 0.3) & (X["b"] < 0.3)][:1]
+    rule = explainer.rule(row, ["a"])[0]
+    assert rule.outcome == "bad"
+    [alone] = explainer.what_if_rules([rule], "good", max_size=1, pi=0.8)
+    assert alone.variables == ("a",)
+    assert alone.probability > 0.8 > alone.reached
+    [change] = explainer.what_if_rules([rule], "good", pi=0.8)
+    assert change.variables == ("a", "b")
+    assert change.reached >= 0.8
+
+
+def test_a_list_of_rules_gets_a_table(explainer):
+    X, y = make_loans()
+    rules = GlobalRulesClassifier.from_explanations(explainer.explain(X[:60], y[:60], sets="minimal"), X, y)
+    regional = explainer.what_if_rules(rules, pi=0.8)
+    assert [change.outcome for change in regional] == [line.output for line in rules.rules_]
+    for change in regional:
+        assert change.wanted == ("good" if change.outcome == "bad" else "bad")
+        assert "THEN" in str(change)
+    assert regional[:1][0] == regional[0]
+
+
+def test_a_query_over_columns_is_a_region(explainer):
+    """Its text is that of a rule with these conditions, and mistakes in it are named."""
+    [change] = explainer.what_if_rules({"income": (None, 25), "account": ["some", "much"]}, pi=0.8)
+    assert (change.outcome, change.wanted) == ("bad", "good")
+    assert change.rule_text == "income <= 25 AND account in {much, some}"
+    assert change.variables == ("income",)
+    assert change.reached >= 0.8
+    ends = explainer.what_if_rules([{"income": (12, 25)}, {"account": ["empty"]}], pi=0.8)
+    assert [one.rule_text for one in ends] == ["12 <= income <= 25", "account = empty"]
+    mixed = explainer.what_if_rules([{"age": (None, 60)}, {"income": (25, None), "account": ["some", "much"]}], pi=0.8)
+    assert [one.outcome for one in mixed] == ["bad", "good"]  # the most frequent one of rows with both outcomes
+    with pytest.raises(ValueError, match=r"`rules` of 'income' contradict each other: no number lies in \(30, 20\)"):
+        explainer.what_if_rules({"income": (30, 20)})
+    with pytest.raises(ValueError, match="In `rules`: unknown variable 'incom'"):
+        explainer.what_if_rules({"incom": (30, None)})
+    with pytest.raises(ValueError, match="No training row fulfils"):
+        explainer.what_if_rules({"income": (300, None)})
+
+
+def test_a_rule_with_the_wanted_outcome_has_it_already(explainer):
+    lines = [{"income": (None, 25)}, {"income": (40, None), "account": ["some", "much"]}]
+    regional = explainer.what_if_rules(lines, "good", pi=0.8)
+    assert [change.is_reached for change in regional] == [False, True]
+    assert regional[0].unless
+    assert str(regional[1]) == (
+        "IF income >= 40 AND account in {much, some} THEN good  (the target is reached already)"
+    )
+    assert "The target is reached already." in regional._repr_html_()
+    assert regional.to_frame()["is_reached"].tolist() == [False, True]
+
+
+def test_a_query_over_numbers_has_their_mean():
+    x = np.random.default_rng(0).integers(0, 10, (300, 1))
+    explainer = SufficientExplainer(RandomForestRegressor(5, min_samples_leaf=5, random_state=0)).fit(x, 10.0 * x[:, 0])
+    [change] = explainer.what_if_rules({"x0": (0, 1)}, {"more": 30})
+    assert 0 < change.outcome < 10
+    assert change.variables == ("x0",)
+    assert change.unless_text.startswith("x0 >= 4")
+
+
+class GoodAbove:
+    """A model that knows one threshold of the income, and refuses tables with other types than its own."""
+
+    def __init__(self, least, dtypes):
+        self.least, self.dtypes = least, dict(dtypes)
+
+    def predict(self, X):
+        assert {name: X[name].dtype for name in X.columns} == self.dtypes
+        return np.where((X["income"] >= self.least) & (X["account"] != "empty"), "good", "bad")
+
+
+@pytest.fixture(scope="module")
+def of_model():
+    X, _ = make_loans()
+    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+    return SufficientExplainer.for_model(GoodAbove(31, X.dtypes), X, forest=forest)
+
+
+POOR = {"income": (None, 25), "account": ["some", "much"]}
+
+
+def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
+    """Each of up to 20 rows of the rule has the values of each of up to 20 rows in the box; the rest stays."""
+    X, _ = make_loans()
+    tables_asked_about = []
+    model = of_model.model_
+    spy = of_model.with_settings()
+    spy.model_ = lambda table: (tables_asked_about.append(table), model.predict(table))[1]
+    [change] = spy.what_if_rules(POOR, pi=0.8)
+    assert change.variables == ("income",)
+    assert (change.confirmed, change.confirmed_share, change.n_asked) == (True, 1.0, 400)
+    [table] = tables_asked_about
+    poor = X[(X["income"] <= 25) & (X["account"] != "empty")]
+    others = ["account", "age", "debt"]
+    assert table[others].drop_duplicates().merge(poor[others]).shape[0] == 20
+    assert change.unless[0].covers(table["income"].to_numpy()).all()
+    assert str(change).endswith("GoodAbove agrees; it gives the outcome good for 400 of 400 rows moved there.")
+    [alone] = of_model.what_if_rules(POOR, pi=0.8, confirm=False)
+    assert (alone.confirmed, alone.confirmed_share, alone.n_asked) == (None, None, 0)
+    assert "agrees" not in str(alone)
+
+
+def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
+    """Another model than the one that the forest has learnt: it wants a higher income."""
+    X, _ = make_loans()
+    other = of_model.with_settings()
+    other.model_ = GoodAbove(50, X.dtypes)
+    # The part in which it agrees holds a fifth of the rows.
+    regional = other.what_if_rules([POOR, {"account": ["empty"]}], pi=0.8, min_plausibility=0.3)
+    assert [change.confirmed for change in regional] == [False, False]
+    assert 0 < regional[0].confirmed_share < 0.5
+    n_agreed = round(400 * regional[0].confirmed_share)
+    said = f"GoodAbove does NOT agree: not confirmed; it gives the outcome good for {n_agreed} of 400 rows moved there."
+    assert said in str(regional[0])
+    assert said in regional._repr_html_()
+    assert regional.to_frame()["confirmed"].tolist() == [False, False]
+    [line, _] = json.loads(regional.to_json())
+    assert (line["confirmed"], line["confirmed_share"], line["n_asked"]) == (False, regional[0].confirmed_share, 400)
+
+
+def test_a_box_that_the_model_refuses_is_cut_to_where_it_agrees(of_model):
+    X, _ = make_loans()
+    other = of_model.with_settings()
+    other.model_ = GoodAbove(50, X.dtypes)
+    [change] = other.what_if_rules([POOR], pi=0.8)
+    assert change.variables == ("income",)
+    assert 50 <= change.unless[0].low <= 52
+    assert (change.confirmed, change.confirmed_share) == (True, 1.0)
+    assert 0 < change.n_asked <= 300
+    assert not change.optimal
+    [alone] = other.what_if_rules([POOR], pi=0.8, confirm=False)
+    assert alone.unless[0].low < 35
+    assert alone.optimal
+
+
+def test_the_model_chooses_among_the_boxes():
+    """For the forest either variable is enough, and the income is more plausible; the model looks at the debt alone."""
+    X, _ = make_loans()
+    explainer = SufficientExplainer.for_model(
+        lambda table: np.where((table["income"] > 30) | (table["debt"] < 2), "good", "bad"), X, random_state=0
+    )
+    explainer.model_ = lambda table: np.where(table["debt"] < 2, "good", "bad")
+    rule = {"income": (None, 25), "debt": (3, None)}
+    [by_forest] = explainer.what_if_rules(rule, "good", pi=0.8, confirm=False)
+    [by_model] = explainer.what_if_rules(rule, "good", pi=0.8)
+    assert by_forest.variables == ("income",)
+    assert by_model.variables == ("debt",)
+    assert by_model.confirmed
+
+
+def test_the_model_is_asked_about_boxes_in_parts(of_model, monkeypatch):
+    rules = [POOR, {"account": ["empty"]}, {"income": (None, 20)}]
+    together = of_model.what_if_rules(rules, "good", pi=0.8)
+    monkeypatch.setattr("suffice.changes.regional.N_TOGETHER", 1)
+    assert of_model.what_if_rules(rules, "good", pi=0.8).to_json() == together.to_json()
+
+
+def test_the_model_may_be_asked_about_other_rows(of_model):
+    """Also as an array, and none of them may be in the rule: then nothing is asked."""
+    X, _ = make_loans(50, seed=3)
+    [change] = of_model.what_if_rules(POOR, pi=0.8, X=X)
+    n_poor = int(((X["income"] <= 25) & (X["account"] != "empty")).sum())
+    assert 0 < n_poor < 20
+    assert change.n_asked == 20 * n_poor
+    [nothing] = of_model.what_if_rules(POOR, pi=0.8, X=X[X["income"] > 25])
+    assert nothing.unless
+    assert nothing.confirmed is None
+
+
+def test_parts_of_dates_are_not_asked_about():
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=600, freq="D")
+    X = pd.DataFrame({"day": rng.permutation(days), "x": rng.random(600).round(2)})
+    explainer = SufficientExplainer.for_model(
+        lambda table: np.where(table["day"].dt.month > 6, "late", "early"), X, dates="parts", random_state=0
+    )
+    [change] = explainer.what_if_rules({"day.month": (1, 3)}, "late")
+    assert change.unless
+    assert change.confirmed is None
+
+
+def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
+    """No row of the table is in the rule, or the values are parts of dates."""
+
+    def refuse(table, n_rows):
+        raise AssertionError("It must not be asked.")
+
+    def cut(explainer, query, target, rows):
+        state = explainer.fitted_
+        [(conditions, outcome)] = read_rules([query], state)
+        regions = regions_of(state, [[Condition(**vars(condition)) for condition in conditions]])
+        targets = read_targets(target, np.array([outcome]), state.classes)
+        limits, options = read_limits(state, (), None, None, None), ChangeOptions("mean", 10, 1)
+        [box] = search_regions(state, regions, targets, np.array([0.8]), limits, options)
+        assert box.exists
+        movable = RowsToMove(rows, explainer.encode(rows), refuse)
+        return list(_cut_boxes(state, regions, targets, [(0, box.found)], movable))
+
+    X, _ = make_loans()
+    assert cut(of_model, POOR, "good", X[X["income"] > 25]) == []
+    with pytest.raises(AssertionError, match="must not be asked"):
+        cut(of_model, POOR, "good", X)
+    days = pd.date_range("2024-01-01", periods=600, freq="D")
+    table = pd.DataFrame({"day": days, "x": np.arange(600) % 7})
+    explainer = SufficientExplainer(dates="parts", random_state=0).fit(table, np.where(days.month > 6, "late", "early"))
+    assert cut(explainer, {"day.month": (1, 3)}, "late", table) == []
+
+
+def test_other_things_are_no_rules(explainer):
+    with pytest.raises(TypeError, match="must hold rules"):
+        read_rules([3], explainer.fitted_)

@@ -1,0 +1,403 @@
+"""Maximal rules against brute force over all boxes on the forest's thresholds."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import product
+
+import numpy as np
+import pytest
+from forests import core_forest, core_rows, fitted_forests, mask, project, tree
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from oracle import Oracle, largest_box, trees_of
+from small_explainers import ROWS
+
+from suffice import SufficientExplainer, _core
+from suffice.explaining.search import (
+    MAX_TRIED,
+    ExplainOptions,
+    find_maximal_rules,
+    find_sufficient_sets,
+    find_supported_rules,
+)
+
+
+def thresholds_of(trees, column):
+    """The forest's thresholds on a column, as the float32 values that still go left."""
+    thresholds = set()
+    for t in trees:
+        for threshold in t.threshold[t.column == column]:
+            nearest = np.float32(threshold)
+            thresholds.add(float(nearest if nearest <= threshold else np.nextafter(nearest, np.float32(-np.inf))))
+    return sorted(thresholds)
+
+
+def set_cells(forest, columns, min_node_size):
+    return _core.SetCells(forest=forest, columns=np.array(columns, np.int32), min_node_size=min_node_size)
+
+
+def find_rules(cells, X, ranks, *, n_threads=1, **options):
+    defaults = {"everywhere": False, "by_volume": False, "max_nodes": 10**6, "max_regions": 10**6}
+    return _core.find_rules(
+        cells=cells, rows=core_rows(X, ranks), options=_core.RuleOptions(**defaults | options), n_threads=n_threads
+    )
+
+
+def intervals_around(value, thresholds, has_missing):
+    """Every (low, high, has values, missing) on the thresholds that holds the value.
+
+    Missing values are left out where the data have none.
+    """
+    ends = [-np.inf, *thresholds, np.inf]
+    pairs = [(a, b) for i, a in enumerate(ends) for b in ends[i + 1 :]]
+    if np.isnan(value):
+        return [(a, b, True, True) for a, b in pairs] + [(0.0, 0.0, False, True)]
+    return [(a, b, True, missing) for a, b in pairs if a < value <= b for missing in {False, has_missing}]
+
+
+def inside(values, interval):
+    low, high, has_values, missing = interval
+    return np.where(np.isnan(values), missing, has_values & (low < values) & (values <= high))
+
+
+def best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point):
+    """The most training rows that a box around x without bad rows or bad points can cover."""
+    best = -1
+    for box in product(*(intervals_around(x[c], thresholds[c], bool(np.isnan(X[:, c]).any())) for c in range(len(x)))):
+        covered = np.all([inside(X[:, c], box[c]) for c in range(len(x))], axis=0)
+        if (covered & is_bad).any():
+            continue
+        if len(points) and (np.all([inside(points[:, c], box[c]) for c in range(len(x))], axis=0) & is_bad_point).any():
+            continue
+        best = max(best, int(covered.sum()))
+    return best
+
+
+def grid_points(thresholds):
+    """One point of every region on which all cells are constant, missing values among them."""
+    axes = [[*t, (t[-1] if t else 0.0) + 1.0, np.nan] for t in thresholds]
+    return np.array(list(product(*axes)))
+
+
+def covered_rows(rules, i, X):
+    box = [
+        (rules["low"][i, c], rules["high"][i, c], bool(rules["has_values"][i, c]), bool(rules["missing"][i, c]))
+        for c in range(X.shape[1])
+    ]
+    return np.all([inside(X[:, c], box[c]) for c in range(X.shape[1])], axis=0)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(
+    drawn=fitted_forests(max_columns=4, max_rows=40),
+    pi=st.sampled_from([0.5, 0.7, 0.9]),
+    min_node_size=st.sampled_from([1, 3]),
+    seed=st.integers(0, 99),
+    everywhere=st.booleans(),
+)
+def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, seed, everywhere):
+    X, y, _, forest = drawn
+    trees = trees_of(forest)
+    columns = list(range(X.shape[1]))
+    thresholds = [thresholds_of(trees, c) for c in columns]
+    assume(all(len(t) <= (4 if len(columns) < 4 else 2) for t in thresholds))  # brute force takes minutes beyond
+    rng = np.random.default_rng(seed)
+    oracle = Oracle(trees, X, y, min_node_size)
+    forest_core = core_forest(trees, X, y)
+    cells = set_cells(forest_core, columns, min_node_size)
+    queries = X[rng.integers(len(X), size=2)]
+    values = np.unique(y)
+    ranks = np.array([np.searchsorted(values, y[rng.integers(len(y))]) for _ in range(2)], dtype=np.uint32)
+    rules = find_rules(cells, queries, ranks, pi=pi, everywhere=everywhere)
+    points = grid_points(thresholds) if everywhere else np.empty((0, len(columns)))
+    for i, x in enumerate(queries):
+        outcome = (values[ranks[i]], values[ranks[i]])
+        sdp = float(oracle.sdp(x, columns, outcome))
+        assert rules["sdp"][i] == pytest.approx(sdp, abs=1e-12)
+        assert bool(rules["exists"][i]) == (sdp >= pi - 1e-9)
+        if not rules["exists"][i]:
+            continue
+        is_bad = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in X])
+        is_bad_point = np.array([float(oracle.sdp(z, columns, outcome)) < pi - 1e-9 for z in points], dtype=bool)
+        rows = covered_rows(rules, i, X)
+        assert not (rows & is_bad).any()
+        assert covered_rows(rules, i, x[None]).all()
+        assert rules["support"][i] == rows.sum()
+        assert rules["is_optimal"][i]
+        assert rules["support"][i] == best_by_brute_force(x, X, is_bad, thresholds, points, is_bad_point)
+        if everywhere:
+            assert rules["holds_everywhere"][i]
+            assert not (covered_rows(rules, i, points) & is_bad_point).any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=fitted_forests(max_columns=4), min_node_size=st.sampled_from([1, 3, 9]), seed=st.integers(0, 99))
+def test_the_projected_tree_has_the_cells_of_the_definition(drawn, min_node_size, seed):
+    """The written-out projected trees and the cell finder agree to the bit on every training row."""
+    X, y, _, forest = drawn
+    n = X.shape[1]
+    rng = np.random.default_rng(seed)
+    trees = trees_of(forest)
+    core = core_forest(trees, X, y)
+    S = [c for c in range(n) if rng.random() < 0.6]
+    hi = int(rng.integers(len(np.unique(y))))
+    cells = set_cells(core, S, min_node_size)
+    sets = np.full(len(X), mask(S), np.uint64)
+    expected = _core.sdp(
+        projection=project(core, n),
+        rows=core_rows(X, 0, hi),
+        sets=sets,
+        min_node_size=min_node_size,
+        n_threads=1,
+    )
+    np.testing.assert_array_equal(_core.row_sdps(cells=cells, lo=0, hi=hi), expected)
+
+
+def test_a_rule_worked_out_by_hand():
+    # Outcome 1 where a > 1.5 and b > 0.5; x in the middle of it.
+    X = np.array(list(product([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0])))
+    y = ((X[:, 0] > 1.5) & (X[:, 1] > 0.5)).astype(int)
+    t = tree((0, 1.5, None, (1, 0.5, None, (0, 2.5, None, None))), np.arange(12))
+    cells = set_cells(core_forest([t], X, y), [0, 1], 1)
+    for everywhere in (False, True):
+        rules = find_rules(cells, [[3.0, 1.0]], 1, pi=0.9, everywhere=everywhere, max_nodes=100, max_regions=100)
+        assert rules["low"].tolist() == [[1.5, 0.5]]
+        assert rules["high"].tolist() == [[np.inf, np.inf]]
+        assert rules["support"].tolist() == [4]
+        assert rules["is_optimal"].tolist() == [True]
+        assert rules["holds_everywhere"].tolist() == [True]
+    # By volume within the data's range: (3 - 1.5) / 3 times (2 - 0.5) / 2.
+    rules = find_rules(cells, [[3.0, 1.0]], 1, pi=0.9, by_volume=True, max_nodes=100, max_regions=100)
+    assert rules["bound"].tolist() == [0.5 * 0.75]
+
+
+def test_a_budget_that_ends_early_is_reported():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 3))
+    y = (np.sin(9 * X).sum(axis=1) > 0.5).astype(int)
+
+    def grow(depth):
+        return None if depth == 0 else (int(rng.integers(3)), float(rng.random()), grow(depth - 1), grow(depth - 1))
+
+    trees = [tree(grow(6), rng.integers(400, size=400)) for _ in range(5)]
+    cells = set_cells(core_forest(trees, X, y), [0, 1, 2], 3)
+    full = find_rules(cells, X, 1, pi=0.7, n_threads=2)
+    short = find_rules(cells, X, 1, pi=0.7, max_nodes=2, n_threads=2)
+    exists = full["exists"]
+    assert full["is_optimal"][exists].all()
+    hard = exists & ~short["is_optimal"]
+    assert hard.any()
+    assert (short["bound"][hard] >= full["support"][hard]).all()
+    assert (short["support"][hard] >= 1).all()
+    assert (short["support"] <= full["support"]).all()
+
+
+@pytest.mark.parametrize("n_columns", [2, 3, 4])
+def test_a_rule_among_many_bad_rows_is_the_largest_box(n_columns):
+    """The forest is so large that most boxes are excluded by the best box so far, not by counting alone."""
+    rng = np.random.default_rng(n_columns)
+    n_rules = 0
+    for _ in range(6):
+        X = rng.integers(12, size=(150, n_columns)).astype(float)
+        y = (np.sin(X).sum(axis=1) + 0.5 * rng.standard_normal(150) > 0).astype(int)
+
+        def grow(depth):
+            if depth == 0:
+                return None
+            return int(rng.integers(n_columns)), float(rng.integers(12)) + 0.5, grow(depth - 1), grow(depth - 1)
+
+        trees = [tree(grow(4), rng.integers(150, size=150)) for _ in range(5)]
+        cells = set_cells(core_forest(trees, X, y), range(n_columns), 2)
+        rules = find_rules(cells, X[:20], 1, pi=0.6)
+        is_good = _core.row_sdps(cells=cells, lo=1, hi=1) >= 0.6 - 1e-10
+        codes = np.column_stack([np.searchsorted(thresholds_of(trees, c), X[:, c]) for c in range(n_columns)])
+        for i in np.flatnonzero(rules["exists"]):
+            assert rules["is_optimal"][i]
+            assert rules["support"][i] == largest_box(codes[i], codes[is_good], codes[~is_good])
+            n_rules += 1
+    assert n_rules > 20
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(drawn=fitted_forests(max_columns=3, max_rows=40), pi=st.sampled_from([0.5, 0.7, 0.9]), seed=st.integers(0, 99))
+def test_no_good_box_has_a_larger_volume(drawn, pi, seed):
+    X, y, _, forest = drawn
+    trees = trees_of(forest)
+    columns = range(X.shape[1])
+    thresholds = [thresholds_of(trees, c) for c in columns]
+    assume(all(len(t) <= 4 for t in thresholds))
+    cells = set_cells(core_forest(trees, X, y), columns, 1)
+    i = int(np.random.default_rng(seed).integers(len(X)))
+    rank = int(np.searchsorted(np.unique(y), y[i]))
+    rules = find_rules(cells, X[i : i + 1], rank, pi=pi, by_volume=True)
+    assume(rules["exists"][0])
+    is_bad = _core.row_sdps(cells=cells, lo=rank, hi=rank) < pi - 1e-10
+    best = 0.0
+    for box in product(*(intervals_around(X[i, c], thresholds[c], bool(np.isnan(X[:, c]).any())) for c in columns)):
+        if not (np.all([inside(X[:, c], box[c]) for c in columns], axis=0) & is_bad).any():
+            best = max(best, volume(box, X))
+    assert rules["is_optimal"][0]
+    assert rules["bound"][0] == pytest.approx(best, rel=1e-6, abs=1e-12)
+    box = [tuple(rules[key][0, c] for key in ("low", "high", "has_values", "missing")) for c in columns]
+    assert volume(box, X) == pytest.approx(best, rel=1e-6, abs=1e-12)
+    assert not (covered_rows(rules, 0, X) & is_bad).any()
+
+
+def volume(box, X):
+    """The share of the data's range that a box takes up; a column of one value does not count."""
+    out = 1.0
+    for c, (low, high, has_values, _) in enumerate(box):
+        values = X[~np.isnan(X[:, c]), c].astype(np.float32).astype(float)
+        if len(values) and values.min() < values.max():
+            ends = np.clip([low, high], values.min(), values.max())
+            out *= (ends[1] - ends[0]) / np.ptp(values) if has_values else 0.0
+    return out
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    drawn=fitted_forests(max_columns=3, max_rows=40),
+    pi=st.sampled_from([0.5, 0.7, 0.9]),
+    seed=st.integers(0, 99),
+    options=st.sampled_from([{}, {"everywhere": True}, {"by_volume": True}, {"max_nodes": 1}, {"max_regions": 3}]),
+)
+def test_the_rules_of_many_rows_are_those_of_each_alone_to_the_bit(drawn, pi, seed, options):
+    """Rows with the same codes and outcome are searched once; those with the same outcome use the same shares."""
+    X, y, _, forest = drawn
+    cells = set_cells(core_forest(trees_of(forest), X, y), range(X.shape[1]), 2)
+    rng = np.random.default_rng(seed)
+    rows = np.concatenate([X, X[rng.integers(len(X), size=20)], X[::-1] + 0.25])  # many of them more than once
+    ends = np.sort(rng.integers(len(np.unique(y)), size=(len(rows), 2)), axis=1)
+
+    def find(rows, ends, n_threads):
+        return _core.find_rules(
+            cells=cells,
+            rows=core_rows(rows, ends[:, 0], ends[:, 1]),
+            options=_core.RuleOptions(
+                **{"pi": pi, "everywhere": False, "by_volume": False, "max_nodes": 100, "max_regions": 1000} | options
+            ),
+            n_threads=n_threads,
+        )
+
+    together = find(rows, ends, 2)
+    for i in range(len(rows)):
+        for name, values in find(rows[i : i + 1], ends[i : i + 1], 1).items():
+            assert together[name][i].tobytes() == values[0].tobytes(), name
+
+
+@pytest.mark.parametrize("deep_side", ["left", "right"])
+def test_a_tree_of_any_depth_is_projected(deep_side):
+    """A chain of splits once overflowed the stack: the projected tree was grown by a function that called itself."""
+    n = 100_000  # splits between 0 and the values of the two rows, the last of them between these two
+    node = np.arange(2 * n + 1)
+    is_leaf = (node % 2 == 1) | (node == 2 * n)
+    deeper, leaf = np.where(is_leaf, -1, node + 2), np.where(is_leaf, -1, node + 1)
+    sign = -1 if deep_side == "left" else 1
+    forest = _core.Forest(
+        X=np.array([[sign * n], [sign * (n - 1)]], np.float32),
+        y_rank=np.array([0, 1], np.uint32),
+        y_values=np.array([0.0, 1.0]),
+    )
+    tree = _core.Tree(
+        left=deeper if deep_side == "left" else leaf,
+        right=leaf if deep_side == "left" else deeper,
+        column=np.where(is_leaf, -1, 0),
+        threshold=np.where(is_leaf, -2.0, sign * (node // 2 + 0.5)),
+        missing_go_to_left=np.zeros(len(node), np.uint8),
+        n_rows=np.where(is_leaf, node >= 2 * n - 1, 2.0),
+        value=np.zeros((len(node), 1)),
+        rows=np.arange(2, dtype=np.int32),
+    )
+    forest.add_trees(trees=[tree])
+    assert _core.row_sdps(cells=set_cells(forest, [0], 1), lo=1, hi=1).tolist() == [0.0, 1.0]
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sets": "most"}, r"`sets` must be 'all' or 'minimal', got 'most'\."),
+        ({"rules": "some"}, r"`rules` must be 'minimal', 'all' or None, got 'some'\."),
+        ({"check": "row"}, r"`check` must be one of \['rows', 'everywhere'\], got 'row'\. Did you mean 'rows'\?"),
+        ({"volume": "area"}, r"`volume` must be one of \['rows', 'lebesgue'\], got 'area'\."),
+        ({"max_nodes": 0}, "`max_nodes` must be a whole number >= 1, got 0"),
+        ({"max_nodes": 2.5}, "`max_nodes` must be a whole number >= 1, got 2.5"),
+    ],
+)
+def test_unknown_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ExplainOptions(**options)
+
+
+def test_the_default_options_are_those_of_explain():
+    parameters = inspect.signature(SufficientExplainer.explain).parameters
+    options = ExplainOptions()
+    for name in ("sets", "rules", "check", "volume"):
+        assert getattr(options, name) == parameters[name].default
+    assert options.max_nodes == inspect.signature(SufficientExplainer.rule).parameters["max_nodes"].default
+
+
+# --- boxes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first_only", [True, False])
+def test_the_boxes_of_many_rows_are_those_of_each_alone(explainer, first_only):
+    """Rows are grouped by their set and sorted by their outcome; each box must come back to its own row."""
+    fitted, matrix = explainer.fitted_, explainer.encode(ROWS)
+    outcomes = explainer.outcomes(ROWS)
+    sets = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=None)
+    row_sets = [*(sets.nth_by_row(0) if first_only else sets.by_row()), (0, (3,))]  # the last is not sufficient
+    n_done = []
+    boxes = find_maximal_rules(fitted, matrix, outcomes, row_sets, ExplainOptions(), n_done.append)
+    alone = [find_maximal_rules(fitted, matrix, outcomes, [pair], ExplainOptions())[0] for pair in row_sets]
+    assert boxes == alone
+    assert boxes[-1] is None
+    assert all(box is not None for box in boxes[:-1])
+    assert find_maximal_rules(fitted, matrix, outcomes, [], ExplainOptions()) == []
+    assert sorted(n_done) == n_done
+    for box in boxes[:-1]:
+        assert box.coverage == box.support / len(fitted.forest.X)
+        assert (box.mae is None) == (fitted.classes is not None)
+
+
+# --- rules that cover enough rows -------------------------------------------------------------------------------------
+
+
+def test_the_rule_of_a_row_is_that_of_its_first_set_that_covers_enough_rows(explainer):
+    explainer = explainer.with_settings(pi=0.6)  # rows have several sets
+    fitted, matrix, outcomes = explainer.fitted_, explainer.encode(ROWS), explainer.outcomes(ROWS)
+    sets = find_sufficient_sets(fitted, matrix, outcomes, minimal_only=False, progress=None)
+    of_row = {}
+    pairs = sets.by_row()
+    for (row, S), box in zip(pairs, find_maximal_rules(fitted, matrix, outcomes, pairs, ExplainOptions()), strict=True):
+        of_row.setdefault(row, []).append((S, box))
+    supports = sorted(box.support for boxes in of_row.values() for _, box in boxes)
+    n_other_set = 0
+    for min_support in (0, *supports[::5], supports[-1] + 1):
+        changed = explainer.with_settings(min_support=min_support).fitted_
+        n_done = []
+        row_sets, boxes = find_supported_rules(changed, matrix, outcomes, sets, ExplainOptions(), n_done.append)
+        expected = {}
+        for row, of_sets in of_row.items():
+            enough = [(S, box) for S, box in of_sets[:MAX_TRIED] if box.support >= min_support]
+            if enough:
+                expected[row] = enough[0]
+                n_other_set += enough[0] != of_sets[0]
+        assert row_sets == [(row, expected[row][0]) for row in sorted(expected)]
+        assert boxes == [expected[row][1] for row in sorted(expected)]
+        assert n_done == sorted(n_done)
+        explanations = explainer.explain(ROWS, min_support=min_support)
+        for row, explanation in enumerate(explanations):
+            assert [rule.support for rule in explanation.rules] == (
+                [expected[row][1].support] if row in expected else []
+            )
+    assert n_other_set > 0
+    assert not row_sets
+
+
+def test_rules_of_all_sets_are_given_whatever_they_cover(explainer):
+    every = explainer.explain(ROWS, rules="all", min_support=10**6)
+    assert [len(e.rules) for e in every] == every.n_sets.tolist()

@@ -1,0 +1,143 @@
+"""The search among the candidates of each row, and the set that keeps nearly all, against the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from forests import LAYOUTS, core_forest, core_rows, fitted_forests, project
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import Oracle, trees_of
+from sklearn.ensemble import RandomForestClassifier
+
+from suffice import SufficientExplainer, _core
+from suffice.explaining.search import NO_LIMIT
+
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
+
+
+def search(projection, queries, lo, hi, n_together=0, n_first_trees=0, **options):
+    defaults = {"pi": 0.9, "min_node_size": 1, "min_size": 0, "max_size": 9, "minimal_only": False}
+    defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
+    return _core.search(
+        projection=projection,
+        rows=core_rows(queries, lo, hi),
+        options=_core.SearchOptions(**defaults | options),
+        n_threads=1,
+        n_together=n_together,
+        n_first_trees=n_first_trees,
+    )
+
+
+def members(word, n):
+    return tuple(v for v in range(n) if int(word) >> v & 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    drawn=fitted_forests(max_columns=5, max_rows=80),
+    pi=st.sampled_from([0.6, 0.8, 0.9, 1.0]),
+    min_node_size=st.sampled_from([1, 2, 7]),
+    min_size=st.integers(0, 1),
+    n_by_row=st.integers(1, 4),
+    n_first=st.integers(0, 3),
+    seed=st.integers(0, 99),
+    layout=st.sampled_from(list(LAYOUTS)),
+)
+def test_the_sets_of_a_row_are_those_among_its_own_candidates(
+    drawn, pi, min_node_size, min_size, n_by_row, n_first, seed, layout
+):
+    X, y, task, forest = drawn
+    n = X.shape[1]
+    rng = np.random.default_rng(seed)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size)
+    projection = project(core_forest(oracle.trees, X, y), n, layout=layout)
+    values = np.unique(y)
+    queries = X[rng.integers(len(X), size=3)]
+    lo = rng.integers(len(values), size=3)
+    hi = lo if task == "classification" else np.minimum(lo + rng.integers(3, size=3), len(values) - 1)
+    options = {"pi": pi, "min_node_size": min_node_size, "min_size": min_size, "n_by_row": n_by_row}
+    options["n_first_trees"] = n_first
+    result = search(projection, queries, lo, hi, **options)
+    for i, x in enumerate(queries):
+        outcome = (values[lo[i]], values[hi[i]])
+        alone = oracle.sufficient_sets(x, outcome, range(n), pi, min_size, max_size=1)
+        left = [v for v in range(n) if (v,) not in alone] if () not in alone else []
+        chain = oracle.chain(x, outcome, left, n_by_row, n_first)
+        chosen = chain[-1]
+        expected = alone | oracle.sufficient_sets(x, outcome, chosen, pi, 2)
+        begin, end = result["offset"][i : i + 2]
+        assert {members(word, n) for word in result["masks"][begin:end, 0]} == set(expected)
+        nearly = members(result["nearly_masks"][i, 0], n)
+        assert abs(result["nearly_sdps"][i] - oracle.sdp(x, nearly, outcome)) < 1e-14
+        best = members(result["best_masks"][i, 0], n)
+        if not expected:
+            assert best == oracle.best_of_chain(x, outcome, chain[min_size:])
+        is_small = bool(expected) and len(best) <= 4
+        assert nearly == (best if is_small else oracle.nearest(x, outcome, best, min_size))
+
+
+def test_a_large_sufficient_set_has_a_small_one_that_comes_near():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(6000, 11)).astype(float)
+    y = (X.sum(axis=1) >= 6).astype(int)  # six of the variables decide for sure, fewer nearly
+    explainer = SufficientExplainer(random_state=0, pi=0.97, n_jobs=1).fit(X, y)
+    sets = explainer.explain(X[:50], progress=False).answers.sets
+    sizes = np.array([len(sets.members(mask)) for mask in sets.best_masks])
+    near = np.array([len(sets.members(mask)) for mask in sets.nearly_masks])
+    has_set = sets.n_by_row() > 0
+    assert (has_set & (sizes > 4) & (near < sizes)).any()
+    for i in np.flatnonzero(has_set & (sizes > 4)):
+        best, left = sets.members(sets.best_masks[i]), sets.members(sets.nearly_masks[i])
+        assert set(left) <= set(best)
+        outcome = explainer.predict(X[i : i + 1])
+        smaller = [explainer.sdp(X[i : i + 1], [w for w in left if w != v], outcome)[0] for v in left]
+        assert sets.nearly_sdps[i] >= 0.95 * sets.best_sdps[i] - 1e-9 > max(smaller)
+    np.testing.assert_array_equal(near[has_set & (sizes <= 4)], sizes[has_set & (sizes <= 4)])
+
+
+def test_no_variable_is_chosen_where_the_empty_set_is_sufficient():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = (X[:, 0] > 1.9).astype(int)
+    explainer = SufficientExplainer(random_state=0, n_candidates=2).fit(X, y)
+    assert explainer.explain(X[:1], np.zeros(1, dtype=int))[0].best_set.variables == ()
+
+
+def test_each_row_has_the_candidates_that_matter_there():
+    # Which variable decides depends on the first one; no two variables are enough for all rows.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 8))
+    y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int)
+    rows = np.zeros((2, 8))
+    rows[0, [0, 1]] = 1.5
+    rows[1, [0, 2]] = -1.5
+    explainer = SufficientExplainer(random_state=0, n_candidates=2).fit(X, y)
+    assert [e.best_set.variables for e in explainer.explain(rows)] == [("x0", "x1"), ("x0", "x2")]
+    assert explainer.fitted_.n_searched == 2
+    assert len(explainer.candidates_) == 8
+    splits = explainer.with_settings(candidates="splits")
+    assert splits.explain(rows).has_set.sum() <= 1
+    assert len(splits.candidates_) == 2
+
+
+@pytest.mark.parametrize("n_together", [1, 50], ids=["alone", "in step"])
+@pytest.mark.parametrize("n_first", [0, 2, 6, 7])
+def test_the_first_trees_choose_the_finalists_of_a_row(n_first, n_together):
+    """Two trees split on the first columns, five on the last ones: the best variable may not be a finalist."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = (X.sum(axis=1) > 0).astype(int)
+    trees = []
+    for n_trees, hidden in [(2, slice(4, 8)), (5, slice(0, 4))]:
+        part = X.copy()
+        part[:, hidden] = 0.0
+        trees += trees_of(RandomForestClassifier(n_trees, min_samples_leaf=10, random_state=0).fit(part, y))
+    oracle = Oracle(trees, X, y, 10)
+    projection = project(core_forest(trees, X, y), 8)
+    options = {"pi": 1.0, "min_node_size": 10, "min_size": 2, "max_size": 2, "n_by_row": 2}
+    result = search(projection, X[:50], y[:50], y[:50], n_together, **options, n_first_trees=n_first)
+    chosen = [oracle.chain(x, (k, k), range(8), 2, n_first)[-1] for x, k in zip(X[:50], y, strict=False)]
+    assert [members(word, 8) for word in result["best_masks"][:, 0]] == chosen
+    best = [oracle.chain(x, (k, k), range(8), 2)[-1] for x, k in zip(X[:50], y, strict=False)]
+    assert (chosen != best) == (n_first == 2)

@@ -1,0 +1,109 @@
+"""Which set holds the reasons and in which order: against the oracle, and ties."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from oracle import Oracle, trees_of
+from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
+
+from suffice.explaining.search import find_sufficient_sets
+from suffice.reasons.search import Estimate, choose_sets, losses_of_sets, rank_alone, rank_by_loss
+
+NAMES = ["delta", "alpha", "gamma", "beta", "epsilon"]
+
+
+def searched(explainer, rows=ROWS):
+    state = explainer.fitted_
+    matrix = explainer.encode(rows)
+    outcomes = explainer.outcomes(rows)
+    sets = find_sufficient_sets(state, matrix, outcomes, minimal_only=False, progress=None, needs_nearest=False)
+    return state, matrix, outcomes, sets
+
+
+@pytest.fixture(scope="module", params=["classes", "numbers"])
+def explainer(request):
+    if request.param == "classes":
+        return classifier(pi=0.75).fit(X, CLASSES)
+    return regressor(pi=0.6, alpha=0.3).fit(X, NUMBERS)
+
+
+def test_the_set_its_losses_and_their_order_equal_the_oracle(explainer):
+    state, matrix, outcomes, sets = searched(explainer, X[:40])
+    chosen = choose_sets(state, matrix, outcomes, sets)
+    losses = losses_of_sets(state, matrix, outcomes, sets, chosen)
+    y = CLASSES if state.classes is not None else NUMBERS
+    oracle = Oracle(trees_of(explainer.forest_), X, y, explainer.min_node_size_)
+    of_training = state.outcomes(state.forest.X, state.predict(state.forest.X))
+    predicted = of_training.values.tolist()
+    if of_training.intervals is not None:
+        predicted = [tuple(interval) for interval in of_training.intervals.tolist()]
+    mean_gains = [oracle.mean_gain(v, predicted) for v in range(X.shape[1])]
+    n_several = n_not_best = n_not_largest = 0
+    for i in range(40):
+        n_sets = sets.n_by_row()[i]
+        if not n_sets:
+            assert (chosen[i], losses[i]) == (-1, {})
+            continue
+        of_row = [S for row, S in sets.by_row() if row == i]
+        interval = outcomes.intervals
+        outcome = outcomes.values[i] if interval is None else tuple(interval[i].tolist())
+        best = oracle.reason_set(matrix[i], outcome, of_row, state.variables.names, mean_gains)
+        assert sets.members(sets.masks[chosen[i]]) == best
+        expected = oracle.reason_order(matrix[i], outcome, best, of_row, NAMES)
+        named = {NAMES[v]: loss for v, loss in losses[i].items()}
+        shares = {NAMES[v]: sum(v in S for S in of_row) / n_sets for v in losses[i]}
+        assert rank_by_loss(named, shares) == [name for name, _ in expected]
+        for name, loss in expected:
+            assert named[name] == pytest.approx(float(loss), abs=1e-12)
+        n_several += len(expected) > 1
+        n_not_best += best != of_row[0]
+        alone = [-oracle.sdp(matrix[i], (v,), outcome) for v in range(X.shape[1])]
+        smallest = [S for S in of_row if len(S) == len(best)]
+        n_not_largest += best != min(smallest, key=lambda S: sorted(alone[v] for v in S))
+    assert n_several > 5
+    assert n_not_best > 0
+    assert n_not_largest > 0  # a tie within the error, which the average has decided
+
+
+def test_the_same_bits_for_any_number_of_threads(explainer):
+    answers = []
+    for n_jobs in (1, 3):
+        found = searched(explainer.with_settings(n_jobs=n_jobs))
+        chosen = choose_sets(*found)
+        answers.append((chosen, losses_of_sets(*found, chosen)))
+    assert answers[0] == answers[1]
+
+
+def near(value, error=0.01):
+    return Estimate(value, error**2)
+
+
+def test_within_one_standard_error_the_average_decides_and_then_the_name():
+    names, averages = ["d", "c", "b", "a"], [near(0.3), near(0.2), near(0.1), near(0.09)]
+
+    def rank(*values):
+        return rank_alone(dict(enumerate(map(near, values))), averages.__getitem__, names)
+
+    assert rank(0.5, 0.6, 0.7, 0.8) == [3, 2, 1, 0]  # the values are apart
+    assert rank(0.8, 0.8, 0.5, 0.5) == [0, 1, 3, 2]  # equal ones: by the average, then by the name
+    assert rank(0.79, 0.8, 0.51, 0.5) == [0, 1, 3, 2]  # as good as equal
+    assert rank(0.78, 0.8, 0.52, 0.5) == [1, 0, 2, 3]  # more than 0.014 apart
+    # What is equal to the best comes first, even if it is not equal to what comes next.
+    assert rank(0.79, 0.80, 0.785, 0.7) == [0, 1, 2, 3]
+
+
+def test_the_average_is_not_asked_for_where_values_are_apart():
+    assert rank_alone({0: near(0.5), 1: near(0.8)}, None, ["a", "b"]) == [1, 0]
+    assert rank_alone({0: near(0.5)}, None, ["a"]) == [0]
+
+
+def test_ties_are_decided_by_the_lxi_and_then_by_the_name():
+    losses = {"b": 0.25, "a": 0.25 + 1e-15, "c": 0.25, "d": 0.5}
+    assert rank_by_loss(losses, {"a": 0.5, "b": 0.5, "c": 0.75}) == ["d", "c", "a", "b"]
+    assert rank_by_loss(losses, {}) == ["d", "a", "b", "c"]
+
+
+def test_a_variable_without_which_nothing_is_lost_is_no_reason():
+    assert rank_by_loss({"a": 0.0, "b": -0.1, "c": 1e-14, "d": Fraction(1, 3)}, {}) == ["d"]

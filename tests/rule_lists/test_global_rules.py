@@ -1,0 +1,211 @@
+"""Lists of rules as classifiers and regressors: which rule decides a row, and the fallback where no rule does."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import polars as pl
+import pytest
+from rule_boxes import ALL_FOUR, LEFT, MIDDLE, MIXED, NUMBERS, RIGHT, SMALL, X, Y, box, boxes, classifier, regressor
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, RidgeClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from suffice import SufficientExplainer
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+
+# --- deciding ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_rule_that_covers_a_row_decides():
+    rule_list = classifier([MIXED, RIGHT, LEFT])  # sorted: LEFT, RIGHT, MIXED; nothing covers row 4
+    assert rule_list.decision_path(X).tolist() == [0, 0, 0, 2, -1, 1, 1, 1, 1, 1]
+    assert rule_list.covered(X).tolist() == [True] * 4 + [False] + [True] * 5
+    assert rule_list.coverage(X) == 0.9
+    assert rule_list.predict(X).tolist() == ["a", "a", "a", "a", None, "b", "b", "b", "b", "b"]
+
+
+def test_the_more_precise_of_two_rules_that_disagree_decides():
+    assert classifier([MIXED, MIDDLE]).predict([[3.0]]).tolist() == ["b"]
+    assert regressor([MIXED, box(2.5, 3.5)]).predict([[3.0], [2.0]]).tolist() == [4.0, 1.75]
+
+
+def test_no_rows_have_no_coverage():
+    rule_list = classifier([LEFT])
+    assert math.isnan(rule_list.coverage(np.empty((0, 1))))
+    assert rule_list.predict(np.empty((0, 1))).shape == (0,)
+
+
+def test_probabilities_are_the_shares_of_the_deciding_rule():
+    rule_list = classifier([MIXED, RIGHT])
+    assert rule_list.predict_proba([[0.0], [9.0]]).tolist() == [[0.75, 0.25], [0.2, 0.8]]
+
+
+def test_missing_values_are_covered_where_a_rule_allows_them():
+    rule_list = classifier([box(high=2.5, missing=True), RIGHT])
+    assert rule_list.decision_path([[math.nan], [9.0], [3.0]]).tolist() == [0, 1, -1]
+
+
+# --- rows that no rule covers -----------------------------------------------------------------------------------------
+
+
+def test_a_classifier_without_fallback_abstains():
+    rule_list = classifier([LEFT])
+    predicted = rule_list.predict([[0.0], [5.0]])
+    assert predicted.dtype == object
+    assert predicted.tolist() == ["a", None]
+    assert np.isnan(rule_list.predict_proba([[5.0]])).all()
+    assert rule_list.predict([[0.0]]).dtype == rule_list.classes_.dtype
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], [1.0, 2.0]])
+def test_labels_keep_their_kind(labels):
+    y = np.array(labels)[(Y == "b").astype(int)]
+    rule_list = classifier(ALL_FOUR, y=y)
+    assert rule_list.predict(X).dtype == y.dtype
+    assert rule_list.predict(X).tolist() == [labels[0]] * 3 + [labels[1]] * 7
+    assert [type(value) for value in classifier([LEFT], y=y).predict(X)] == [type(labels[0])] * 3 + [type(None)] * 7
+
+
+def test_a_regressor_without_fallback_abstains():
+    assert np.array_equal(regressor([LEFT]).predict([[0.0], [5.0]]), [1.0, np.nan], equal_nan=True)
+
+
+def test_a_rule_list_without_rules_abstains_everywhere():
+    assert classifier([]).predict(X).tolist() == [None] * 10
+    assert np.isnan(regressor([None]).predict(X)).all()
+    assert classifier([]).simplify().rules_ == ()
+
+
+def test_the_constant_fallback_predicts_where_no_rule_does():
+    rule_list = classifier([LEFT], fallback="majority")  # 4 a, 6 b
+    assert rule_list.predict([[0.0], [5.0]]).tolist() == ["a", "b"]
+    assert rule_list.predict_proba([[0.0], [5.0]]).tolist() == [[1.0, 0.0], [0.4, 0.6]]
+    assert regressor([LEFT], fallback="mean").predict([[0.0], [5.0]]).tolist() == [1.0, 3.5]
+
+
+def test_an_estimator_as_fallback_is_cloned_and_fitted():
+    tree = DecisionTreeClassifier(random_state=0)
+    rule_list = classifier([box(high=7.5)], fallback=tree)  # a a a b b b b a: a tie, so a
+    assert rule_list.predict(X).tolist() == ["a"] * 8 + ["b"] * 2
+    assert rule_list.predict_proba(X).tolist() == [[0.5, 0.5]] * 8 + [[0.0, 1.0]] * 2
+    assert not hasattr(tree, "tree_")
+    line = LinearRegression().fit(X, NUMBERS)
+    assert regressor([LEFT], fallback=LinearRegression()).predict([[0.0], [5.0]]) == pytest.approx(
+        [1.0, line.predict([[5.0]])[0]]
+    )
+
+
+def test_a_fallback_without_probabilities_is_refused():
+    rule_list = classifier([LEFT], fallback=RidgeClassifier())
+    assert rule_list.predict_proba([[0.0]]).tolist() == [[1.0, 0.0]]
+    with pytest.raises(AttributeError, match="The fallback RidgeClassifier has no `predict_proba`"):
+        rule_list.predict_proba(X)
+
+
+def of_two_rules(rule_list, X):
+    """A list of two of the rules, so that some rows are not covered."""
+    params = {"explainer": rule_list.explainer_, "fallback": "forest"}
+    return type(rule_list).from_explanations(boxes(rule_list)[:2], X, rule_list.training_outcomes_, **params)
+
+
+def test_the_forest_predicts_where_no_rule_does(busy_table, busy_lists):
+    frame, _, _ = busy_table
+    for rule_list in busy_lists:
+        few = of_two_rules(rule_list, frame)
+        is_covered = few.covered(frame)
+        assert 0 < is_covered.sum() < len(frame)
+        assert few.explainer_ is rule_list.explainer_  # fitted: not fitted again
+        forest = rule_list.explainer_.predict(frame)
+        assert few.predict(frame)[~is_covered].tolist() == forest[~is_covered].tolist()
+    few = of_two_rules(busy_lists[0], frame)
+    shares = busy_lists[0].explainer_.predict_proba(frame)
+    assert few.predict_proba(frame)[~few.covered(frame)].tolist() == shares[~few.covered(frame)].tolist()
+
+
+def test_the_forest_is_fitted_for_the_fallback_if_it_is_not(busy_table):
+    frame, labels, _ = busy_table
+    explainer = SufficientExplainer(RandomForestClassifier(**SMALL))
+    rule_list = classifier([], X=frame, y=labels, explainer=explainer, fallback="forest")
+    assert rule_list.predict(frame).tolist() == clone(explainer).fit(frame, labels).predict(frame).tolist()
+
+
+# --- fitting ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_name_of_the_outcome_is_kept(busy_lists):
+    assert " THEN count = " in str(busy_lists[1])
+
+
+def test_frames_arrays_and_polars_give_the_same_answers(busy_table, busy_lists):
+    frame, labels, _ = busy_table
+    rule_list = busy_lists[0]
+    assert rule_list.predict(pl.from_pandas(frame)).tolist() == rule_list.predict(frame).tolist()
+    array = clone(rule_list).fit(frame.to_numpy(), labels)
+    assert array.predict(frame.to_numpy()).tolist() == rule_list.predict(frame).tolist()
+    assert "x0" in array.rules_[0].text or "x1" in array.rules_[0].text
+    assert clone(rule_list).fit(pl.from_pandas(frame), labels).rules_ == rule_list.rules_
+
+
+def test_a_pickled_rule_list_is_the_same(busy_table, busy_lists):
+    for rule_list in busy_lists:
+        again = pickle.loads(pickle.dumps(rule_list))
+        assert again.rules_ == rule_list.rules_
+        assert again.predict(busy_table[0]).tolist() == rule_list.predict(busy_table[0]).tolist()
+        assert str(again.simplify()) == str(rule_list.simplify())
+
+
+# --- wrong input ------------------------------------------------------------------------------------------------------
+
+
+def test_a_regressor_knows_no_majority():
+    with pytest.raises(ValueError, match=r"one of .'forest', 'mean'. or an estimator, got 'majority'"):
+        regressor([LEFT], fallback="majority")
+    with pytest.raises(ValueError, match="`min_precision` must be a number <= 1, got 2"):
+        regressor([LEFT], min_precision=2)
+
+
+def test_an_explainer_for_another_task_is_refused():
+    with pytest.raises(ValueError, match="`explainer` has the task 'regression', GlobalRulesClassifier needs"):
+        GlobalRulesClassifier(SufficientExplainer(task="regression")).fit(X, Y)
+    with pytest.raises(ValueError, match="fractions are no classes: take GlobalRulesRegressor for numbers"):
+        GlobalRulesClassifier().fit(X, NUMBERS + 0.5)
+    with pytest.raises(ValueError, match="`task` is 'classification', but `forest` is for regression"):
+        GlobalRulesClassifier(SufficientExplainer(ExtraTreesRegressor())).fit(X, Y)
+
+
+def test_other_columns_than_at_fit_are_refused(busy_table, busy_lists):
+    with pytest.raises(ValueError, match=r"3 at fit: missing \['hour'\], unexpected \['h'\]"):
+        busy_lists[0].predict(busy_table[0].rename(columns={"hour": "h"}))
+    with pytest.raises(TypeError, match="Column 'temp' of `X` must hold numbers, got the text 'warm'"):
+        busy_lists[0].predict(busy_table[0].assign(temp="warm"))
+
+
+@pytest.mark.parametrize("rule_list", [GlobalRulesClassifier(), GlobalRulesRegressor()])
+@pytest.mark.parametrize("method", ["simplify", "to_frame", "to_sql"])
+def test_a_rule_list_that_is_not_fitted_raises(rule_list, method):
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        getattr(rule_list, method)()
+
+
+# --- scikit-learn: all checks pass, so none is listed as an expected failure -----------------------------------------
+
+
+# The tables of the checks are small: too few of their rows are out of bag for rules.
+PAPER = {"n_jobs": 1, "counts": "bootstrap", "min_size": 1}
+
+
+@parametrize_with_checks(
+    [
+        GlobalRulesClassifier(SufficientExplainer(RandomForestClassifier(**SMALL), **PAPER), fallback="majority"),
+        GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**SMALL), **PAPER), fallback="mean"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")  # the checks fit noise
+def test_scikit_learn_finds_no_fault(estimator, check):
+    check(estimator)

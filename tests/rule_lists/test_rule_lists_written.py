@@ -1,0 +1,162 @@
+"""A list of rules as text, a frame, SQL, a dictionary and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+
+import numpy as np
+import pytest
+from rule_boxes import INF, LEFT, MIDDLE, RIGHT, X, Y, box, classifier, random_rules, regressor
+from scipy.special import betaincinv
+from sklearn.linear_model import LinearRegression
+
+from suffice.rule_lists.estimators import GlobalRulesClassifier
+
+ABOUT_LABELS = "Figures are those of the training rows; expected is the precision estimated for new rows."
+ABOUT_NUMBERS = "Figures are those of the training rows."
+
+
+def test_a_rule_list_reads_as_numbered_sentences():
+    assert str(classifier([LEFT, RIGHT], fallback="majority")).splitlines() == [
+        "2 rules, coverage 80 % of 10 training rows; the first that covers a row decides. " + ABOUT_LABELS,
+        "1. IF x0 <= 2.5 THEN a  (support 3, few rows, coverage 30 %, precision 1.00, 0.66 expected)",
+        "2. IF x0 > 4.5 THEN b  (support 5, few rows, coverage 50 %, precision 0.80, 0.51 expected)",
+        "ELSE majority",
+    ]
+    assert str(regressor([MIDDLE], fallback=LinearRegression())).splitlines() == [
+        "1 rule, coverage 40 % of 10 training rows; the first that covers a row decides. " + ABOUT_NUMBERS,
+        "1. IF 2.5 < x0 <= 6.5 THEN y = 5  (support 4, few rows, coverage 40 %, MSE 1, MAE 1)",
+        "ELSE LinearRegression",
+    ]
+    assert (
+        str(classifier([box()]).rules_[0])
+        == "ALWAYS b  (support 10, few rows, coverage 100 %, precision 0.60, 0.40 expected)"
+    )
+    assert str(GlobalRulesClassifier()) == "GlobalRulesClassifier()"
+
+
+def test_the_frame_has_a_line_for_each_rule():
+    frame = classifier([LEFT, RIGHT]).to_frame()
+    assert frame.columns.tolist() == ["rule", "output", "support", "coverage", "precision", "frequencies", "expected"]
+    expected = classifier([LEFT, RIGHT]).rules_[1].expected
+    assert frame.iloc[1].tolist() == ["x0 > 4.5", "b", 5, 0.5, 0.8, {"a": 0.2, "b": 0.8}, expected]
+    frame = regressor([MIDDLE]).to_frame()
+    assert frame.columns.tolist() == [
+        "rule",
+        "output",
+        "support",
+        "coverage",
+        "precision",
+        "std",
+        "mse",
+        "mae",
+        "expected",
+    ]
+    assert frame[["output", "std", "mse", "mae"]].to_numpy().tolist() == [[5.0, 1.0, 1.0, 1.0]]
+    assert len(regressor([]).to_frame()) == 0
+
+
+def run_sql(rule_list, table):
+    connection = sqlite3.connect(":memory:")
+    columns = ", ".join(f'"x{i}" REAL' for i in range(table.shape[1]))
+    connection.execute(f"CREATE TABLE t (i INTEGER, {columns})")
+    rows = [(i, *(None if math.isnan(v) else v for v in row)) for i, row in enumerate(table.tolist())]
+    connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * (table.shape[1] + 1))})", rows)
+    values = connection.execute(f"SELECT {rule_list.to_sql()} FROM t ORDER BY i").fetchall()
+    connection.close()
+    return [value for (value,) in values]
+
+
+def test_the_sql_is_one_case():
+    text = classifier([LEFT, RIGHT]).to_sql()
+    expected = """CASE WHEN "x0" <= 2.5e0 THEN 'a' WHEN "x0" > 4.5e0 THEN 'b' ELSE NULL END"""
+    assert " ".join(text.split()) == expected
+    assert classifier([]).to_sql() == "NULL"
+    assert "THEN FALSE\n" in classifier([LEFT], y=Y == "b").to_sql()
+
+
+@pytest.mark.parametrize("labels", [["it's", "\"q\" -- ''"], [0, -7], [False, True], [1.0, -2e15]])
+def test_the_sql_says_what_predict_says(labels):
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(60, 3)), 2)
+    table[rng.random(table.shape) < 0.2] = np.nan
+    y = np.array(labels)[rng.integers(0, 2, size=60)]
+    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    expected = rule_list.predict(table).tolist()
+    assert {None, *rule_list.classes_.tolist()} == set(expected)
+    assert run_sql(rule_list, table) == expected
+
+
+def test_the_sql_of_numbers_says_what_predict_says():
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(60, 3)), 2)
+    y = 1e-6 * rng.normal(size=60)
+    rule_list = regressor(random_rules(rng, 6, table), X=table, y=y, min_precision=-INF)
+    expected = rule_list.predict(table)
+    numbers = np.array(run_sql(rule_list, table), dtype=float)
+    assert 0 < np.isnan(expected).sum() < 60
+    assert numbers == pytest.approx(expected, rel=1e-14, nan_ok=True)  # SQLite may misread the last bit
+
+
+# --- dictionaries and JSON -------------------------------------------------------------------------------------------
+
+
+def test_a_list_as_a_dictionary():
+    lines = classifier([LEFT, RIGHT]).to_dict()
+    assert {name: value for name, value in lines.items() if name != "rules"} == {
+        "task": "classification",
+        "target": "y",
+        "n_rows": 10,
+        "coverage": 0.8,
+    }
+    assert lines["rules"][1] == {
+        "if": "x0 > 4.5",
+        "sql": '"x0" > 4.5e0',
+        "output": "b",
+        "support": 5,
+        "coverage": 0.5,
+        "precision": 0.8,
+        "expected": pytest.approx(betaincinv(4.5, 1.5, 0.1)),
+        "frequencies": {"a": 0.2, "b": 0.8},
+        "conditions": RIGHT.to_dict()["conditions"],
+    }
+    line = regressor([MIDDLE]).to_dict()["rules"][0]
+    assert {name: line[name] for name in ("output", "support", "coverage", "mse", "mae")} == {
+        "output": 5.0,
+        "support": 4,
+        "coverage": 0.4,
+        "mse": 1.0,
+        "mae": 1.0,
+    }
+    assert "frequencies" not in line
+
+
+LABELS = [["it's", '"q"'], [0, -7], [False, True], [1.0, 2.0], [np.str_("a"), np.str_("b")]]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+def test_json_gives_back_the_dictionary(labels):
+    rng = np.random.default_rng(3)
+    table = np.round(rng.normal(size=(60, 3)), 2)
+    table[rng.random(table.shape) < 0.2] = np.nan
+    y = np.array(labels)[rng.integers(0, 2, size=60)]
+    rule_list = classifier(random_rules(rng, 6, table, missing=True), X=table, y=y)
+    back = json.loads(rule_list.to_json(indent=1))
+    assert back == rule_list.to_dict()
+    assert [line["output"] for line in back["rules"]] == [line.output for line in rule_list.rules_]
+    assert rule_list.to_json(indent=1).startswith('{\n "task": "classification"')
+    assert len(back["rules"]) == len(rule_list.rules_) > 1
+    for line, rule in zip(back["rules"], rule_list.rules_, strict=True):
+        assert {c["column"] for c in line["conditions"]} == {c.column for c in rule.rule.conditions}
+
+
+@pytest.mark.parametrize("rules", [[LEFT, MIDDLE, RIGHT], [box()], []])
+def test_json_of_numbers_gives_back_the_dictionary(rules):
+    rule_list = regressor(rules, min_precision=-INF)
+    back = json.loads(rule_list.to_json(allow_nan=False))
+    assert back == rule_list.to_dict()
+    assert back["task"] == "regression"
+    assert len(back["rules"]) == len(rule_list.rules_) == len(rules)
+    assert back["coverage"] == (np.mean(rule_list.covered(X)) if rules else 0.0)
