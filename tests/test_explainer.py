@@ -286,7 +286,7 @@ def test_ctrl_c_ends_a_long_search():
     assert process.returncode == -signal.SIGINT
 
 
-@pytest.mark.filterwarnings("ignore::suffice.SearchSizeWarning", "ignore::suffice.FidelityWarning")
+@pytest.mark.filterwarnings("ignore::suffice.errors.SearchSizeWarning", "ignore::suffice.errors.FidelityWarning")
 def test_an_interrupted_explainer_still_answers():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(300, 60))

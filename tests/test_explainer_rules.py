@@ -44,7 +44,7 @@ def check_precision(rule, explainer, covered, sdps):
     assert rule.precision == pytest.approx(min(discounted, most), abs=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
+@pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
 @settings(max_examples=60, deadline=None)
 @given(
     drawn=fitted_forests(max_rows=80),

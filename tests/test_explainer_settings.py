@@ -15,7 +15,7 @@ from small_explainers import CLASSES, FRAME, NUMBERS, ROWS, X, answers, classifi
 from suffice import SufficientExplainer
 from suffice._forest.settings import CHANGEABLE
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffice.SearchSizeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.SearchSizeWarning")
 
 OPTIONS = {
     "pi": {"pi": 0.6},

@@ -19,7 +19,7 @@ ESTIMATORS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")  # the checks fit noise
+@pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")  # the checks fit noise
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)

@@ -137,7 +137,7 @@ def test_strong_tables_pass_the_gate(kind):
     assert ("x0",) in sets
 
 
-@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
+@pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
 def test_the_signal_is_a_gain_of_two_standard_errors():
     """Computed again from the definition, on tables around the border."""
     near = set()

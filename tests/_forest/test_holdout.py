@@ -30,7 +30,7 @@ def forest():
     return RandomForestClassifier(8, min_samples_leaf=5, random_state=0)
 
 
-@pytest.mark.filterwarnings("ignore::suffice.IdentifierWarning")
+@pytest.mark.filterwarnings("ignore::suffice.errors.IdentifierWarning")
 @pytest.mark.parametrize("is_class", [True, False])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "array"])
 def test_the_rest_alone_is_fitted_on(is_class, kind):

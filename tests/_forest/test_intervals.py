@@ -48,7 +48,7 @@ def slow_scores(forest, counts, rows):
     ],
     ids=["forest", "two trees", "extra trees"],
 )
-@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
+@pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
 def test_scores_are_those_of_the_trees_that_did_not_draw_the_row_without_the_row(forest, counts):
     forest = forest.fit(X, Y)
     fitted = SufficientExplainer(forest, counts=counts).fit(X, Y).fitted_

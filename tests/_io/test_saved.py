@@ -61,8 +61,8 @@ def make(kind):
 
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::suffice.RareCategoriesWarning"),
-    pytest.mark.filterwarnings("ignore::suffice.FidelityWarning"),
+    pytest.mark.filterwarnings("ignore::suffice.errors.RareCategoriesWarning"),
+    pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning"),
 ]
 
 

@@ -101,11 +101,11 @@ def answer(read):
 def compare(explainer, X):
     """Compare both ways for a row, and tell whether it was read quickly."""
     state = explainer.fitted_
-    general = answer(lambda: state.encode(explainer._read_rows(X)))
-    assert answer(lambda: explainer._encode(X)[0]) == general
+    general = answer(lambda: state.encode(explainer._read_table(explainer.fitted_, X)))
+    assert answer(lambda: explainer._encode(explainer.fitted_, X)[0]) == general
     plain = read_single_row(X, state.encoding)
     if plain is not None:
-        assert plain[1] == explainer._read_rows(X).library
+        assert plain[1] == explainer._read_table(explainer.fitted_, X).library
     return plain is not None
 
 
@@ -158,7 +158,7 @@ def test_large_whole_numbers_among_others_are_told_apart(table):
     explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(frame, code == LARGE)
     rows = pd.DataFrame({"code": code, "number": frame["number"]})
     assert [compare(explainer, rows.iloc[[i]]) for i in range(4)] == [True] * 4
-    assert explainer._encode(rows.iloc[[0]])[0][0, 0] != explainer._encode(rows.iloc[[1]])[0][0, 0]
+    assert explainer._encode(explainer.fitted_, rows.iloc[[0]])[0][0, 0] != explainer._encode(explainer.fitted_, rows.iloc[[1]])[0][0, 0]
 
 
 @pytest.mark.parametrize(
@@ -188,14 +188,14 @@ def test_a_forest_without_missing_values_refuses_them_in_a_single_row(table):
     known = table[["whole", "number"]].fillna(0.0)
     explainer = SufficientExplainer(forest, random_state=0, n_jobs=1).fit(known, known["whole"] > 25)
     with pytest.raises(ValueError, match="Column 'number' of `X` holds NaN"):
-        explainer._encode({"whole": 3, "number": None})
+        explainer._encode(explainer.fitted_, {"whole": 3, "number": None})
 
 
 def test_columns_of_an_array_have_no_names_to_go_by():
     X = np.random.default_rng(0).normal(size=(60, 2))
     explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, X[:, 0] > 0)
     with pytest.warns(UserWarning, match="X has feature names"):
-        explainer._encode(pd.DataFrame(X[:1], columns=["x0", "x1"]))
+        explainer._encode(explainer.fitted_, pd.DataFrame(X[:1], columns=["x0", "x1"]))
 
 
 def test_groups_are_read_quickly(table):

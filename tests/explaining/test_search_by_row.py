@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from suffice import SufficientExplainer, _core
 from suffice.explaining.search import NO_LIMIT
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
 
 
 def search(projection, queries, lo, hi, n_together=0, n_first_trees=0, **options):

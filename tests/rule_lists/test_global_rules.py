@@ -206,6 +206,6 @@ PAPER = {"n_jobs": 1, "counts": "bootstrap", "min_size": 1}
         GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**SMALL), **PAPER), fallback="mean"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::suffice.FidelityWarning")  # the checks fit noise
+@pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")  # the checks fit noise
 def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)
