@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from suffice._table.input import check_number
 from suffice._text import counted
 from suffice.explainer import SufficientExplainer
 from suffice.explaining.rule import Rule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
@@ -110,3 +114,25 @@ def rule_keys(rules: Sequence[Rule | None], training: Any) -> list[Hashable]:
         columns = tuple(condition.name for condition in rule.conditions)
         keys.append((rule.outcome if rule.interval is None else None, columns, covered[rule.conditions]))
     return keys
+
+
+def draw_stability(stability: Stability, ax: Axes) -> Axes:
+    """Draw the share of the rows with each number of different rules and best sets as bars side by side."""
+    series = (("rules", stability.n_rules), ("best sets", stability.n_sets))
+    largest = max(int(counts.max()) for _, counts in series)
+    width = 0.38
+    looks = (("#0072B2", "", -width / 2), ("#E69F00", "///", width / 2))
+    for (name, counts), (color, hatch, shift) in zip(series, looks, strict=True):
+        share = np.bincount(counts, minlength=largest + 1)[1:] / len(counts)
+        label = f"{name} (mean {counts.mean():.2f})"
+        places = np.arange(1, largest + 1) + shift
+        ax.bar(places, 100 * share, width, color=color, hatch=hatch, edgecolor="white", label=label)
+    ax.set_xticks(np.arange(1, largest + 1, max(1, math.ceil(largest / 15))))
+    ax.set_xlim(0.4, max(largest, 4) + 0.6)
+    ax.set_xlabel(f"different ones among a row and its {stability.n_copies} noisy copies")
+    ax.set_ylabel("% of the rows")
+    title = f"{counted(len(stability.n_rules), 'row')}, noise of {stability.scale:g} standard deviations"
+    ax.set_title(title, loc="left", fontsize=10)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return ax

@@ -27,7 +27,6 @@ from drawn_plots import (
     texts,
     ticks,
 )
-from experiments.rule_stability import Stability
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 from rare_classes import first, rare_explanations
@@ -92,7 +91,6 @@ def drawings(explanations, regression, table):
     X, _ = table
     rule_list = GlobalRulesClassifier.from_explanations(explanations)
     explanations_quality = explainer_of_classes().quality(n_explained=20)
-    stability = Stability(*(np.array([1, 2]),) * 2, *(np.array([1.0, 0.5]),) * 3, 0.1, 5)
     return {
         "importance of a row": lambda ax: plots.importance(explanations[0], ax=ax),
         "mean importance": lambda ax: plots.importance(explanations, ax=ax),
@@ -101,7 +99,6 @@ def drawings(explanations, regression, table):
         "rule": lambda ax: plots.rule(explanations, 0, ax=ax),
         "rule on one column": lambda ax: plots.rule(explanations, 0, "hour", ax=ax),
         "cdf": lambda ax: plots.cdf(regression, X[:1], ["hour"], ax=ax),
-        "stability": lambda ax: plots.stability(stability, ax=ax),
         "coverage and precision": lambda ax: plots.coverage_precision(rule_list, ax=ax),
         "sets without a sufficient one": lambda ax: plots.sets(unlike_any(explanations), ax=ax),
         "curve": lambda ax: plots.curve(explanations, 0, "hour", ax=ax),
@@ -237,7 +234,7 @@ def test_without_a_sufficient_set_the_axes_say_so():
     [text] = texts(ax)
     assert " ".join(text.split()) == (
         "Outcome: busy (observed) No set of the candidates keeps it with probability 0.9. "
-        f"{insufficient().lead.partition('0.9. ')[2]}"
+        f"{insufficient().sentences.lead.partition('0.9. ')[2]}"
     )
     assert texts(plots.importance([insufficient()])) == ["No row has a sufficient set."]
     assert texts(plots.importance_heatmap([insufficient()])) == ["No row has a sufficient set."]
@@ -325,7 +322,9 @@ def test_the_first_of_many_sets_are_drawn():
 
 def test_without_a_sufficient_set_the_nearest_is_drawn_grey():
     ax = plots.sets(insufficient())
-    assert " ".join(ax.get_title(loc="left").split()).endswith(f"{insufficient().verdict} This set comes nearest.")
+    assert " ".join(ax.get_title(loc="left").split()).endswith(
+        f"{insufficient().sentences.verdict} This set comes nearest."
+    )
     assert "0.71" in texts(ax)
     assert {line.get_color() for line in ax.lines if line.get_linestyle() == "-"} == {GREY}
 
@@ -339,7 +338,7 @@ def test_importances_say_that_no_variable_is_needed():
     """The figure had one bar, "4 others", of length 0."""
     explanations = rare_explanations()
     row = first(explanations, "no", is_sufficient=True)
-    assert explanations[row].lead in " ".join(texts(plots.importance(explanations[row]))).replace("\n", " ")
+    assert explanations[row].sentences.lead in " ".join(texts(plots.importance(explanations[row]))).replace("\n", " ")
     alone = [explanations[row]]
     for draw in (plots.importance, plots.importance_heatmap):
         assert "No variable is needed" in " ".join(texts(draw(alone)))
@@ -366,7 +365,7 @@ def test_shap_gets_the_importances_and_the_values_of_the_user(explanations, tabl
     assert shap_values.data[0][2] == X["weather"][0]
     assert shap_values.base_values.tolist() == [0.0] * 40
     minimal = plots.to_shap(explanations, sets="minimal", index="share")
-    assert minimal.values[0].tolist() == list(explanations[0].importance_in("minimal").values())
+    assert minimal.values[0].tolist() == list(explanations[0].importance_by("share", "minimal").values())
 
 
 def test_shap_gets_numbers_as_numbers_and_one_row_as_one():

@@ -1,4 +1,4 @@
-"""Plots of rules, distributions, stability and lists of rules."""
+"""Plots of rules, distributions and lists of rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from drawn_plots import (
     texts,
     ticks,
 )
-from experiments.rule_stability import Stability
 
 from suffice import (
     Condition,
@@ -328,28 +327,6 @@ def test_cdf_refuses_classes_several_rows_and_a_bare_name(explainer, regression,
         plots.cdf(regression, X[:3], ["hour"])
     with pytest.raises(TypeError, match=r"`S` must be a list of variables, such as \['hour'\]\."):
         plots.cdf(regression, X[:1], "hour")
-
-
-# --- stability -------------------------------------------------------------------------------------------------------
-
-
-def test_stability_is_drawn_as_shares_of_the_rows():
-    shares = np.array([1.0, 0.5, 0.5, 0.2])
-    result = Stability(np.array([1, 1, 2, 4]), np.array([1, 1, 1, 2]), shares, shares, shares, 0.1, 50)
-    ax = plots.stability(result)
-    rules, sets = ax.containers
-    assert [bar.get_height() for bar in rules] == [50, 25, 0, 25]
-    assert [bar.get_height() for bar in sets] == [75, 25, 0, 0]
-    assert legend(ax) == ["rules (mean 2.00)", "best sets (mean 1.25)"]
-    assert ax.get_title(loc="left") == "4 rows, noise of 0.1 standard deviations"
-    assert ax.get_xlabel() == "different ones among a row and its 50 noisy copies"
-
-
-def test_stability_of_an_explainer_is_computed(explainer, table):
-    ax = plots.stability(explainer, table[0][:3], scale=0.0, n_copies=2, random_state=0)
-    assert [bar.get_height() for bar in ax.containers[0]] == [100]
-    with pytest.raises(TypeError, match=r"Give the rows `X` of which noisy copies are made\."):
-        plots.stability(explainer)
 
 
 # --- coverage and precision ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 from benchmarks.reason_study.agreement import CHANGES, Agreement, ChangedReasons, ReasonStability
@@ -42,7 +43,8 @@ READING = {
 def make_stability_page(stability: ReasonStability, *, title: str | None = None) -> str:
     """Make the page."""
     heading = title if title is not None else f"Stability of the reasons for {stability.about['target']}"
-    style = "".join(read_template(name) for name in ("card.css", "report.css", "stability.css"))
+    own_style = Path(__file__).with_name("stability.css").read_text(encoding="utf-8")
+    style = f"{read_template('card.css')}{read_template('report.css')}{own_style}"
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from suffice import Explanation, SufficientSet
 from suffice._show.figures import (
     Distributions,
-    draw_counts,
     draw_distributions,
     draw_sets,
     find_frontier,
@@ -70,12 +69,6 @@ def test_distributions_are_steps_with_the_outcome_in_view(ax):
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == ["interval [-1, 1.5]", "given all variables", "given nothing at all", "outcome 5"]
     assert ax.get_title(loc="left").startswith("SDP 0.89:")
-
-
-def test_counts_are_shares_of_the_rows(ax):
-    draw_counts(ax, [("rules", np.array([1, 1, 3, 1])), ("best sets", np.array([1, 2, 2, 2]))])
-    assert [bar.get_height() for bar in ax.patches] == [75.0, 0.0, 25.0, 25.0, 75.0, 0.0]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rules (mean 1.50)", "best sets (mean 1.75)"]
 
 
 def test_the_frontier_holds_the_rules_that_no_other_beats():

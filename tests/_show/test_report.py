@@ -182,8 +182,12 @@ def test_every_row_has_the_sentences_of_its_explanation(classes, cut_short):
     for explanations in (classes, cut_short):
         data = data_of(make_report(explanations))
         rows = data["rows"]
-        assert [data["leads"][i] for i in rows["lead"]] == [f"{e.outcome_sentence} {e.lead}" for e in explanations]
-        assert [data["advice"][i] for i in rows["advice"]] == [[a.text for a in e.advice] for e in explanations]
+        assert [data["leads"][i] for i in rows["lead"]] == [
+            f"{e.sentences.outcome_sentence} {e.sentences.lead}" for e in explanations
+        ]
+        assert [data["advice"][i] for i in rows["advice"]] == [
+            [a.text for a in e.sentences.advice] for e in explanations
+        ]
         supports = ["" if e.rule is None else e.rule.rows_text for e in explanations]
         assert [data["supports"][i] for i in rows["support"]] == supports
 
@@ -271,7 +275,7 @@ def test_the_cards_of_rows_state_their_reasons(reasoned):
     page = make_report(explanations, reasons=reasons)
     data = data_of(page)
     for i, answer in enumerate(reasons):
-        assert data["reasons"][data["rows"]["reasons"][i]] == [answer.sentences.lead, *map(str, answer.reasons)]
+        assert data["reasons"][data["rows"]["reasons"][i]] == [answer.lead, *map(str, answer.reasons)]
     assert "<h2>Reasons</h2>" in page
     assert "Reasons</h2>" not in make_report(explanations)
     assert "reasons" not in data_of(make_report(explanations))["rows"]

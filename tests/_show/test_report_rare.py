@@ -26,8 +26,8 @@ def test_the_card_of_a_row_shows_bound_all_variables_and_lift():
     e = explanations[first(explanations, "yes", is_sufficient=True)]
     text = text_of(e._repr_html_())
     assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
-    assert e.lead in text
-    assert f"{e.all_text} {e.level_note} {e.bound_note}" in text
+    assert e.sentences.lead in text
+    assert f"{e.sentences.all_text} {e.sentences.level_note} {e.sentences.bound_note}" in text
     assert text.count("All variables together") == text.count("times as likely as on average") == 1
 
 
@@ -35,7 +35,7 @@ def test_the_card_of_a_rare_class_without_a_set_offers_its_level():
     explanations = rare_explanations()
     e = explanations[first(explanations, "yes", is_sufficient=False)]
     text = text_of(e._repr_html_())
-    assert e.offer in text
+    assert e.sentences.offer in text
     assert f"SDP {format_with_bound(e.shown_set.sdp, e.shown_set.lower)}" in text
 
 
@@ -121,9 +121,9 @@ def test_the_page_draws_bounds_notes_and_the_empty_set(browser, tmp_path):
     e = explanations[i]
     shown = " ".join(page.inner_text(f"#row-{i}").split())
     assert format_with_bound(e.rule.sdp, e.best_set.lower) in shown
-    assert e.all_text in shown
-    assert e.level_note in shown
-    assert e.lift_text[1:] in shown
+    assert e.sentences.all_text in shown
+    assert e.sentences.level_note in shown
+    assert e.sentences.lift_text[1:] in shown
     tick = page.locator(f"#row-{i} .figures .tick").first.get_attribute("style")
     assert float(re.search(r"left: ([\d.]+)%", tick)[1]) == pytest.approx(100 * e.pi)
     assert "times as likely as on average" in page.inner_text("#rule-table")

@@ -9,7 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from experiments.noisy_rows import noisy_copies
-from experiments.rule_stability import Stability, rule_keys, rule_stability
+from experiments.rule_stability import Stability, draw_stability, rule_keys, rule_stability
+from matplotlib.figure import Figure
 
 from suffice import Condition, Rule, SufficientExplainer
 
@@ -175,3 +176,16 @@ def test_wrong_numbers_and_no_rows_are_refused(explainer, table):
         rule_stability(explainer, table[0], n_copies=1.5)
     with pytest.raises(ValueError, match=r"`X` has no rows: there is nothing to repeat\."):
         rule_stability(explainer, table[0][:0])
+
+
+def test_stability_is_drawn_as_shares_of_the_rows():
+    shares = np.array([1.0, 0.5, 0.5, 0.2])
+    stability = Stability(np.array([1, 1, 2, 4]), np.array([1, 1, 1, 2]), shares, shares, shares, 0.1, 50)
+    ax = Figure().subplots()
+    assert draw_stability(stability, ax) is ax
+    rules, sets = ax.containers
+    assert [bar.get_height() for bar in rules] == [50, 25, 0, 25]
+    assert [bar.get_height() for bar in sets] == [75, 25, 0, 0]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rules (mean 2.00)", "best sets (mean 1.25)"]
+    assert ax.get_title(loc="left") == "4 rows, noise of 0.1 standard deviations"
+    assert ax.get_xlabel() == "different ones among a row and its 50 noisy copies"

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from suffice._show.drawing import (
     BLUE,
     GREY,
-    ORANGE,
     SKY,
     VERMILION,
     Floats,
@@ -137,23 +136,6 @@ def draw_distributions(ax: Axes, view: Distributions) -> None:
     ax.set_ylabel("probability of at most this")
     set_legend(ax)
     set_title(ax, f"SDP {format_probability(view.sdp)}: the share of the blue distribution in the interval")
-
-
-def draw_counts(ax: Axes, series: Sequence[tuple[str, NDArray[np.intp]]]) -> None:
-    """Draw two series of counts as bars side by side: the share of the rows with each count."""
-    largest = max(int(counts.max()) for _, counts in series)
-    width = 0.38
-    looks = ((BLUE, "", -width / 2), (ORANGE, "///", width / 2))
-    for (name, counts), (color, hatch, shift) in zip(series, looks, strict=True):
-        share = np.bincount(counts, minlength=largest + 1)[1:] / len(counts)
-        ax.bar(
-            np.arange(1, largest + 1) + shift, 100 * share, width, color=color, hatch=hatch, edgecolor="white",
-            label=f"{name} (mean {counts.mean():.2f})",
-        )  # fmt: skip
-    ax.set_xticks(np.arange(1, largest + 1, max(1, math.ceil(largest / 15))))
-    ax.set_xlim(0.4, max(largest, 4) + 0.6)
-    ax.set_ylabel("% of the rows")
-    ax.legend(frameon=False)
 
 
 # --- the rules of a list ---------------------------------------------------------------------------------------------
