@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
+from suffice._forest.model_outputs import ExplainedModel
 
 ROW = {"income": 20, "account": "some", "age": 40, "debt": 1.0}
 
@@ -31,3 +33,10 @@ def make_loans(n=600, seed=0):
 def loan_explainer():
     X, y = make_loans()
     return SufficientExplainer(RandomForestClassifier(30, min_samples_leaf=5, random_state=0)).fit(X, y)
+
+
+def ask_instead(explainer, model):
+    """Let an explainer of a model ask another one."""
+    state = explainer.fitted_
+    explainer.fitted_ = replace(state, model=ExplainedModel(model, state.model.probability_of, state.model.rows))
+    return explainer

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from loans import loan_explainer, make_loans
+from loans import ask_instead, loan_explainer, make_loans
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
@@ -164,7 +164,7 @@ def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
     tables_asked_about = []
     model = of_model.model_
     spy = of_model.with_settings()
-    spy.model_ = lambda table: (tables_asked_about.append(table), model.predict(table))[1]
+    ask_instead(spy, lambda table: (tables_asked_about.append(table), model.predict(table))[1])
     [change] = spy.what_if_rules(POOR, pi=0.8)
     assert change.variables == ("income",)
     assert (change.confirmed, change.confirmed_share, change.n_asked) == (True, 1.0, 400)
@@ -183,7 +183,7 @@ def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
     """Another model than the one that the forest has learnt: it wants a higher income."""
     X, _ = make_loans()
     other = of_model.with_settings()
-    other.model_ = GoodAbove(50, X.dtypes)
+    ask_instead(other, GoodAbove(50, X.dtypes))
     # The part in which it agrees holds a fifth of the rows.
     regional = other.what_if_rules([POOR, {"account": ["empty"]}], pi=0.8, min_plausibility=0.3)
     assert [change.confirmed for change in regional] == [False, False]
@@ -200,7 +200,7 @@ def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
 def test_a_box_that_the_model_refuses_is_cut_to_where_it_agrees(of_model):
     X, _ = make_loans()
     other = of_model.with_settings()
-    other.model_ = GoodAbove(50, X.dtypes)
+    ask_instead(other, GoodAbove(50, X.dtypes))
     [change] = other.what_if_rules([POOR], pi=0.8)
     assert change.variables == ("income",)
     assert 50 <= change.unless[0].low <= 52
@@ -218,7 +218,7 @@ def test_the_model_chooses_among_the_boxes():
     explainer = SufficientExplainer.for_model(
         lambda table: np.where((table["income"] > 30) | (table["debt"] < 2), "good", "bad"), X, random_state=0
     )
-    explainer.model_ = lambda table: np.where(table["debt"] < 2, "good", "bad")
+    ask_instead(explainer, lambda table: np.where(table["debt"] < 2, "good", "bad"))
     rule = {"income": (None, 25), "debt": (3, None)}
     [by_forest] = explainer.what_if_rules(rule, "good", pi=0.8, confirm=False)
     [by_model] = explainer.what_if_rules(rule, "good", pi=0.8)

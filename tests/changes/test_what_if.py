@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from loans import ROW, loan_explainer, make_loans
+from loans import ROW, ask_instead, loan_explainer, make_loans
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
@@ -33,7 +33,7 @@ def test_one_variable_is_enough_if_the_others_allow_it(explainer):
 def test_one_row_is_read_the_quick_way(explainer):
     """Frames are read column by column, which takes longer than many searches."""
     row = pd.DataFrame([ROW])
-    with patch("suffice.conditional.read_input", side_effect=AssertionError("column by column")):
+    with patch("suffice.explainer.read_input", side_effect=AssertionError("column by column")):
         quick = explainer.what_if(row, "good")
     assert quick[0] == explainer.what_if(pd.concat([row, row], ignore_index=True), "good")[0]
     assert isinstance(quick.to_frame(), pd.DataFrame)
@@ -364,7 +364,7 @@ def test_the_model_is_asked_about_every_change():
     assert len(sizes_of_calls) == 2  # the present outcomes, and all changes together
     assert "moved there" in best[0].text or best[0].best is None
     wrong = SufficientExplainer.for_model(model, X, random_state=0)
-    wrong.model_ = lambda table: np.full(len(table), "bad")
+    ask_instead(wrong, lambda table: np.full(len(table), "bad"))
     refused = wrong.what_if(X[y == "bad"][:3], "good")
     assert all(change.confirmed is False for answer in refused for change in answer.changes)
     assert any("does NOT agree" in answer.text for answer in refused)
