@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,12 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._forest import conditional
 from suffice._forest.asked_rows import AskedRows, ask_about
-from suffice._forest.bounds import Adjustment
 from suffice._forest.drawn_rows import Drawing, plan_drawing
-from suffice._forest.fitted import Fitted
 from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
-from suffice._forest.outcomes import Floats, Outcomes
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings, check_changes
 from suffice._table.input import check_number, read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
@@ -34,7 +31,6 @@ from suffice.changes.finding import find_for_rows, find_for_rules
 from suffice.changes.limits import read_limits
 from suffice.changes.regional import RegionalChanges, RowsToMove
 from suffice.changes.search import MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions
-from suffice.changes.values import Changes
 from suffice.checks.certificates import (
     CertifiedRules,
     certify_rules,
@@ -47,12 +43,18 @@ from suffice.checks.quality import N_EXPLAINED, Quality, quality_of_table, quali
 from suffice.checks.signal import SignalCheck, check_signal
 from suffice.checks.stability import measure_stability
 from suffice.explaining.explanations import Explanations, explain
-from suffice.explaining.importance import SetsKind
-from suffice.explaining.rule import Rule
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
-from suffice.explaining.stability import SetStability
 from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
-from suffice.reasons.values import Reasons
+
+if TYPE_CHECKING:
+    from suffice._forest.bounds import Adjustment
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Floats, Outcomes
+    from suffice.changes.values import Changes
+    from suffice.explaining.importance import SetsKind
+    from suffice.explaining.rule import Rule
+    from suffice.explaining.stability import SetStability
+    from suffice.reasons.values import Reasons
 
 
 def _has_classes(explainer: SufficientExplainer) -> bool:

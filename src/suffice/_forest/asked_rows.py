@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Outcomes
 from suffice._table.frames import for_model
 from suffice._table.input import read_outcomes
+
+if TYPE_CHECKING:
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Outcomes
 
 OutcomeSource = Literal["forest", "model", "given"]
 """Where outcomes come from: predictions of the forest, outputs of the explained model, or the user."""

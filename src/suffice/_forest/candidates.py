@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice._forest.projection import MAX_CANDIDATES, MAX_VARIABLES
-from suffice._forest.settings import Settings
 from suffice._forest.trees import FittedForest, PlainForest
-from suffice._table.variables import Variables, VariableSet
 from suffice.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from suffice._forest.settings import Settings
+    from suffice._table.variables import Variables, VariableSet
 
 BY_ROW = "row"
 IMPORTANCES = (BY_ROW, "splits", "impurity", "permutation")

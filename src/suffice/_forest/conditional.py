@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
-from suffice._forest.asked_rows import AskedRows
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Floats
 from suffice._table.input import read_outcomes
-from suffice._table.variables import VariableSet
+
+if TYPE_CHECKING:
+    from suffice._forest.asked_rows import AskedRows
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Floats
+    from suffice._table.variables import VariableSet
 
 Matrix = NDArray[np.float32]
 

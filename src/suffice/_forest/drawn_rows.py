@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,13 +18,15 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from suffice._forest.model_outputs import ExplainedModel
 from suffice._forest.outcomes import rank_classes
-from suffice._table.encoding import Encoding
 from suffice._table.input import as_finite, check_number, read_input
 from suffice._table.rows import recombine_rows
-from suffice._table.table import Table
-from suffice._table.variables import Variables
+
+if TYPE_CHECKING:
+    from suffice._forest.model_outputs import ExplainedModel
+    from suffice._table.encoding import Encoding
+    from suffice._table.table import Table
+    from suffice._table.variables import Variables
 
 N_NEIGHBOURS = 10
 # The probability with which a variable is taken from the neighbour.

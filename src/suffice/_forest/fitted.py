@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import sklearn
@@ -17,8 +17,6 @@ from sklearn.utils import check_random_state
 
 from suffice import _core
 from suffice._forest.candidates import choose_candidates, is_by_row
-from suffice._forest.drawn_rows import DrawnRows
-from suffice._forest.model_outputs import ExplainedModel
 from suffice._forest.outcomes import (
     Floats,
     Outcomes,
@@ -27,7 +25,6 @@ from suffice._forest.outcomes import (
     outcomes_of_intervals,
 )
 from suffice._forest.projection import MAX_VARIABLES, ProjectedForest
-from suffice._forest.rounded_bounds import Ends
 from suffice._forest.settings import Settings, check_task_settings
 from suffice._forest.trees import (
     N_AT_ONCE,
@@ -38,10 +35,15 @@ from suffice._forest.trees import (
     list_trees,
     takes_missing,
 )
-from suffice._table.encoding import Encoding
 from suffice._table.input import as_finite, check_finite, check_number
-from suffice._table.table import Table
-from suffice._table.variables import Variables, VariableSet
+
+if TYPE_CHECKING:
+    from suffice._forest.drawn_rows import DrawnRows
+    from suffice._forest.model_outputs import ExplainedModel
+    from suffice._forest.rounded_bounds import Ends
+    from suffice._table.encoding import Encoding
+    from suffice._table.table import Table
+    from suffice._table.variables import Variables, VariableSet
 
 Rows = NDArray[np.intp]
 

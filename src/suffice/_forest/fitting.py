@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,12 @@ from suffice._forest.settings import Settings, check_task_settings, least_cell
 from suffice._forest.trees import OTHER_TABLE, Counts, FittedForest, choose_rows, rows_out_of_bag, takes_missing
 from suffice._table.encoding import Encoding
 from suffice._table.input import as_finite, check_classes, check_finite
-from suffice._table.table import Table
 from suffice._table.variables import Variables
 from suffice._text import join
 from suffice.errors import CountsWarning, FidelityWarning, GiveawayWarning, warn
+
+if TYPE_CHECKING:
+    from suffice._table.table import Table
 
 # What one column must reach on rows that its tree has not seen, and what share of a constant prediction's errors it may
 # leave: 0.99 says little if 0.97 of the rows have the same class.

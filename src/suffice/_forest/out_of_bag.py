@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from suffice import _core
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Target
 from suffice._forest.trees import Counts, FittedForest, list_trees
+
+if TYPE_CHECKING:
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Target
 
 
 def rows_not_drawn(forest: FittedForest, counts: Counts) -> NDArray[np.bool_]:

@@ -6,16 +6,18 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
-from suffice._forest.outcomes import Outcomes
-from suffice._forest.trees import FittedForest
 from suffice._table.cache import LastUsed
-from suffice._table.variables import Variables, VariableSet
+
+if TYPE_CHECKING:
+    from suffice._forest.outcomes import Outcomes
+    from suffice._forest.trees import FittedForest
+    from suffice._table.variables import Variables, VariableSet
 
 MAX_CANDIDATES = 128
 """How many variables can be searched."""

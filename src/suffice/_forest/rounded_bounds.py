@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.condition import Condition
-from suffice._table.encoding import Column, Encoding
+
+if TYPE_CHECKING:
+    from suffice._table.encoding import Column, Encoding
 
 Side: TypeAlias = Literal["low", "high"]
 

@@ -10,14 +10,16 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.encoding import Encoding
 from suffice._table.input import check_word
 from suffice.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from suffice._table.encoding import Encoding
 
 VariableSet: TypeAlias = tuple[int, ...]
 """Positions in ``Variables.names``, ascending and distinct."""

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.asked_rows import OutcomeSource
-from suffice._forest.fitted import Fitted
 from suffice._forest.outcomes import Outcomes
-from suffice.explaining.rule import Rule
 from suffice.explaining.search import FoundSets
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from suffice._forest.asked_rows import OutcomeSource
+    from suffice._forest.fitted import Fitted
+    from suffice.explaining.rule import Rule
 
 
 class Answers(NamedTuple):

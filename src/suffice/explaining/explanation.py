@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE
-from suffice._table.encoding import Column
 from suffice._table.input import check_word
 from suffice._text import format_probability, format_with_bound, join, to_plain
 from suffice.explaining.importance import (
@@ -20,9 +19,12 @@ from suffice.explaining.importance import (
     importance_of_sets,
     rank_in_sets,
 )
-from suffice.explaining.rule import Rule
 from suffice.explaining.sentences import Sentences
-from suffice.explaining.stability import RowStability
+
+if TYPE_CHECKING:
+    from suffice._table.encoding import Column
+    from suffice.explaining.rule import Rule
+    from suffice.explaining.stability import RowStability
 
 LEAST_OFFERED = 0.5  # a lower level is not offered: the outcome would be less likely than not
 

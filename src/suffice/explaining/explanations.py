@@ -9,19 +9,15 @@ from contextlib import nullcontext
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.asked_rows import AskedRows
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
-from suffice._forest.fitted import Fitted
 from suffice._forest.progress import progress_bar, wants_bar
-from suffice._table.encoding import Column
 from suffice._table.frames import make_frame
 from suffice._table.input import check_word
-from suffice._table.table import Table
 from suffice._text import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
 from suffice.explaining.answers import Answers
 from suffice.explaining.explanation import Explanation, SufficientSet
@@ -33,10 +29,16 @@ from suffice.explaining.importance import (
     importance_of_rows,
     rank_importance,
 )
-from suffice.explaining.rule import Rule
 from suffice.explaining.search import ExplainOptions, find_rules, find_sufficient_sets
 from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
-from suffice.explaining.stability import SetStability
+
+if TYPE_CHECKING:
+    from suffice._forest.asked_rows import AskedRows
+    from suffice._forest.fitted import Fitted
+    from suffice._table.encoding import Column
+    from suffice._table.table import Table
+    from suffice.explaining.rule import Rule
+    from suffice.explaining.stability import SetStability
 
 RowChoice: TypeAlias = slice | Sequence[int] | NDArray[Any]
 """Chosen rows: a slice, places, or a mask of booleans."""

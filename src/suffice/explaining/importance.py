@@ -7,13 +7,15 @@ winning coalition. How sets are found is left to ``_engine.search``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.input import check_word
-from suffice.explaining.search import FoundSets
+
+if TYPE_CHECKING:
+    from suffice.explaining.search import FoundSets
 
 SetsKind: TypeAlias = Literal["all", "minimal"]
 """Which sufficient sets count: all of them, or those of the smallest size."""

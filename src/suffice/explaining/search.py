@@ -7,20 +7,22 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
-from suffice._forest.asked_rows import AskedRows
 from suffice._forest.bounds import discounted_share, least_sdps
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Outcomes
 from suffice._forest.progress import progress_bar, wants_bar
-from suffice._table.variables import VariableSet
 from suffice.errors import SearchSizeWarning, did_you_mean, warn
 from suffice.explaining.rule import Rule
+
+if TYPE_CHECKING:
+    from suffice._forest.asked_rows import AskedRows
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Outcomes
+    from suffice._table.variables import VariableSet
 
 FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
