@@ -39,7 +39,8 @@ from benchmarks.candidates import candidates, choosing, support
 from benchmarks.nearest_sets import nearest
 from benchmarks.run import head
 from benchmarks.set_sizes import sizes
-from suffice import FidelityWarning, SufficientExplainer
+from suffice import SufficientExplainer
+from suffice.errors import FidelityWarning
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import shap
-from experiments.noisy_rows import noise_of_columns, noisy_copies
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from benchmarks.decision_tables import TABLES, DecisionTable
 from benchmarks.reason_orders import N_REASONS, Reasons, ordered, sets_of_rows
-from benchmarks.reason_study.tree_shap import shap_towards, top_variables
 from benchmarks.run import head
+from benchmarks.tree_shap import shap_towards, top_variables
 from suffice import SufficientExplainer
 from suffice._forest.fitting import default_forest
 
@@ -75,6 +73,20 @@ class BoostedModel:
 
     def predict_proba(self, X: Any) -> Any:
         return self.trees.predict_proba(self.encode(X))
+
+
+def with_noise(rows: Any, explainer: SufficientExplainer, scale: float, rng: np.random.Generator) -> Any:
+    """Add noise of `scale` standard deviations of the training table to numbers; whole numbers stay whole."""
+    encoding, training = explainer.fitted_.encoding, explainer.training[0]
+    noisy = rows.copy()
+    for column in encoding.columns:
+        if column.kind == "category" or column.part is not None:
+            continue
+        name = encoding.names[column.source]
+        deviation = scale * float(np.nanstd(training.numbers(column.source)))
+        values = rows[name].to_numpy(dtype=float) + rng.normal(scale=deviation, size=len(rows))
+        noisy[name] = np.round(values) if column.kind == "whole" else values
+    return noisy
 
 
 @dataclass(frozen=True)
@@ -147,9 +159,7 @@ class Case:
             yield 100 + i, rng, self.X.iloc[drawn].reset_index(drop=True), self.y.iloc[drawn].reset_index(drop=True)
 
     def noisy(self, rng: np.random.Generator) -> Any:
-        encoding = self.base.fitted_.encoding
-        noise = noise_of_columns(self.base.training[0], encoding.columns, SCALE)
-        return noisy_copies(self.rows, encoding.names, noise, 1, rng)
+        return with_noise(self.rows, self.base, SCALE, rng)
 
     def changes(self) -> Iterator[Change]:
         for seed, rng, X, y in self.samples():
@@ -176,14 +186,10 @@ class Case:
         return model.predict_proba(rows)[:, int(np.flatnonzero(model.classes_ == self.table.adverse)[0])]
 
     def shap_tops(self, model: BoostedModel, rows: Any, background: Any = None) -> Reasons:
-        X = model.encode(rows)
-        if background is None:
-            values = shap.TreeExplainer(model.trees).shap_values(X)
-        else:
-            data = model.encode(background[:100])
-            values = shap.TreeExplainer(model.trees, data).shap_values(X, check_additivity=False)
-        sign = 1 if model.classes_[1] == self.table.adverse else -1
-        return top_variables(sign * np.asarray(values), tuple(rows.columns), N_REASONS)
+        data = None if background is None else model.encode(background[:100])
+        adverse = np.array([self.table.adverse] * len(rows))
+        values = shap_towards(model.trees, model.encode(rows), model.classes_, adverse, data)
+        return top_variables(values, tuple(rows.columns), N_REASONS)
 
 
 class ForestCase(Case):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from experiments.peers import AnchorsSettings, run_anchors
-from experiments.rule_stability import rule_keys
 from experiments.runs import Experiment, Line, Outcome, Plan, naming
 from experiments.tables import NAMES, load_model
+from suffice import Rule
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0)
 ANCHORS_EPSILONS = (0.1, 0.0)
@@ -62,6 +62,25 @@ def _run_table(outcome: Outcome, plan: Plan, name: str, seed: int) -> None:
             _run_anchors(outcome, plan, table, _Copies(key, frame.to_numpy(), kept, keys, with_rule, n_each), seed)
     outcome.figures[f"{name} with rule"] = len(with_rule) / len(rows)
     outcome.seconds[f"suffice, with rule, {name}"] = float(np.mean(seconds))
+
+
+def rule_keys(rules: Sequence[Rule | None], training: Any) -> list[Hashable]:
+    """Return what must be equal for two rules to be the same.
+
+    Exact bounds would distinguish rules that mean the same: the end of a rule for a row of whole numbers is written
+    differently (age <= 31) from that for a noisy copy (age <= 31.5), though both cover the same training rows.
+    """
+    covered: dict[Any, bytes] = {}
+    keys: list[Hashable] = []
+    for rule in rules:
+        if rule is None:
+            keys.append(None)
+            continue
+        if rule.conditions not in covered:
+            covered[rule.conditions] = np.packbits(rule.covers(training)).tobytes()
+        columns = tuple(condition.name for condition in rule.conditions)
+        keys.append((rule.outcome if rule.interval is None else None, columns, covered[rule.conditions]))
+    return keys
 
 
 def _mean_different(keys: list[Any], rows: list[int], n_each: int) -> float:
