@@ -90,7 +90,8 @@ def time_list(X, y, max_rules):
     start = time.process_time()
     rules = kind(SufficientExplainer(n_jobs=1, random_state=0), max_rules=max_rules).fit(X, y)
     seconds = time.process_time() - start
-    return seconds, repr((rules.rules_, rules.simpler_rules_, rules.loss_)).encode() + rules.packed_covers_.tobytes()
+    lines = rules.lines_
+    return seconds, repr((lines.rules, lines.simpler, rules.loss_)).encode() + lines.packed_covers.tobytes()
 
 
 # --- the comparison -------------------------------------------------------------------------------------------------

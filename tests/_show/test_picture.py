@@ -20,7 +20,7 @@ from suffice._show.picture import (
 from suffice._table.encoding import Column
 from suffice.explaining.rule import Condition
 from suffice.explaining.sentences import NOT_COMPLETE
-from suffice.rule_lists.estimators import GlobalRule
+from suffice.rule_lists.measures import GlobalRule
 
 HOUR = Column("hour", 0, "whole", extent=(0.0, 23.0))
 TEMP = Column("temp", 1, "number", extent=(-10.0, 30.0))

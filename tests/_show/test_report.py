@@ -165,7 +165,7 @@ def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers)
             picture = picture_line(line)
             assert (written["conclusion"], written["precisionText"]) == (picture.conclusion, picture.precision.text)
             assert (written["precision"], written["note"]) == (pytest.approx(line.expected, rel=1e-12), picture.note)
-        first = rule_list._decide(rows)
+        first = rule_list.decision_path(rows)
         assert data["rows"]["line"] == first.tolist()
 
 

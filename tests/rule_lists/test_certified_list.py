@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from suffice.rule_lists.certifying import (
-    N_DRAWN,
+    N_PSEUDO_ROWS,
     choose_rules,
     count_by_length,
     power_of_test,
@@ -26,7 +26,7 @@ def at_least(n, k, p):
 )
 def test_power_is_the_probability_that_the_test_succeeds(n_rows, n_kept, ratio):
     n_fresh = round(n_rows * ratio)
-    precision = (n_kept + 0.9 * N_DRAWN) / (n_rows + N_DRAWN)
+    precision = (n_kept + 0.9 * N_PSEUDO_ROWS) / (n_rows + N_PSEUDO_ROWS)
     enough = next((k for k in range(n_fresh + 1) if at_least(n_fresh, k, 0.9) <= 1 - 0.95), n_fresh + 1)
     expected = at_least(n_fresh, enough, precision)
     power = power_of_test(np.array([n_rows]), np.array([n_kept]), ratio, 0.9, 0.95)

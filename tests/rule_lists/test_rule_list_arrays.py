@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from suffice.rule_lists.choosing import first_two, of_first_rules, shorten
+from suffice.rule_lists.choosing import shorten
+from suffice.rule_lists.measures import first_two, of_first_rules
 
 MATRICES = st.tuples(st.integers(0, 6), st.integers(0, 5)).flatmap(lambda shape: arrays(bool, shape))
 

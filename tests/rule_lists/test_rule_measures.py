@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rule_boxes import ALL_FOUR, LEFT, MIDDLE, MIXED, NUMBERS, RIGHT, box, boxes, classifier, regressor
 
-from suffice.rule_lists.estimators import GlobalRule
+from suffice.rule_lists.measures import GlobalRule
 
 
 def test_rules_are_measured_and_sorted_by_precision_then_support():

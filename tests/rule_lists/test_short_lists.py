@@ -14,7 +14,7 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 from suffice._table.condition import Condition
 from suffice.explaining.rule import Rule
 from suffice.rule_lists.choosing import choose_greedily
-from suffice.rule_lists.lists import N_RULES
+from suffice.rule_lists.estimators import N_RULES
 
 FIGURES = (None, 0.9, 1, 0.1, None, None, True, 1.0, False)
 
@@ -44,7 +44,7 @@ def test_a_large_rule_comes_before_a_small_one_that_is_surer():
 def test_a_list_has_the_rules_of_the_greedy_choice(max_rules):
     for make, rules, table, y in both():
         full = make(rules, X=table, y=y)
-        choice = choose_greedily(full._training_covers(), full._gains(full.rules_))
+        choice = choose_greedily(full.lines_.covers, full.lines_.task.gains(full.rules_))
         short = make(rules, X=table, y=y, max_rules=max_rules)
         assert short.rules_ == tuple(full.rules_[i] for i in choice.first(max_rules).in_order)
         assert short.loss_ == pytest.approx(choice.gains[max_rules:].sum())
@@ -95,7 +95,7 @@ def test_rules_for_one_label_that_touch_become_one_line():
     short = classifier(parts, X=x, y=y, max_rules=20)
     assert [line.text for line in short.rules_] == ["-1 < x0 <= 59"]
     assert (short.rules_[0].support, short.rules_[0].precision) == (60, 1.0)
-    np.testing.assert_array_equal(short._training_covers()[0], short.covered(x))
+    np.testing.assert_array_equal(short.lines_.covers[0], short.covered(x))
 
 
 def test_estimates_for_new_rows_are_lower_than_figures_of_training_rows():

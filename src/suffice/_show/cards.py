@@ -39,7 +39,8 @@ from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.explaining.rule import Rule
 from suffice.reasons.values import REFUSALS, Reasons, RowReasons
-from suffice.rule_lists.estimators import GlobalRule, GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rule_lists.measures import GlobalRule
 
 MAX_LINES = 10
 

@@ -20,7 +20,7 @@ from suffice.explaining.explanation import Explanation, SufficientSet
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.rule import Condition, Rule
 from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
-from suffice.rule_lists.estimators import GlobalRule
+from suffice.rule_lists.measures import GlobalRule
 
 READ_WITH_CARE = "Read with care. "
 NOTHING = "nothing at all"

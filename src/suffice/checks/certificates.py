@@ -29,6 +29,8 @@ from suffice.explaining.rule import Promise, Rule
 Certificates = dict[Promise, Certificate]
 Level = float | Mapping[Any, float]
 
+NONE_SET_ASIDE = "No rows were set aside: pass fresh rows as `X` and `y`, or set rows aside by fit(X, y, holdout=0.2)."
+
 
 class FreshRows(NamedTuple):
     """Rows on which rules are checked."""
@@ -223,9 +225,7 @@ def rows_set_aside(fitted: Fitted, y: Any = None) -> FreshRows:
     if y is not None:
         raise ValueError("`y` was passed without `X`: pass the rows as well.")
     if fitted.set_aside is None or fitted.set_aside_table is None:
-        raise ValueError(
-            "No rows were set aside: pass fresh rows as `X` and `y`, or set rows aside by fit(X, y, holdout=0.2)."
-        )
+        raise ValueError(NONE_SET_ASIDE)
     return FreshRows(fitted.set_aside_table, fitted.set_aside.outcomes, True)
 
 

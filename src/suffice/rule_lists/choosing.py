@@ -1,41 +1,90 @@
-"""Lists of rules as arrays: which rule decides a row, how good the first rules are together, and a shorter list."""
+"""Choosing the lines of a list: all distinct rules that are good enough, the best few of them, or a shortened list."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import chdtri
 
-from suffice._forest.bounds import discounted_shares
+from suffice.explaining.rule import Rule
+from suffice.rule_lists.measures import Bools, Floats, Lines, Positions, first_two
+from suffice.rule_lists.simplifying import merge_rules, without_idle_conditions
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Positions = NDArray[np.intp]
+if TYPE_CHECKING:
+    from suffice._table.table import Table
+    from suffice.rule_lists.measures import GlobalRule, LabelGains, Labels, NumberGains, Numbers
+
 Losses = Callable[[Positions, Positions], Floats]
 
 # Shares are differences of rounded quotients: 0.99 - 0.98 is 0.010000000000000009.
 ROUNDING = 1e-12
+# Gains that differ by less, as a share of all rows, are equal: sums of numbers are rounded.
+ROUNDING_OF_GAINS = 1e-9
+# Gains are computed for this many rules at once, which keeps the matrices of numbers small.
+BLOCK = 256
+# A rule must decide this share of the rows and gain this much: smaller steps are not worth a line.
+MIN_NEW = 0.005
+MIN_GAIN = 0.0005
 
 
-def first_two(covers: Bools) -> tuple[Positions, Positions]:
-    """Find the first and the second True of each row."""
-    n_rows, n_columns = covers.shape
-    padded = np.ones((n_rows, n_columns + 2), dtype=np.bool_)
-    padded[:, :n_columns] = covers
-    first = np.argmax(padded, axis=1)
-    padded[np.arange(n_rows), first] = False
-    return np.minimum(first, n_columns), np.minimum(np.argmax(padded, axis=1), n_columns)
+def distinct_rules(rules: Iterable[Rule | None]) -> list[Rule]:
+    """Keep one rule for each set of conditions: the one with the largest SDP."""
+    surest: dict[frozenset[Any], Rule] = {}
+    for rule in rules:
+        if rule is None:
+            continue
+        if not isinstance(rule, Rule):
+            raise TypeError(f"`rules` must hold Rule values or None, got {rule!r}.")
+        conditions = frozenset(rule.conditions)
+        if conditions not in surest or rule.sdp > surest[conditions].sdp:
+            surest[conditions] = rule
+    return list(surest.values())
 
 
-def of_first_rules(first: Positions, losses: Floats, n_rules: int) -> tuple[Floats, Floats]:
-    """Compute coverage and precision of the first rule, of the first two together, and so on."""
-    n_decided = np.cumsum(np.bincount(first, minlength=n_rules + 1)[:n_rules])
-    lost = np.cumsum(np.bincount(first, weights=losses, minlength=n_rules + 1)[:n_rules])
-    some = n_decided > 0
-    return n_decided[some] / len(first), 1 - lost[some] / n_decided[some]
+def collect_lines(
+    rules: Iterable[Rule], table: Table, task: Labels | Numbers, min_support: int, min_precision: float
+) -> Lines:
+    """Measure rules on the training rows, leave out those that are too small or imprecise, and sort the others."""
+    lines = []
+    for rule in rules:
+        simpler, covered = without_idle_conditions(rule, table)
+        if np.count_nonzero(covered) >= min_support:
+            line = task.measure(rule, task.outcomes[covered])
+            if line.precision >= min_precision:
+                lines.append((line, simpler, np.packbits(covered)))
+    lines.sort(key=lambda entry: _order(entry[0]))
+    bits = np.array([bits for _, _, bits in lines], dtype=np.uint8).reshape(len(lines), (table.n_rows + 7) // 8)
+    return Lines(task, tuple(line for line, _, _ in lines), tuple(simpler for _, simpler, _ in lines), bits)
+
+
+def _order(line: GlobalRule) -> tuple[bool, float, int, str]:
+    """Return the sort key. No line after one without conditions would decide a row, so that one comes last."""
+    # For regression the best precision is the smallest MSE; the MSE itself is rounded once less.
+    quality = -line.precision if line.mse is None else line.mse
+    return not line.rule.conditions, quality, -line.support, line.text
+
+
+def choose_lines(lines: Lines, max_rules: int | None, max_loss: float) -> tuple[Lines, float]:
+    """Choose few lines that lose little, each as simple as possible; return also how much they lose."""
+    covers, task = lines.covers, lines.task
+    best = choose_greedily(covers, task.gains(lines.rules))
+    choice = best.within(max_loss).first(max_rules)
+    places = choice.in_order
+    rules, groups = merge_rules([lines.simpler[i] for i in places])
+    unions = np.array([covers[places[group]].any(axis=0) for group in groups], dtype=np.bool_)
+    unions = unions.reshape(len(rules), len(task.outcomes))
+    measured = tuple(task.measure(rule, task.outcomes[rows]) for rule, rows in zip(rules, unions, strict=True))
+    chosen = replace(lines, rules=measured, simpler=tuple(rules), packed_covers=np.packbits(unions, axis=1))
+    return chosen, float(best.gains.sum() - choice.gains.sum())
+
+
+def shorten_lines(lines: Lines, tolerance: float) -> Lines:
+    """Leave out lines while coverage and precision on the training rows stay within a tolerance."""
+    outputs, outcomes = lines.outputs, lines.task.outcomes
+    losses: Losses = lambda rules, rows: lines.task.losses(outputs[rules], outcomes[rows])  # noqa: E731
+    return lines.take(shorten(np.ascontiguousarray(lines.covers.T), losses, tolerance).tolist())
 
 
 def shorten(covers: Bools, losses: Losses, tolerance: float) -> Positions:
@@ -54,37 +103,25 @@ def shorten(covers: Bools, losses: Losses, tolerance: float) -> Positions:
     _, second = first_two(covers)
     loss_first, loss_second = losses_of(first, np.arange(n_rows)), losses_of(second, np.arange(n_rows))
     n_covered = np.count_nonzero(first < n_rules)
-    least_coverage = n_covered / n_rows - tolerance - ROUNDING
-    least_precision = 1 - loss_first.sum() / max(n_covered, 1) - tolerance - ROUNDING
-    while np.count_nonzero(is_kept) > 1:  # each of them decides some row, so that some are left without any one
-        # What coverage and precision would be without each of the rules: its rows go to their second rule.
+    lowest_coverage = n_covered / n_rows - tolerance - ROUNDING
+    lowest_precision = 1 - loss_first.sum() / max(n_covered, 1) - tolerance - ROUNDING
+    while np.count_nonzero(is_kept) > 1:  # each rule decides some row, so the others keep some rows
+        # Coverage and precision without each of the rules: its rows go to the second rule that covers them.
         is_lost = (first < n_rules) & (second == n_rules)
         n_lost = np.bincount(first, weights=is_lost, minlength=n_rules + 1)[:n_rules]
-        dearer = np.bincount(first, weights=loss_second - loss_first, minlength=n_rules + 1)[:n_rules]
+        added_loss = np.bincount(first, weights=loss_second - loss_first, minlength=n_rules + 1)[:n_rules]
         n_left = np.count_nonzero(first < n_rules) - n_lost
-        coverage, precision = n_left / n_rows, 1 - (loss_first.sum() + dearer) / n_left
-        may_go = is_kept & (coverage >= least_coverage) & (precision >= least_precision)
-        if not may_go.any():
+        coverage, precision = n_left / n_rows, 1 - (loss_first.sum() + added_loss) / n_left
+        is_removable = is_kept & (coverage >= lowest_coverage) & (precision >= lowest_precision)
+        if not is_removable.any():
             break
-        left = np.where(may_go, coverage + precision, -np.inf)
-        goes = n_rules - 1 - int(np.argmax(left[::-1]))
-        is_kept[goes] = covers[:, goes] = False
-        rows = np.flatnonzero((first == goes) | (second == goes))
+        remaining = np.where(is_removable, coverage + precision, -np.inf)
+        removed = n_rules - 1 - int(np.argmax(remaining[::-1]))
+        is_kept[removed] = covers[:, removed] = False
+        rows = np.flatnonzero((first == removed) | (second == removed))
         first[rows], second[rows] = first_two(covers[rows])
         loss_first[rows], loss_second[rows] = losses_of(first[rows], rows), losses_of(second[rows], rows)
     return np.flatnonzero(is_kept)
-
-
-Counts = NDArray[np.int64]
-
-# The quantile of the variance that stands for it, as in `discounted_share`.
-LEVEL = 0.1
-# Gains that differ by less, as a share of all rows, are equal: sums of numbers are rounded.
-ROUNDING_OF_GAINS = 1e-9
-BLOCK = 256
-# A rule must decide this share of the rows, and gain this much: smaller steps are not worth a line.
-MIN_NEW = 0.005
-MIN_GAIN = 0.0005
 
 
 @dataclass(frozen=True)
@@ -96,7 +133,7 @@ class Choice:
     ranks: Floats
 
     def first(self, n_rules: int | None) -> Choice:
-        """Return the first choices."""
+        """Return the rules that were chosen first."""
         return Choice(self.rules[:n_rules], self.gains[:n_rules], self.ranks[:n_rules])
 
     @property
@@ -111,100 +148,24 @@ class Choice:
         return self.first(n_kept)
 
 
-@dataclass(frozen=True)
-class LabelGains:
-    """What rules gain that predict a label.
-
-    A rule gains, for each row that it adds, the estimated share of the rows added that have its label, minus the share
-    of all rows that have it: a rule that is right as often as a guess gains nothing. The first choice decides a row.
-    """
-
-    codes: Counts
-    labels: Counts
-    expected: Floats
-
-    @property
-    def ranks(self) -> Floats:
-        """The same for all rules: no rule takes a row from another."""
-        return np.zeros(len(self.labels))
-
-    def gains(self, takes: Bools, rules: slice, values: Floats) -> Floats:
-        """Compute what rules gain on the rows that they would decide."""
-        labels, n_rows = self.labels[rules], len(self.codes)
-        n_new = np.count_nonzero(takes, axis=1)
-        n_right = np.count_nonzero(takes & (self.codes == labels[:, None]), axis=1)
-        right = np.minimum(discounted_shares(n_right, n_new), self.expected[rules])
-        shares = np.bincount(self.codes, minlength=int(self.labels.max()) + 1) / n_rows
-        return np.asarray(n_new * (right - shares[labels]) / n_rows)
-
-    def values(self, rule: int, rows: Positions) -> Floats:
-        """Return what rows are worth that a rule decides: nothing, as no other rule can take them."""
-        return np.zeros(len(rows))
-
-
-@dataclass(frozen=True)
-class NumberGains:
-    """What rules gain that predict a number.
-
-    A row is worth the squared error of the mean of all rows, minus the squared error of the output of the rule that
-    decides it, discounted for the number of rows that the rule covers. The more precise rule decides a row, so a small
-    rule may refine a large one; it gains the difference. Gains are shares of the variance of all rows.
-    """
-
-    y: Floats
-    outputs: Floats
-    support: Counts
-    expected: Floats
-
-    @property
-    def ranks(self) -> Floats:
-        """The more precise rule decides."""
-        return self.expected
-
-    def gains(self, takes: Bools, rules: slice, values: Floats) -> Floats:
-        """Compute what rules gain on the rows that they would decide."""
-        mean, variance = self.y.mean(), self.y.var()
-        y, outputs = self.y - mean, self.outputs[rules] - mean
-        n, first, second, before = (takes @ np.column_stack([np.ones(len(y)), y, y**2, values])).T
-        factor, constant = discount_of_errors(self.support[rules])
-        errors = second - 2 * outputs * first + outputs**2 * n
-        after = second - factor * errors - constant * variance * n
-        whole = variance * len(y)
-        return np.asarray((after - before) / whole if whole > 0 else np.zeros(len(n)))
-
-    def values(self, rule: int, rows: Positions) -> Floats:
-        """Compute what rows are worth that a rule decides."""
-        factor, constant = discount_of_errors(self.support[rule : rule + 1])
-        removed = (self.y[rows] - self.y.mean()) ** 2 - factor * (self.y[rows] - self.outputs[rule]) ** 2
-        return np.asarray(removed - constant * self.y.var())
-
-
-def discount_of_errors(support: Counts) -> tuple[Floats, Floats]:
-    """Estimate for new rows a mean squared error that was measured on the rows that the mean was taken of."""
-    n = np.asarray(support, dtype=np.float64)
-    # chdtri takes the upper tail: the lower quantile of the chi-square law gives a large variance.
-    scale = (1 + 1 / n) / chdtri(n, 1 - LEVEL)
-    return n * scale, scale
-
-
-def choose_greedily(covers: Bools, measure: LabelGains | NumberGains, max_rules: int | None = None) -> Choice:
+def choose_greedily(covers: Bools, measure: LabelGains | NumberGains) -> Choice:
     """Choose rules one after another: each time the one that gains most."""
     n_rules, n_rows = covers.shape
     ranks = measure.ranks
     rank_of_row, values = np.full(n_rows, -np.inf), np.zeros(n_rows)
     chosen: list[int] = []
     gained: list[float] = []
-    while max_rules is None or len(chosen) < max_rules:
+    while n_rules:
         gains = np.full(n_rules, -np.inf)
-        for start in range(0, n_rules, BLOCK):  # block by block: the matrices of numbers stay small
+        for start in range(0, n_rules, BLOCK):
             block = slice(start, start + BLOCK)
             takes = covers[block] & (ranks[block, None] > rank_of_row)
             is_enough = np.count_nonzero(takes, axis=1) >= max(1.0, MIN_NEW * n_rows)
             if is_enough.any():
                 takes[~is_enough, 0] = True  # no division by 0 where the result is not used
                 gains[block] = np.where(is_enough, measure.gains(takes, block, values), -np.inf)
-        best = int(np.flatnonzero(gains >= gains.max(initial=-np.inf) - ROUNDING_OF_GAINS)[0]) if n_rules else 0
-        if not n_rules or gains[best] < MIN_GAIN:
+        best = int(np.flatnonzero(gains >= gains.max() - ROUNDING_OF_GAINS)[0])
+        if gains[best] < MIN_GAIN:
             break
         chosen.append(best)
         gained.append(float(gains[best]))

@@ -1,32 +1,34 @@
 """Mining rules for a short list: the rules of a sample of the training rows, at several levels.
 
 A list of all rules takes the rule of every training row at the explainer's own level. A short list needs fewer rows:
-rows that earlier rules cover are passed over. It also needs more levels: rows whose outcome is uncertain have no rule
-at the explainer's level, and the largest rules for a class that most rows have say nothing new. Which of the rules are
-taken is left to ``rule_lists``.
+rows that earlier rules cover are skipped. It also needs more levels: rows whose outcome is uncertain have no rule at
+the explainer's level, and the largest rules for the most frequent class say nothing new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.explainer import SufficientExplainer
-from suffice.explaining.rule import Rule
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
-# So many training rows are explained at most; classes with few of them get half of an equal part or more.
+    from numpy.typing import NDArray
+
+    from suffice.explainer import SufficientExplainer
+    from suffice.explaining.rule import Rule
+
+# At most this many training rows are explained; a rare class gets at least half of an equal part.
 N_EXPLAINED = 500
-# Rows are explained in parts of this size: those of later parts that a rule covers by then are passed over.
+# Rows are explained in batches of this size: rows of later batches that a rule covers by then are skipped.
 N_AT_ONCE = 100
-# A rule for a class must remove these shares of what is uncertain about it: with the shares 0.5 and 0.25 and a class
-# that 0.6 of the rows have, the levels are 0.8 and 0.7.
+# The levels for a class remove these shares of its uncertainty: for a class that 0.6 of the rows have, they are 0.8 and
+# 0.7.
 REMOVED = (0.5, 0.25)
-# Numbers have no such share: levels are these parts of the explainer's own.
+# The levels for numbers are these multiples of the explainer's level.
 LOWERED = (1.0, 0.9, 0.8)
-# A rule at a lower level would not be about the label that most of its rows have.
+# At a lower level, most rows of a rule could have another label.
 LEAST_LEVEL = 0.5
 
 
@@ -41,7 +43,7 @@ def mine_rules(
     n_rows: int = N_EXPLAINED,
     report: Callable[[float], None] | None = None,
 ) -> list[Rule]:
-    """Find rules of training rows at the explainer's level and at others."""
+    """Find the rules of a sample of the training rows, at the explainer's level and at others."""
     order = np.random.default_rng(0).permutation(len(y))
     if explainer.task_ == "regression":
         pi = explainer.fitted_.settings.pi
@@ -68,21 +70,16 @@ def _mine(
     check: Literal["rows", "everywhere"],
     report: Callable[[float], None] | None,
 ) -> list[Rule]:
-    """Explain parts of the rows, each at its levels, the highest first.
-
-    Rows of a part that one of its rules covers rightly already are passed over.
-    """
+    """Explain each part of the rows at its levels, the highest first, and skip rows that a rule is right about."""
     rules: list[Rule] = []
-    # A rule for a number at a lower level is larger and coarser: both are of use, since the finer one decides.
+    # For numbers, a rule at a lower level is larger and coarser: both are useful, since the finer one decides.
     is_number = explainer.task_ == "regression"
     is_kept = np.zeros(len(y), dtype=bool)
     matrix = explainer.encode(table)
     passes = [(rows, level, n) for rows, levels in parts for n, level in enumerate(sorted(levels, reverse=True))]
     n_all, n_before = sum(len(rows) for rows, _, _ in passes), 0
     for rows, level, place in passes:
-        if not place:
-            is_kept[:] = False
-        if is_number:
+        if is_number or not place:
             is_kept[:] = False
         changes = {"pi": level} if is_number else {"pi": level, "levels": "same"}
         at_level = explainer.with_settings(**changes)
@@ -90,14 +87,14 @@ def _mine(
         while len(left):
             if report is not None:
                 report((n_before + len(rows) - len(left)) / n_all)
-            part = left[:N_AT_ONCE]
-            rows_of_part = explainer.fitted_.encoding.decode(matrix[part])
-            # No bar: the parts are small, and each would have its own.
-            found = at_level.rules_of(rows_of_part, y[part], check=check, progress=False)
-            boxes = {rule.conditions: rule for rule in found if rule is not None and rule.conditions}
-            for rule in boxes.values():
+            batch = left[:N_AT_ONCE]
+            rows_of_batch = explainer.fitted_.encoding.decode(matrix[batch])
+            # No progress bar: the batches are small, and each would have its own.
+            local_rules = at_level.rules_of(rows_of_batch, y[batch], check=check, progress=False)
+            distinct = {rule.conditions: rule for rule in local_rules if rule is not None and rule.conditions}
+            for rule in distinct.values():
                 is_kept |= rule.covers(table) & rule.promise.keeps(y)
-            rules += boxes.values()
+            rules += distinct.values()
             left = left[N_AT_ONCE:]
             left = left[~is_kept[left]]
         n_before += len(rows)

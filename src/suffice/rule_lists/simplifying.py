@@ -1,31 +1,34 @@
-"""Simpler rules that cover the same rows: without conditions that change nothing, and two rules as one."""
+"""Simpler rules that cover the same rows: idle conditions are left out, and two rules become one where possible."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.condition import Condition
-from suffice._table.table import Table
-from suffice.explaining.rule import Rule
+if TYPE_CHECKING:
+    from suffice._table.condition import Condition
+    from suffice._table.table import Table
+    from suffice.explaining.rule import Rule
 
 Bools = NDArray[np.bool_]
 
 
 def without_idle_conditions(rule: Rule, table: Table) -> tuple[Rule, Bools]:
     """Leave out conditions as long as the rule covers the same rows of a table."""
-    each = [condition.covers_rows(table) for condition in rule.conditions]
-    covered = np.logical_and.reduce([np.ones(table.n_rows, dtype=bool), *each])
-    kept = list(range(len(each)))
-    for i in reversed(range(len(each))):
-        others = [each[j] for j in kept if j != i]
+    covered_by = [condition.covers_rows(table) for condition in rule.conditions]
+    covered = np.logical_and.reduce([np.ones(table.n_rows, dtype=bool), *covered_by])
+    kept = list(range(len(covered_by)))
+    for i in reversed(range(len(covered_by))):
+        others = [covered_by[j] for j in kept if j != i]
         if others and np.array_equal(np.logical_and.reduce(others), covered):
             kept.remove(i)
-    if len(kept) == len(each):
+    if len(kept) == len(covered_by):
         return rule, covered
     conditions = tuple(rule.conditions[i] for i in kept)
     return replace(rule, conditions=conditions, optimal=False, bound=math.inf, everywhere=False), covered
@@ -59,10 +62,10 @@ def union_of_rules(one: Rule, two: Rule) -> Rule | None:
     union = union_of_conditions(one.conditions[i], two.conditions[i])
     if union is None:
         return None
-    between = () if union.is_trivial else (union,)
+    merged = () if union.is_trivial else (union,)
     return replace(
         one,
-        conditions=(*one.conditions[:i], *between, *one.conditions[i + 1 :]),
+        conditions=(*one.conditions[:i], *merged, *one.conditions[i + 1 :]),
         sdp=min(one.sdp, two.sdp),
         precision=None,
         n_kept=None,
@@ -74,16 +77,17 @@ def union_of_rules(one: Rule, two: Rule) -> Rule | None:
 
 
 def merge_rules(rules: Sequence[Rule]) -> tuple[list[Rule], list[list[int]]]:
-    """Replace pairs of rules by their union, as long as there is one."""
-    merged = list(rules)
-    parts = [[i] for i in range(len(merged))]
-    pairs = ((i, j) for i in range(len(merged)) for j in range(i + 1, len(merged)))
-    for i, j in pairs:
-        union = union_of_rules(merged[i], merged[j])
-        if union is not None:
-            rest = [k for k in range(len(merged)) if k not in (i, j)]
-            again = [merged[k] if k != i else union for k in sorted([*rest, i])]
-            joined = [parts[k] if k != i else sorted(parts[i] + parts[j]) for k in sorted([*rest, i])]
-            inner, places = merge_rules(again)
-            return inner, [sorted(p for place in group for p in joined[place]) for group in places]
-    return merged, parts
+    """Replace pairs of rules by their union as long as there is one; return also which rules became one."""
+    merged, groups = list(rules), [[i] for i in range(len(rules))]
+    while (pair := _first_union(merged)) is not None:
+        i, j, union = pair
+        merged[i], groups[i] = union, sorted(groups[i] + groups[j])
+        del merged[j], groups[j]
+    return merged, groups
+
+
+def _first_union(rules: Sequence[Rule]) -> tuple[int, int, Rule] | None:
+    for (i, one), (j, two) in combinations(enumerate(rules), 2):
+        if (union := union_of_rules(one, two)) is not None:
+            return i, j, union
+    return None

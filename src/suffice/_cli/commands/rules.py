@@ -25,7 +25,7 @@ from suffice._text import counted
 if TYPE_CHECKING:
     from suffice.changes.regional import RegionalChanges
     from suffice.explainer import SufficientExplainer
-    from suffice.rule_lists.lists import RuleList
+    from suffice.rule_lists.estimators import RuleList
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice[/]\n\n"

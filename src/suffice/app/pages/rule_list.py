@@ -20,7 +20,7 @@ from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.rule_lists.lists import N_RULES
+from suffice.rule_lists.estimators import N_RULES
 from suffice.rule_lists.measures import GlobalRule
 
 N_ROWS = 500  # training rows whose rules are collected by default

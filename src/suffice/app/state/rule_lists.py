@@ -13,7 +13,7 @@ from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.app.words import ERRORS
-from suffice.rule_lists.lists import N_RULES
+from suffice.rule_lists.estimators import N_RULES
 
 TOLERANCES = (None, 0.0, 0.005, 0.01, 0.02, 0.05, 0.1)  # None keeps all rules
 
