@@ -106,7 +106,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         if holdout is not None and not (self.fallback is None or isinstance(self.fallback, str)):
             raise ValueError(
-                "`holdout` needs a fallback by name, or none: another estimator would need the table without these rows."
+                "`holdout` needs a fallback by name, or none: others would need the table without these rows."
             )
         table, task = self._read_training(X, y)
         named = y if hasattr(y, "name") else task.outcomes  # the explainer names a regression's outcome after it
