@@ -18,9 +18,9 @@ SANITIZE ?= --whole
 MINUTES ?= 10
 CLIENTS ?= 50
 PYTHON_OF_PEERS ?= python3.12
-PYTHON_LOWEST ?= python3.10
+PYTHON_LOWEST ?= python3.11
 # The wheel that CPython 3.12 builds is for all later ones, too.
-WHEEL_PYTHONS ?= python3.10 python3.11 python3.12
+WHEEL_PYTHONS ?= python3.11 python3.12
 TRY_PYTHONS ?= $(WHEEL_PYTHONS) python3.13
 BIN := .venv/bin
 CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/suffice/_core/*.inc)

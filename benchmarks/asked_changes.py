@@ -25,11 +25,11 @@ from sklearn.model_selection import train_test_split
 from benchmarks.change_defaults import only_confirmed
 from benchmarks.printing import number, print_table
 from suffice import SufficientExplainer
-from suffice._forest import out_of_bag as calibration
+from suffice._forest import out_of_bag
 from suffice._forest.out_of_bag import Calibration, calibration_of, probabilities_at
 from suffice._forest.outcomes import read_targets
 from suffice._table.rows import recombine_rows
-from suffice.changes import model as asked_changes
+from suffice.changes import model as changes_of_model
 
 CHOSEN_ON, REPORTED_ON = ("Diabetes", "California"), ("Compas", "Nhanesi")
 SEED, N_ROWS = 0, 40
@@ -73,7 +73,7 @@ def calibrated_on_moved_rows(explainer: Any, target: Any) -> AbstractContextMana
     moved = recombine_rows(X, picks)
     [wanted] = read_targets(target, np.asarray(state.training[1][:1]), state.classes)
     calibration_of(state, wanted)
-    known = calibration._LEARNT[state.forest]
+    known = out_of_bag._LEARNT[state.forest]
     with patch.dict(known, {wanted: Calibration()}):
         votes = probabilities_at(state, wanted, explainer.encode(moved))
     curve = Calibration.learn(votes, wanted.holds(explainer.model_.predict(moved)))
@@ -82,7 +82,7 @@ def calibrated_on_moved_rows(explainer: Any, target: Any) -> AbstractContextMana
 
 def proposed_at(level: float) -> Callable[[Any, Any], AbstractContextManager[Any]]:
     """Ask the model about boxes in which the forest gives the target with some probability."""
-    return lambda explainer, target: patch.object(asked_changes, "PROPOSED_LEVEL", level)
+    return lambda explainer, target: patch.object(changes_of_model, "PROPOSED_LEVEL", level)
 
 
 NOT_ASKED = Way("not asked", {"n": 1, "confirm": False})

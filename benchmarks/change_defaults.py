@@ -24,7 +24,7 @@ from benchmarks.laws import LAWS, Law
 from benchmarks.printing import number, print_table
 from benchmarks.real_tables import Part, load_table
 from suffice import SufficientExplainer
-from suffice._forest import out_of_bag as calibration
+from suffice._forest import out_of_bag
 from suffice.changes.model import AskedModel
 
 CHOSEN_ON = ("pima", "german credit", "nhanes", "california")
@@ -45,7 +45,7 @@ class Setting:
     name: str
     source: str  # "calibrated": the default; "counted": the shares of rows out of bag; "votes": of the rows drawn
     options: dict[str, Any]
-    caution: float = calibration.CAUTION  # standard errors between the calibrated curve and what is stated
+    caution: float = out_of_bag.CAUTION  # standard errors between the calibrated curve and what is stated
 
 
 def setting(
@@ -54,11 +54,11 @@ def setting(
     min_plausibility: float = 0.02,
     max_size: int = 3,
     margin: float = MARGIN,
-    caution: float = calibration.CAUTION,
+    caution: float = out_of_bag.CAUTION,
 ) -> Setting:
     more = "" if max_size == 3 else f", {max_size} variables"
     more += "" if margin == MARGIN else f", margin {margin:g}"
-    more += "" if caution == calibration.CAUTION else f", {caution:g} standard errors"
+    more += "" if caution == out_of_bag.CAUTION else f", {caution:g} standard errors"
     words = {"calibrated": "votes, calibrated", "counted": "rows out of bag", "votes": "votes as they are"}[source]
     options = {"pi": pi, "min_plausibility": min_plausibility, "max_size": max_size, "margin": margin}
     return Setting(f"{words}, {pi:g}, {min_plausibility:g}{more}", source, options, caution)
@@ -107,7 +107,7 @@ def fit(make: Callable[..., Any], source: str) -> Any:
 
 def ask(explainer: Any, rows: Any, target: Any, one: Setting) -> Any:
     """The best change of each row, as the forest has it: the model is asked, but nothing is searched again."""
-    with patch.object(calibration, "CAUTION", one.caution), only_confirmed():
+    with patch.object(out_of_bag, "CAUTION", one.caution), only_confirmed():
         return explainer.what_if(rows, target, n=1, progress=False, **one.options) if len(rows) else []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ TOOLS = {"cmake", "nanobind", "hypothesis", "playwright", "pytest", "pytest-xdis
 
 
 def project():
-    tomllib = pytest.importorskip("tomllib", reason="tomllib came with Python 3.11")
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 

@@ -15,7 +15,7 @@ from suffice._forest.outcomes import Outcomes
 from suffice.explaining.search import FoundSets
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from suffice._forest.asked_rows import OutcomeSource
     from suffice._forest.fitted import Fitted
