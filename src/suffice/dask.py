@@ -23,6 +23,8 @@ from suffice._io.batches import (
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
+__all__ = ["explain", "what_if"]
+
 
 def explain(
     explainer: SufficientExplainer | str | os.PathLike[str],

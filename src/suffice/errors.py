@@ -13,6 +13,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+__all__ = [
+    "CountsWarning",
+    "FidelityWarning",
+    "GiveawayWarning",
+    "IdentifierWarning",
+    "InputError",
+    "InputTypeError",
+    "InputValueError",
+    "PrecisionWarning",
+    "RareCategoriesWarning",
+    "SearchSizeWarning",
+    "TextColumnWarning",
+]
+
 _PACKAGE = str(Path(__file__).parent)
 
 AnyInputError = TypeVar("AnyInputError", bound="InputError")

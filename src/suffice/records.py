@@ -40,6 +40,8 @@ from suffice.explainer import SufficientExplainer
 from suffice.reasons.code_book import CodeBook
 from suffice.reasons.values import Reasons
 
+__all__ = ["RecordProblem", "Verification", "verify", "write"]
+
 # Records that are computed again together.
 N_TOGETHER = 1000
 # Problems that a verification keeps; more are only counted.

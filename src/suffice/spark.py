@@ -24,6 +24,8 @@ from suffice._io.result_table import ValueType, spark_types
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
+__all__ = ["explain", "what_if"]
+
 
 def explain(
     explainer: SufficientExplainer | str | os.PathLike[str],
