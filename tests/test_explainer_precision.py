@@ -20,7 +20,9 @@ COLUMNS = {
     "identifiers": 20_000_000 + RNG.permutation(4 * N)[:N],
     "cents": 1e8 + RNG.integers(0, 2_000, N) / 100,
 }
-pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.PrecisionWarning", "ignore::suffice.errors.IdentifierWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::suffice.errors.PrecisionWarning", "ignore::suffice.errors.IdentifierWarning"
+)
 
 
 def explainer():

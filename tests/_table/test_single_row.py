@@ -158,7 +158,10 @@ def test_large_whole_numbers_among_others_are_told_apart(table):
     explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(frame, code == LARGE)
     rows = pd.DataFrame({"code": code, "number": frame["number"]})
     assert [compare(explainer, rows.iloc[[i]]) for i in range(4)] == [True] * 4
-    assert explainer._encode(explainer.fitted_, rows.iloc[[0]])[0][0, 0] != explainer._encode(explainer.fitted_, rows.iloc[[1]])[0][0, 0]
+    assert (
+        explainer._encode(explainer.fitted_, rows.iloc[[0]])[0][0, 0]
+        != explainer._encode(explainer.fitted_, rows.iloc[[1]])[0][0, 0]
+    )
 
 
 @pytest.mark.parametrize(
