@@ -1,4 +1,4 @@
-# make demo   explain rows of two data sets          make test    lint, types, tests
+# make demo   explain rows of two data sets          make test    lint, types, tests; make test-slow: the slow ones
 # make bench  figures against shap and Anchors       make format  rewrite the sources in the house format
 # make docs   the documentation as a site, with the executed gallery   make screenshots  its pictures of app and cards
 # make bench-scale   figures of large tables, Spark and Dask
@@ -27,9 +27,8 @@ CXX_SOURCES := $(wildcard src/suffice/_core/*.hpp src/suffice/_core/*.cpp src/su
 SOURCES := $(CXX_SOURCES) CMakeLists.txt pyproject.toml
 # An editable install keeps a list of the modules: the package is installed again when one is added, moved or removed.
 MODULES := .venv/modules-$(shell find src/suffice -name "*.py" | sort | cksum | cut -d " " -f 1)
-PY_DOCUMENTED := $(shell find src/suffice experiments/data -name "*.py")
 
-.PHONY: demo test lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
+.PHONY: demo test test-slow lint format docs screenshots bench bench-rules bench-scale bench-speed bench-what-if honesty
 .PHONY: experiments experiments-quick fuzz soak sanitize kernels-arm clean
 .PHONY: test-lowest wheels sbom portable recipe
 
@@ -37,8 +36,13 @@ demo: .venv/installed
 	mkdir -p build
 	$(BIN)/suffice demo --report build/demo.html
 
+# All checks and all tests but the slow ones.
 test: .venv/installed-test lint
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
+
+# The others: Spark, killed workers, sanitizers, a soak of the app, browser journeys, experiments and benchmarks.
+test-slow: .venv/installed-test
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m slow
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .
@@ -46,7 +50,6 @@ lint: .venv/installed-test
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) tests/_core/*_driver.cpp
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(PY_DOCUMENTED)
 
 # The NEON build of the kernels, on any machine with a cross compiler and an emulator.
 kernels-arm: .venv/installed-test
