@@ -12,8 +12,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer
-from suffice._io.saved import to_bytes
-from suffice._io.saved_content import MARK, N_DIGEST, PREFIX
+from suffice._io.saved import MARK, N_DIGEST, PREFIX, to_bytes
 
 N = 40
 

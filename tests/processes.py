@@ -1,4 +1,4 @@
-"""Processes that work apart from the one that started them, as the tests look them up."""
+"""Processes that were started for work, as the tests look them up."""
 
 from __future__ import annotations
 

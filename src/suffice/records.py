@@ -436,9 +436,7 @@ class _Checker:
     def _table(self, source: str, outcome_column: str | None) -> TableFile:
         """Open the table of the rows, in which a column of outcomes holds text if the classes are text."""
         if outcome_column not in self._tables:
-            explainer = self._explainer
-            is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
-            text = text_columns(explainer) | ({outcome_column} if is_text and outcome_column else set())
+            text = text_columns(self._explainer, outcome_column)
             self._tables[outcome_column] = open_table(source, text_columns=text)
         return self._tables[outcome_column]
 

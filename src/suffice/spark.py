@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from suffice._io.batches import (
-    BATCH_TYPES,
+    CHANGE_TYPES,
     BatchRequest,
     ChangeRequest,
     HeldType,
@@ -20,7 +20,7 @@ from suffice._io.batches import (
     read_explainer,
     read_options,
 )
-from suffice._io.result_table import ValueType, spark_types
+from suffice._io.result_table import ValueType, types_in
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
@@ -135,7 +135,7 @@ def what_if(
         for batch in batches:
             yield change_batch(own, batch, request)
 
-    return frame.mapInPandas(change_partition, _schema(frame, request.keep, BATCH_TYPES))
+    return frame.mapInPandas(change_partition, _schema(frame, request.keep, CHANGE_TYPES))
 
 
 def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExplainer, Callable[[], Any]]:
@@ -154,7 +154,7 @@ def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExpla
 def _schema(frame: Any, keep: Sequence[str], result_types: Mapping[str, ValueType]) -> Any:
     from pyspark.sql import types
 
-    type_of = spark_types()
+    type_of = types_in("spark")
     lines = [types.StructField(name, type_of[value_type]) for name, value_type in result_types.items()]
     return types.StructType([*(frame.schema[name] for name in keep), *lines])
 

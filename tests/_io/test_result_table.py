@@ -14,21 +14,17 @@ from suffice import SufficientExplainer
 from suffice._cli.main import main
 from suffice._io.result_table import (
     RESULT_COLUMNS,
-    arrow_types,
+    VALUE_TYPES,
     check_kept,
-    pandas_arrow_types,
-    pandas_types,
-    polars_types,
     result_columns,
     result_frame,
     result_types,
-    spark_types,
+    types_in,
     value_type_of,
 )
 from suffice.explaining.explanation import Explanation
 
 TASKS = {"classification": "label", "regression": "number"}
-TYPES = ["bool", "int", "float", "str", "bytes", "list of str"]
 
 
 @pytest.fixture(scope="module", params=TASKS)
@@ -86,12 +82,12 @@ def test_the_text_of_a_rule_is_its_sentence_whatever_its_labels_say():
 # --- types ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("types", [polars_types, arrow_types, pandas_types, pandas_arrow_types, spark_types])
-def test_every_library_has_every_type(types):
-    if types is spark_types:
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "pandas", "pandas with pyarrow", "spark"])
+def test_every_library_has_every_type(library):
+    if library == "spark":
         pytest.importorskip("pyspark")
-    assert list(types()) == TYPES
-    assert {value_type for value_type in RESULT_COLUMNS.values() if value_type != "outcome"} <= set(TYPES)
+    assert list(types_in(library)) == list(VALUE_TYPES)
+    assert {value_type for value_type in RESULT_COLUMNS.values() if value_type != "outcome"} <= set(VALUE_TYPES)
 
 
 @pytest.mark.parametrize(
@@ -116,11 +112,11 @@ def test_types_do_not_depend_on_the_rows(case, table, n_rows):
     outcome = "float" if explanations.intervals is not None else "str"
     types = {"row": "int", **result_types(outcome)}
     frame = result_frame(explanations, "polars")
-    assert frame.schema == {name: polars_types()[value_type] for name, value_type in types.items()}
+    assert frame.schema == {name: types_in("polars")[value_type] for name, value_type in types.items()}
     frame = result_frame(explanations, "pyarrow")
-    assert frame.schema.types == [arrow_types()[value_type] for value_type in types.values()]
+    assert frame.schema.types == [types_in("pyarrow")[value_type] for value_type in types.values()]
     frame = result_frame(explanations, "pandas")
-    assert frame.dtypes.tolist() == [pandas_types()[value_type] for value_type in types.values()]
+    assert frame.dtypes.tolist() == [types_in("pandas")[value_type] for value_type in types.values()]
     assert len(frame) == n_rows
 
 
@@ -128,7 +124,7 @@ def test_the_type_of_the_outcomes_may_be_set(case, table):
     explanations = case.explainer.explain(table[COLUMNS][:0])
     frame = result_frame(explanations, "polars", outcome_type="int")
     assert frame.schema["outcome"] == pl.Int64
-    assert frame.schema["prediction"] == polars_types()[value_type_of(explanations.predictions)]
+    assert frame.schema["prediction"] == types_in("polars")[value_type_of(explanations.predictions)]
 
 
 # --- frames ---------------------------------------------------------------------------------------------------------

@@ -17,8 +17,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer, _core
-from suffice._io.saved import load_explainer
-from suffice._io.saved_content import FORMAT, MARK, PREFIX
+from suffice._io.saved import FORMAT, MARK, PREFIX, load_explainer
 from suffice._text import format_percent, format_probability, format_value, join
 
 DATA = Path(__file__).parents[1] / "data"
@@ -214,9 +213,9 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is not a file of suffice: save one with"),
-        (b"PK\x03\x04" + b"\0" * 100, "is not a file of suffice"),
-        (MARK, "is not a file of suffice"),
+        (b"", "is not a suffice file: save one with"),
+        (b"PK\x03\x04" + b"\0" * 100, "is not a suffice file"),
+        (MARK, "is not a suffice file"),
         (PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 4"),
         (PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
     ],
@@ -272,15 +271,15 @@ def set_at(array, i, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda header, scores: set_at(scores, 3, np.nan), "the scores of its intervals are not in order"),
-        (lambda header, scores: set_at(scores, -1, np.inf), "the scores of its intervals are not in order"),
-        (lambda header, scores: set_at(scores, 0, 5.0), "the scores of its intervals are not in order"),
+        (lambda header, scores: set_at(scores, 3, np.nan), "the interval scores are not sorted"),
+        (lambda header, scores: set_at(scores, -1, np.inf), "the interval scores are not sorted"),
+        (lambda header, scores: set_at(scores, 0, 5.0), "the interval scores are not sorted"),
         (
             lambda header, scores: header["arrays"]["interval_scores"].update(type="<f4"),
-            "'interval_scores' has the type",
+            "array 'interval_scores' has type",
         ),
-        (lambda header, scores: header["arrays"]["interval_scores"].update(shape=[2, 3]), "has the shape"),
-        (lambda header, scores: header.update(counts="oob"), "it counts the rows 'oob'"),
+        (lambda header, scores: header["arrays"]["interval_scores"].update(shape=[2, 3]), "has shape"),
+        (lambda header, scores: header.update(counts="oob"), "invalid counts: 'oob'"),
         (lambda header, scores: header["params"].update(counts="oob"), "`counts` must be one of"),
     ],
 )
@@ -304,7 +303,7 @@ def test_any_damage_raises_an_error(saved, tmp_path):
             continue
         path.write_bytes(changed)
         with pytest.raises(
-            ValueError, match=r"is (damaged|not a file of suffice|not a valid suffice file)|a later version"
+            ValueError, match=r"is (damaged|not a suffice file|not a valid suffice file)|a later version"
         ):
             load_explainer(path)
 
@@ -398,7 +397,7 @@ def test_forged_rows_that_were_set_aside_are_refused(is_class, tmp_path):
         body = content[:at] + np.array([value], dtype="<f8").tobytes() + content[at + 8 : -32]
         (tmp_path / "m").write_bytes(body + hashlib.sha256(body).digest())
         if is_class or not np.isfinite(value):
-            with pytest.raises(ValueError, match="the outcomes of its set-aside rows are"):
+            with pytest.raises(ValueError, match="the outcomes of the set-aside rows are"):
                 load_explainer(tmp_path / "m")
         else:
             assert load_explainer(tmp_path / "m").fitted_.set_aside.outcomes[0] == value

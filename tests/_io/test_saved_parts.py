@@ -41,44 +41,56 @@ def drop(name):
 
 HOUR, TEMP, WEATHER, OPEN = range(4)
 CLAIMS = {
-    "fractions in a whole column": (put_in("X", (3, HOUR), 2.5), "fractions of 'hour', which is said to be whole"),
-    "a column of fractions called whole": (put("columns", TEMP, "kind", "whole"), "fractions of 'temp'"),
-    "large numbers in a whole column": (put_in("X", (0, HOUR), 2.0**24), "too large numbers of 'hour'"),
-    "a value outside the range": (put_in("X", (0, TEMP), 1e6), "leaves the range of 'temp'"),
-    "a range without a beginning": (put("columns", TEMP, "extent", [float("nan"), 3]), "the range of 'temp'"),
-    "a range upside down": (put("columns", TEMP, "extent", [90, -90]), "the range of 'temp'"),
-    "a range of words": (put("columns", TEMP, "extent", ["0", "90"]), "an end of a range is '0'"),
-    "an unknown category": (put_in("X", (0, WEATHER), 3), "unknown categories of 'weather'"),
-    "a category twice": (put("columns", WEATHER, "labels", [["mist"], ["mist"], ["rain"]]), "categories of 'weather'"),
-    "two common categories": (put("columns", WEATHER, "labels", [["a", "b"], ["c"], ["d"]]), "categories of 'weather'"),
-    "a missing category": (put("columns", WEATHER, "labels", [["a"], ["b"], [float("nan")]]), "categories of"),
-    "a number with categories": (put("columns", TEMP, "labels", [["a"]]), "categories of 'temp'"),
-    "another name of a column": (put("columns", TEMP, "name", "other"), "no proper name or kind"),
-    "two columns of one source": (put("columns", TEMP, "source", HOUR), "no proper name or kind"),
-    "names that are no list": (put("names", "abcd"), "its columns have no proper names"),
-    "a flag that is a number": (put("has_names", 1), "whether its columns have names is 1"),
-    "missing values refused": (put("forest", "takes_missing", False), "which its forest cannot take"),
-    "another number of trees": (put("forest", "n_estimators", 4), "another number of trees than it says"),
-    "leaves of no size": (put("forest", "min_samples_leaf", -2), "the smallest size of a leaf is -2"),
-    "classes in another order": (put("classes", ["late", "early"]), "its classes are not in order"),
-    "a class twice": (put("classes", ["late", "late"]), "its classes are not in order"),
+    "fractions in a whole column": (
+        put_in("X", (3, HOUR), 2.5),
+        "fractions, but is declared as whole numbers",
+    ),
+    "a column of fractions called whole": (put("columns", TEMP, "kind", "whole"), "column 'temp' holds fractions"),
+    "large numbers in a whole column": (
+        put_in("X", (0, HOUR), 2.0**24),
+        "whole numbers that are too large",
+    ),
+    "a value outside the range": (put_in("X", (0, TEMP), 1e6), "column 'temp' holds numbers outside its range"),
+    "a range without a beginning": (put("columns", TEMP, "extent", [float("nan"), 3]), "invalid range of 'temp'"),
+    "a range upside down": (put("columns", TEMP, "extent", [90, -90]), "invalid range of 'temp'"),
+    "a range of words": (put("columns", TEMP, "extent", ["0", "90"]), "invalid range of 'temp': '0'"),
+    "an unknown category": (put_in("X", (0, WEATHER), 3), "column 'weather' holds unknown categories"),
+    "a category twice": (
+        put("columns", WEATHER, "labels", [["mist"], ["mist"], ["rain"]]),
+        "categories of 'weather'",
+    ),
+    "two common categories": (
+        put("columns", WEATHER, "labels", [["a", "b"], ["c"], ["d"]]),
+        "categories of 'weather'",
+    ),
+    "a missing category": (put("columns", WEATHER, "labels", [["a"], ["b"], [float("nan")]]), "invalid categories of"),
+    "a number with categories": (put("columns", TEMP, "labels", [["a"]]), "invalid categories of 'temp'"),
+    "another name of a column": (put("columns", TEMP, "name", "other"), "invalid column name or kind"),
+    "two columns of one source": (put("columns", TEMP, "source", HOUR), "invalid column name or kind"),
+    "names that are no list": (put("names", "abcd"), "invalid column names"),
+    "a flag that is a number": (put("has_names", 1), "invalid has_names: 1"),
+    "missing values refused": (put("forest", "takes_missing", False), "which the forest does not support"),
+    "another number of trees": (put("forest", "n_estimators", 4), "the number of trees differs from the header"),
+    "leaves of no size": (put("forest", "min_samples_leaf", -2), "invalid leaf size: -2"),
+    "classes in another order": (put("classes", ["late", "early"]), "the classes are not sorted"),
+    "a class twice": (put("classes", ["late", "late"]), "the classes are not sorted"),
     "classes of numbers": (put("classes", [0, 1]), "one of them has another type"),
     "classes too long": (put("classes_type", "<U2"), "one of them is too long"),
-    "classes of objects": (put("classes_type", "|O"), "its classes cannot be read"),
-    "classes for a regression": (put("task", "regression"), "the array 'value' has the shape"),
-    "outcomes that are no classes": (put_in("y_values", 1, 7.0), "not the numbers of its classes"),
-    "an unknown outcome": (put_in("y_rank", 0, 9), "a row of it has an unknown outcome"),
-    "classes that are probabilities": (put("is_probability", True), "its outcomes are no probabilities"),
+    "classes of objects": (put("classes_type", "|O"), "invalid classes"),
+    "classes for a regression": (put("task", "regression"), "array 'value' has shape"),
+    "outcomes that are no classes": (put_in("y_values", 1, 7.0), "the outcomes do not match the classes"),
+    "an unknown outcome": (put_in("y_rank", 0, 9), "a row has an unknown outcome"),
+    "classes that are probabilities": (put("is_probability", True), "the outcomes are not probabilities"),
     "a radius of classes": (put("params", "radius", 1.0), "`radius` is for regression"),
-    "predictions above 1": (put_in("value", (0, 0), 2.0), "its forest predicts probabilities that are none"),
-    "a share of a class": (put("fidelity_by_class", [0.5, 2.0]), "the shares of its classes cannot be read"),
-    "a share of words": (put("fidelity_by_class", ["1", "1"]), "the share of a class is '1'"),
-    "a fidelity of words": (put("fidelity", "1.0"), "its fidelity is '1.0'"),
-    "an outcome without a name": (put("target", None), "its outcome has no proper name"),
-    "shares out of bag that miss": (put_in("out_of_bag", 0, 0.2), "its probabilities out of bag are none"),
+    "predictions above 1": (put_in("value", (0, 0), 2.0), "the forest predicts invalid probabilities"),
+    "a share of a class": (put("fidelity_by_class", [0.5, 2.0]), "invalid class shares"),
+    "a share of words": (put("fidelity_by_class", ["1", "1"]), "invalid class share: '1'"),
+    "a fidelity of words": (put("fidelity", "1.0"), "invalid fidelity: '1.0'"),
+    "an outcome without a name": (put("target", None), "invalid target name"),
+    "shares out of bag that miss": (put_in("out_of_bag", 0, 0.2), "invalid out-of-bag probabilities"),
     "scores of classes": (
         lambda header, arrays: arrays.update(interval_scores=np.zeros(3)),
-        "the scores of its intervals are not in order",
+        "the interval scores are not sorted",
     ),
     "a cycle": (put_in("left", 0, 0), "The nodes of a tree form a cycle"),
     "a child outside": (put_in("right", 0, 10**6), "A tree node points outside its tree"),
@@ -99,10 +111,10 @@ OF_NUMBERS = {
         lambda header, arrays: arrays.update(y_values=np.append(arrays["y_values"], 1e6)),
         "no row",
     ),
-    "probabilities above 1": (put("is_probability", True), "its outcomes are no probabilities"),
-    "a radius of words": (put("default_radius", "3"), "its radius is '3'"),
+    "probabilities above 1": (put("is_probability", True), "the outcomes are not probabilities"),
+    "a radius of words": (put("default_radius", "3"), "invalid radius: '3'"),
     "levels of classes": (put("params", "levels", "odds"), "`levels='odds'` is for classes"),
-    "infinite predictions": (put_in("value", (0, 0), np.inf), "its forest predicts infinite numbers"),
+    "infinite predictions": (put_in("value", (0, 0), np.inf), "the forest predicts infinite numbers"),
 }
 
 
@@ -135,7 +147,7 @@ NODES = ("left", "right", "column", "threshold", "missing_left", "n_rows", "valu
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 40_000])
 def test_the_depth_of_a_tree_is_bounded(depth):
     """A chain of 40,000 splits overflowed the stack and ended the process."""
-    with pytest.raises(ValueError, match="a tree of it is more than 20,000 splits deep"):
+    with pytest.raises(ValueError, match="a tree is more than 20,000 splits deep"):
         from_bytes(forge(chain(depth)))
     with pytest.raises(ValueError, match=r"rows .*do not fall into"):
         from_bytes(forge(chain(5_000)))
@@ -146,9 +158,9 @@ def test_the_depth_of_a_tree_is_bounded(depth):
     [
         ("max_leaf_nodes", 10**9, "for a tree that is grown again with max_leaf_nodes=1000000000"),
         ("max_samples", 10**9, "for a tree that is grown again with max_samples=1000000000"),
-        ("max_depth", 2**70, "its forest has 1180591620717411303424 as its max_depth"),
-        ("monotonic_cst", {}, "its forest has {} as its monotonic_cst"),
-        ("monotonic_cst", [0, [0]], r"its forest has \[0, \[0\]\] as its monotonic_cst"),
+        ("max_depth", 2**70, "invalid max_depth of the forest: 1180591620717411303424"),
+        ("monotonic_cst", {}, "invalid monotonic_cst of the forest: {}"),
+        ("monotonic_cst", [0, [0]], r"invalid monotonic_cst of the forest: \[0, \[0\]\]"),
     ],
 )
 def test_a_forest_that_cannot_be_grown_again_is_refused(name, value, message):
@@ -178,10 +190,10 @@ def forge_drawn(name, value):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("drawn_parents", 40, "its drawn rows are made of rows that it does not have"),
-        ("drawn_y", 2, "the outcomes of its drawn rows are none"),
-        ("drawn_y", np.nan, "the outcomes of its drawn rows are none"),
-        ("drawn_X", 0.5, "its table holds fractions of 'hour'"),
+        ("drawn_parents", 40, "a drawn row refers to an unknown row"),
+        ("drawn_y", 2, "invalid outcomes of drawn rows"),
+        ("drawn_y", np.nan, "invalid outcomes of drawn rows"),
+        ("drawn_X", 0.5, "column 'hour' holds fractions"),
     ],
 )
 def test_forged_drawn_rows_are_refused(name, value, message):

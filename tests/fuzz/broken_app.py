@@ -45,38 +45,38 @@ def leak_memory() -> None:
 
 def leave_files_open() -> None:
     """Every upload leaves five files open."""
-    run_apart = uploads.run_apart
+    run_in_process = uploads.run_in_process
 
     def leaving(*args: Any, **options: Any) -> Any:
         _kept.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(5))
-        return run_apart(*args, **options)
+        return run_in_process(*args, **options)
 
-    uploads.run_apart = leaving
+    uploads.run_in_process = leaving
 
 
 def go_on_after_cancel() -> None:
     """Fits go on when they are cancelled, and never end."""
-    run_apart = opening.run_apart
+    run_in_process = opening.run_in_process
 
     def going_on(*args: Any, **options: Any) -> Any:
         if options.get("watch") is None:  # the table that the app is started with
-            return run_apart(*args, **options)
+            return run_in_process(*args, **options)
         return threading.Event().wait()
 
-    opening.run_apart = going_on
+    opening.run_in_process = going_on
 
 
 def die_of_a_file() -> None:
     """A file that cannot be read ends the app."""
-    run_apart = uploads.run_apart
+    run_in_process = uploads.run_in_process
 
     def dying(*args: Any, **options: Any) -> Any:
         try:
-            return run_apart(*args, **options)
+            return run_in_process(*args, **options)
         except ValueError:
             os.abort()
 
-    uploads.run_apart = dying
+    uploads.run_in_process = dying
 
 
 FAULTS = {

@@ -22,7 +22,7 @@ from forged_files import forge
 
 from suffice._io.explainer_file import training_rows
 from suffice._io.files import read_table
-from suffice._io.processes import run_apart
+from suffice._io.processes import run_in_process
 from suffice._io.saved import from_bytes
 from suffice._io.sources import TABLE_VARIABLE, format_bytes
 
@@ -96,7 +96,7 @@ def worst_of(make: Callable[[int], bytes], suffix: str, n: int) -> tuple[int, in
         is_accepted = False
         while n > least and not is_accepted:
             path.write_bytes(make(n))
-            before, peak, is_accepted = run_apart("fuzz.peak_memory:peak_of", str(path))
+            before, peak, is_accepted = run_in_process("fuzz.peak_memory:peak_of", str(path))
             worst = max(worst, (peak - before, path.stat().st_size))
             n = n * 3 // 4
     return worst[1], worst[0]

@@ -34,7 +34,7 @@ import polars as pl
 from fuzz.app_caller import Caller, uploaded
 from fuzz.broken_app import FAULTS
 from suffice import SufficientExplainer
-from suffice._io.explainer_work import collect_rules
+from suffice._io.explainer_file import collect_rules
 from suffice._io.files import read_table
 
 TOKEN = "soak-0123456789abcdef"

@@ -158,9 +158,7 @@ def open_question(
     """Open a table file whose rows are to be explained."""
     name = explainer.target_name_
     columns = set(explainer.fitted_.encoding.names)
-    is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
-    text = text_columns(explainer) | ({target or name} if is_text else set())
-    table = open_table(rows, format=input_format, text_columns=text)
+    table = open_table(rows, format=input_format, text_columns=text_columns(explainer, target or name))
     for column in kept:
         check_column(table.schema, column, rows, "--id")
     not_explained = set(kept) - columns

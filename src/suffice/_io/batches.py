@@ -1,7 +1,7 @@
-"""Rows that an engine hands out in batches: what is asked of them, their answers, and the explainer of a worker.
+"""Rows that an engine hands out in batches: what is asked about them, their answers, and the explainer of a worker.
 
 Which engine that is, and how the explainer gets to its workers, is left to ``spark`` and ``dask``. Nothing here depends
-on how the rows were shared out.
+on how the rows are partitioned.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._forest.outcomes import rank_classes
 from suffice._io.result_table import (
+    CHANGED_ROW_COLUMNS,
     ValueType,
-    arrow_types,
+    changed_row_columns,
     check_kept,
-    pandas_arrow_types,
     result_columns,
     result_types,
-    row_columns,
+    types_in,
     value_type_of,
 )
 from suffice._io.saved import from_bytes, to_bytes
@@ -38,6 +37,9 @@ from suffice.errors import InputError, did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.explaining.search import ExplainOptions
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 # Rows explained at a time. Their explanations, some kB each, are dropped before the next rows are explained.
 N_ROWS = 5000
 # Explainers that a worker keeps: two that take turns are not loaded again and again.
@@ -45,19 +47,19 @@ N_LOADED = 2
 _OPTIONS = ("sets", "rules", "check", "volume")
 
 HeldType: TypeAlias = Literal["number", "boolean", "text", "date", "other"] | None
-"""What a column holds by its type in the engine; None if the type does not say."""
-_HELD_WORDS: dict[HeldType, str] = {
-    "number": "numbers",
-    "boolean": "booleans",
-    "text": "text",
-    "date": "dates",
-    "other": "something else",
+"""What a column holds according to its type in the engine; None if the type does not tell."""
+_PLURALS = {"number": "numbers", "boolean": "booleans", "text": "text", "date": "dates", "other": "something else"}
+# The columns of the changes. The workers do not have the model, so nothing is confirmed by it.
+CHANGE_TYPES = {
+    name: value_type
+    for name, value_type in CHANGED_ROW_COLUMNS.items()
+    if name not in ("by", "confirmed", "confirmed_share", "text")
 }
 
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """What is asked of every batch of a table."""
+    """How the rows of every batch are to be explained."""
 
     columns: tuple[str, ...]
     target: str | None
@@ -79,15 +81,14 @@ class BatchRequest:
         if twice is not None:
             raise ValueError(f"The table has two columns named {twice!r}; rename one.")
         kept = tuple(dict.fromkeys([keep] if isinstance(keep, str) else keep))
-        for option, needed in (("keep", kept), ("target", () if target is None else (target,))):
-            for name in needed:
-                if name not in names:
-                    raise ValueError(f"`{option}`: the table has no column {name!r}.{did_you_mean(name, names)}")
+        for option, name in [*(("keep", name) for name in kept), ("target", target)]:
+            if name is not None and name not in names:
+                raise ValueError(f"`{option}`: the table has no column {name!r}.{did_you_mean(name, names)}")
         check_kept(kept, "`keep`", with_row=False)
         if target is None and hasattr(explainer, "model_"):
             raise ValueError(
-                "The workers do not have the model that this explainer explains: put its outputs for the rows into a "
-                "column, and name that column as `target`."
+                "The workers do not have the model that is explained: put its outputs for the rows into a column, and "
+                "name that column as `target`."
             )
         columns = _columns_of_explainer(explainer, names, {*kept, target})
         _check_held_types(explainer, columns, dict(held_types))
@@ -110,15 +111,8 @@ class BatchRequest:
             rows = batch[begin : begin + N_ROWS]
             try:
                 table, outcomes = self._read(explainer, rows)
-                explanations = explainer.explain(
-                    table,
-                    outcomes,
-                    sets=self.options.sets,
-                    rules=self.options.rules,
-                    check=self.options.check,
-                    volume=self.options.volume,
-                    progress=False,
-                )
+                options: dict[str, Any] = {name: getattr(self.options, name) for name in _OPTIONS}
+                explanations = explainer.explain(table, outcomes, progress=False, **options)
             except (TypeError, ValueError) as error:
                 raise self._located(error, rows, where, first + begin) from error
             yield pa.RecordBatch.from_pydict(result_columns(explanations), schema=schema)
@@ -192,7 +186,7 @@ def _check_held_types(explainer: SufficientExplainer, names: Sequence[str], held
             allowed = {None, "text"} if is_text else {None, "number", "boolean"}
         if held not in allowed:
             raise TypeError(
-                f"Column {name!r} of the table holds {_HELD_WORDS[held]}, at fit it held {_HELD_WORDS[at_fit]}."
+                f"Column {name!r} of the table holds {_PLURALS[str(held)]}, at fit it held {_PLURALS[str(at_fit)]}."
             )
 
 
@@ -209,7 +203,7 @@ def arrow_schema(explainer: SufficientExplainer) -> Any:
     """Return the schema of the record batches that `BatchRequest.explain` yields."""
     import pyarrow as pa
 
-    types = arrow_types()
+    types = types_in("pyarrow")
     return pa.schema([(name, types[value_type]) for name, value_type in batch_types(explainer).items()])
 
 
@@ -220,8 +214,8 @@ def explain_batch(
     import pyarrow as pa
 
     table = pa.Table.from_batches(request.explain(explainer, frame, where, first), schema=arrow_schema(explainer))
-    dtypes = pandas_arrow_types()
-    extension_types = {arrow_type: dtypes[name] for name, arrow_type in arrow_types().items() if name != "float"}
+    dtypes = types_in("pandas with pyarrow")
+    extension_types = {type_: dtypes[name] for name, type_ in types_in("pyarrow").items() if name != "float"}
     lines = table.to_pandas(types_mapper=extension_types.get)
     return frame[list(request.keep)].assign(**{name: lines[name].array for name in lines})
 
@@ -234,6 +228,46 @@ def read_options(options: Mapping[str, Any]) -> ExplainOptions:
                 f"`explain` has no option {name!r}: use {', '.join(_OPTIONS)}.{did_you_mean(name, _OPTIONS)}"
             )
     return ExplainOptions(**{"sets": "minimal", **options})
+
+
+# --- changes ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChangeRequest:
+    """What is to be changed in the rows of every batch."""
+
+    target: Any
+    keep: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, target: Any, keep: str | Sequence[str], options: Mapping[str, Any]) -> ChangeRequest:
+        """Read the options of a user."""
+        return cls(target, (keep,) if isinstance(keep, str) else tuple(keep), options)
+
+
+def change_batch(explainer: SufficientExplainer, frame: Any, request: ChangeRequest, where: str = "the table") -> Any:
+    """Answer what would change the outcomes of the rows of a pandas frame."""
+    import pandas as pd
+
+    rows = frame[[name for name in frame.columns if name in explainer.fitted_.encoding.names]]
+    columns: dict[str, list[Any]] = {}
+    if len(rows):
+        try:
+            changes = explainer.what_if(rows, request.target, confirm=False, progress=False, **request.options)
+        except InputError as error:
+            if error.row is None:
+                raise
+            raise error.moved(error.row, f"Row {error.row} of {where}") from error
+        columns = changed_row_columns(changes)
+    lines: dict[str, Any] = {name: frame[name] for name in request.keep}
+    for name, value_type in CHANGE_TYPES.items():
+        values, dtype = columns.get(name, []), types_in("pandas")[value_type]
+        if value_type == "str":
+            values, dtype = [None if value is None else str(value) for value in values], np.dtype(object)
+        lines[name] = pd.Series(values, index=frame.index, dtype=dtype)
+    return pd.DataFrame(lines, index=frame.index)
 
 
 # --- the explainer --------------------------------------------------------------------------------------------------
@@ -261,66 +295,3 @@ def load_in_worker(digest: bytes, read: Callable[[], bytes], n_threads: int) -> 
     with _loading:  # so that two threads do not load the same file
         explainer: SufficientExplainer = _loaded.get(digest, lambda: from_bytes(read()))
     return explainer.with_settings(n_jobs=n_threads)
-
-
-BATCH_TYPES: dict[str, ValueType] = {
-    "outcome": "str",
-    "target": "str",
-    "is_reached": "bool",
-    "n_changes": "int",
-    "variables": "str",
-    "size": "int",
-    "what_changes": "str",
-    "box": "str",
-    "probability": "float",
-    "mean": "float",
-    "plausibility": "float",
-    "optimal": "bool",
-    "cdp": "float",
-    "support": "int",
-    "n_wanted": "int",
-    "cost": "float",
-    "nearest": "str",
-    "nearest_probability": "float",
-    "nearest_plausibility": "float",
-    "is_complete": "bool",
-}
-"""The columns of the result and their types. Outcomes are text: labels and numbers share one column."""
-_PANDAS: dict[ValueType, str] = {"str": "object", "bool": "boolean", "int": "Int64", "float": "float64"}
-
-
-@dataclass(frozen=True)
-class ChangeRequest:
-    """What is asked of every batch of a table."""
-
-    target: Any
-    keep: tuple[str, ...]
-    options: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, target: Any, keep: str | Sequence[str], options: Mapping[str, Any]) -> ChangeRequest:
-        """Read what a user asks for."""
-        return cls(target, (keep,) if isinstance(keep, str) else tuple(keep), options)
-
-
-def change_batch(explainer: SufficientExplainer, frame: Any, request: ChangeRequest, where: str = "the table") -> Any:
-    """Answer what would change the outcomes of the rows of a pandas frame."""
-    import pandas as pd
-
-    rows = frame[[name for name in frame.columns if name in explainer.fitted_.encoding.names]]
-    columns: dict[str, list[Any]] = {}
-    if len(rows):
-        try:
-            changes = explainer.what_if(rows, request.target, confirm=False, progress=False, **request.options)
-        except InputError as error:
-            if error.row is None:
-                raise
-            raise error.moved(error.row, f"Row {error.row} of {where}") from error
-        columns = row_columns(changes)
-    lines: dict[str, Any] = {name: frame[name] for name in request.keep}
-    for name, kind in BATCH_TYPES.items():
-        values = columns.get(name, [])
-        if kind == "str":
-            values = [None if value is None else str(value) for value in values]
-        lines[name] = pd.Series(values, index=frame.index, dtype=_PANDAS[kind])
-    return pd.DataFrame(lines, index=frame.index)

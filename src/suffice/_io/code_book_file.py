@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from suffice._io.files import decode
 from suffice._io.sources import read_bytes, unpack
+from suffice._io.text_tables import decode
 from suffice._io.writing import replacing
 from suffice._table.condition import Condition
 from suffice._table.table import DATE_PARTS

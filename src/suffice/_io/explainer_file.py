@@ -1,11 +1,15 @@
-"""What the command and the app need of a saved explainer, besides the explainer itself."""
+"""What the command and the app do with table files and explainers: fitting, loading, and long work of the app.
+
+The app calls `fit_table`, `collect_rules` and `measure_stability` in a process of their own (``processes``).
+"""
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +17,13 @@ import polars as pl
 from suffice._io.sources import cannot_read
 from suffice._table.table import read_columns
 from suffice.explainer import SufficientExplainer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.explaining.stability import SetStability
+
+MIN_SUPPORT = 10  # of the rules for numbers
 
 
 def is_known(column: pl.Series) -> pl.Series:
@@ -30,25 +41,26 @@ def outcomes_of(frame: pl.DataFrame, target: str) -> pl.Series:
 def load_explainer_file(path: str, settings: Mapping[str, Any] | None = None) -> SufficientExplainer:
     """Load a saved explainer."""
     try:
-        with Path(path).open("rb"):
-            pass
+        Path(path).open("rb").close()
     except OSError as error:
         raise cannot_read(path, error) from None
     explainer: SufficientExplainer = SufficientExplainer.load(path)
     return explainer.with_settings(**{name: value for name, value in (settings or {}).items() if value is not None})
 
 
-def text_columns(explainer: SufficientExplainer) -> set[str]:
-    """Return the columns that held text at fit.
+def text_columns(explainer: SufficientExplainer, outcome: str | None = None) -> set[str]:
+    """Return the columns that held text at fit, and the column of outcomes if the classes are text.
 
     In a CSV file they may happen to look like numbers, and must not be read as such.
     """
     encoding = explainer.fitted_.encoding
-    return {
+    columns = {
         encoding.names[column.source]
         for column in encoding.columns
         if column.part is None and any(isinstance(label, str) for labels in column.labels for label in labels)
     }
+    is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
+    return columns | {outcome} if is_text and outcome is not None else columns
 
 
 def training_rows(explainer: SufficientExplainer) -> tuple[pl.DataFrame, Any]:
@@ -79,7 +91,29 @@ def fit_table(frame: pl.DataFrame, target: str, left_out: list[str], has_dates: 
     if dated and not has_dates:
         X = X.drop(dated)
     if not X.width:
-        raise ValueError("There is no column besides the target and those left out.")
+        raise ValueError("No columns are left besides the target.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the app shows the fidelity
         return SufficientExplainer(random_state=0, dates="parts").fit(X, outcomes_of(frame, target))
+
+
+def collect_rules(
+    explainer: SufficientExplainer, table: Any, outcomes: NDArray[Any], n_rows: int, *, step: Callable[[int], None]
+) -> Any:
+    """Collect the rules of training rows at several levels."""
+    from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+    from suffice.rule_lists.mining import mine_rules
+
+    rules = mine_rules(explainer, table, outcomes, n_rows=n_rows, report=lambda share: step(round(share * n_rows)))
+    if explainer.task_ == "regression":
+        return GlobalRulesRegressor.from_explanations(
+            rules, table, outcomes, min_precision=-math.inf, min_support=MIN_SUPPORT
+        )
+    return GlobalRulesClassifier.from_explanations(rules, table, outcomes)
+
+
+def measure_stability(
+    explainer: SufficientExplainer, row: Any, outcome: Any, n_forests: int, *, step: Callable[[int], None]
+) -> SetStability:
+    """Measure whether the best set of a row returns when the forest is grown again."""
+    return explainer.stability(row, [outcome], n_seeds=n_forests, n_resamples=n_forests, random_state=0, progress=step)

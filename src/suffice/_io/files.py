@@ -20,115 +20,21 @@ from typing import Any
 
 import polars as pl
 
-from suffice._io.csv_text import read_csv
-from suffice._io.json_text import read_json
-from suffice._io.sources import (
-    NUMBER,
-    STDIO,
-    TABLE_VARIABLE,
-    TEXT,
-    TableFileWarning,
-    cannot_read,
-    check_memory,
-    read_bytes,
-    unpack,
-)
-from suffice.errors import warn
+from suffice._io.sources import NUMBER, STDIO, TABLE_VARIABLE, TEXT, cannot_read, check_memory, read_bytes, unpack
+from suffice._io.text_tables import decode, read_csv, read_json
 
-# UTF-32 comes before UTF-16: its mark begins with the mark of UTF-16.
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-
-
-def decode(data: bytes, name: str) -> str:
-    """Decode the text of a file, whatever its encoding."""
-    text = _decode_marked(data, name)
-    if text is None:
-        text = _decode_unmarked(data, name)
-    text = text.removesuffix("\x1a")  # DOS ended files with it
-    control = _CONTROL.search(text)
-    if control is not None:
-        raise ValueError(
-            f"{name}, line {_line_at(text, control.start())}: a table cannot contain the control character "
-            f"{control.group()!r}."
-        )
-    return text
-
-
-def _decode_marked(data: bytes, name: str) -> str | None:
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            try:
-                return data[len(mark) :].decode(encoding)
-            except UnicodeDecodeError:
-                raise ValueError(
-                    f"{name} begins with the mark of {encoding.upper()}, but the rest is not {encoding.upper()}."
-                ) from None
-    return None
-
-
-def _decode_unmarked(data: bytes, name: str) -> str:
-    if b"\0" in data:
-        even, odd = data[0::2], data[1::2]
-        for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
-            # The high bytes of most letters are 0, the low bytes never are.
-            if zeros.count(0) > 0.4 * len(zeros) and not others.count(0) and len(data) % 2 == 0:
-                return data.decode(encoding, errors="replace")
-        raise ValueError(f"{name} contains NUL bytes, so it is not a text file.")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        lossy = data.decode("utf-8", errors="replace")
-        n_bad = lossy.count("\ufffd")
-        n_good = sum(not character.isascii() for character in lossy) - n_bad
-        if n_good > n_bad:
-            raise ValueError(f"{name}, line {line}: a byte is not valid UTF-8, although the rest is.") from None
-    try:
-        text = data.decode("cp1252")
-    except UnicodeDecodeError:
-        raise ValueError(
-            f"{name}, line {line}: the text is neither UTF-8 nor Windows-1252. Save the file as UTF-8."
-        ) from None
-    warn(f"{name} is not UTF-8; it is read as Windows-1252.", TableFileWarning)
-    return text
-
-
-def _line_at(text: str, position: int) -> int:
-    return len(re.findall(r"\r\n|\r|\n", text[:position])) + 1
-
-
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".html": "html",
-    ".htm": "html",
+_SUFFIXES = {
+    "csv": (".csv", ".tsv", ".txt"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "json": (".json",),
+    "html": (".html", ".htm"),
 }
+FORMATS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
 READABLE = ("csv", "parquet", "arrow", "jsonl", "json")
-_FORMAT_NAMES = {
-    "csv": "CSV",
-    "parquet": "Parquet",
-    "arrow": "Arrow",
-    "jsonl": "JSON lines",
-    "json": "JSON",
-    "html": "HTML",
-}
-_STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow messages begins
+_FORMAT_NAMES = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines", "json": "JSON"}
+_STREAM = b"\xff\xff\xff\xff"  # the first bytes of a stream of Arrow messages
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", _STREAM: "arrow"}
 _REFUSED = {
     b"PK\x03\x04": "a zip archive: unpack it first, or save a workbook as CSV",
@@ -140,7 +46,7 @@ _REFUSED = {
     b"%PDF": "a PDF document",
     b"SQLite format 3": "a SQLite database: export the table as CSV",
 }
-_N_SAMPLED = 65536  # bytes by which the content is recognised
+_N_SAMPLED = 65536  # bytes from which the format is recognised
 _TAIL = 2**20  # bytes at the end of a file, where Parquet and Arrow keep sizes and statistics of all columns
 
 
@@ -158,8 +64,7 @@ def read_table(
     Windows-1252. Any text may be compressed by gzip, bzip2 or xz.
     """
     name = "Standard input" if source == STDIO else source
-    data = read_bytes(source, limit)
-    data = unpack(data, name, limit)
+    data = unpack(read_bytes(source, limit), name, limit)
     if not data[:_N_SAMPLED].strip() and not data.strip():
         raise ValueError(f"{name} is empty.")
     kind = format or _recognise(data, source, name)
@@ -167,9 +72,8 @@ def read_table(
         if kind == "arrow" and data.startswith(_STREAM):
             frame = pl.read_ipc_stream(io.BytesIO(data))
         elif kind in ("parquet", "arrow"):
-            scan = pl.scan_parquet if kind == "parquet" else pl.scan_ipc
-            lazy = scan(io.BytesIO(data))
-            _check_declared(lazy, name, limit)
+            lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(io.BytesIO(data))
+            check_memory(NUMBER * _count_rows(lazy) * len(lazy.collect_schema()), name, limit)
             frame = lazy.collect()
         elif kind in ("jsonl", "json"):
             frame = read_json(decode(data, name), name, kind, limit)
@@ -181,7 +85,7 @@ def read_table(
 
 
 def read_with_notes(source: str, text_columns: Collection[str], limit: str) -> tuple[pl.DataFrame, list[str]]:
-    """Read a table file, and collect what the reader had to guess."""
+    """Read a table file, and return it with notes on what the reader had to guess."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         frame = read_table(source, text_columns=text_columns, limit=limit)
@@ -189,20 +93,18 @@ def read_with_notes(source: str, text_columns: Collection[str], limit: str) -> t
     return frame, list(dict.fromkeys(notes))
 
 
-def _check_declared(frame: pl.LazyFrame, name: str, limit: str) -> int:
-    """Refuse a file whose header declares more values than memory is allowed for; return its number of rows."""
-    n_rows = int(frame.select(pl.len()).collect().item())
-    check_memory(NUMBER * n_rows * len(frame.collect_schema()), name, limit)
-    return n_rows
+def _count_rows(frame: pl.LazyFrame) -> int:
+    """Return the number of rows that a file declares; its values are not read."""
+    return int(frame.select(pl.len()).collect().item())
 
 
 def _spread_size(frame: pl.DataFrame) -> int:
-    """Return the memory of a table in which every row has its text to itself; polars stores equal texts once."""
+    """Return the memory of a table in which each row holds its own copy of a text; polars stores equal texts once."""
     size = 0
     for column in frame.get_columns():
         if column.dtype == pl.String:
             lengths = column.str.len_bytes()
-        elif column.dtype in (pl.Categorical, pl.Enum):  # as text at once they could take more than there is
+        elif column.dtype in (pl.Categorical, pl.Enum):  # written out as text, they might not fit into memory
             counts = column.value_counts(name="n")
             lengths = counts[column.name].cast(pl.String).str.len_bytes().cast(pl.UInt64) * counts["n"]
         else:
@@ -216,7 +118,7 @@ def _spread_size(frame: pl.DataFrame) -> int:
 def _reading(name: str, kind: str) -> Iterator[None]:
     try:
         yield
-    # A panic of polars is no Exception.
+    # polars' PanicException is not an Exception.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         reason = lines[0].rstrip(".")
@@ -243,9 +145,9 @@ class TableFile:
 
     def rows(self, first: int, n: int, columns: Collection[str] | None = None) -> pl.DataFrame:
         """Read some rows."""
-        frame = self.frame.slice(first, n)
-        if columns is not None:
-            frame = frame.select([name for name in self.schema if name in columns])
+        names = [name for name in self.schema if columns is None or name in columns]
+        frame = self.frame.slice(first, n).select(names)
+        check_memory(NUMBER * max(0, min(n, self.n_rows - first)) * len(names), self.source)
         with _reading(self.source, self.kind):
             rows = frame.collect()
             check_memory(_spread_size(rows), self.source)
@@ -254,7 +156,7 @@ class TableFile:
     def check_unchanged(self) -> None:
         """Raise an error if the file has changed since it was opened."""
         if self.identity is not None and _identify(self.source) != self.identity:
-            raise ValueError(f"{self.source} was changed while its rows were explained.")
+            raise ValueError(f"{self.source} has changed while its rows were being explained.")
 
 
 def open_table(source: str, *, format: str | None = None, text_columns: Collection[str] = ()) -> TableFile:  # noqa: A002
@@ -269,7 +171,7 @@ def open_table(source: str, *, format: str | None = None, text_columns: Collecti
         # glob=False: a "*" in the name is a "*".
         lazy = pl.scan_parquet(source, glob=False) if kind == "parquet" else pl.scan_ipc(source)
         schema = {name: pl.Float64() if dtype == pl.Null else dtype for name, dtype in lazy.collect_schema().items()}
-        n_rows = lazy.select(pl.len()).collect().item()
+        n_rows = _count_rows(lazy)
     _check_extent(len(schema), n_rows, source)
     return TableFile(source, schema, n_rows, identity, lazy, kind)
 

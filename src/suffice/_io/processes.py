@@ -1,7 +1,7 @@
-"""Work in a process of its own: if it dies, only this work is lost, and it ends at once when it is no longer wanted.
+"""Functions that run in a new process: if it dies, only this work is lost, and it is killed if it is not wanted.
 
-The app reads uploads, fits, collects global rules and measures stability so. Work that runs out of memory, or into a
-bug of a library, can end its process at once, without an error that could be handled.
+The app reads uploads, fits, collects global rules and measures stability in this way. Work that runs out of memory, or
+into a bug of a library, can end its process without an error that could be handled.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 _REFUSALS = (ValueError, TypeError, ImportError, OSError)
-_SECONDS = 0.1  # between two looks at the process
+_SECONDS = 0.1  # between two checks of the process
 
 
 class CannotSendError(ValueError):
     """The arguments cannot be pickled, or the new process cannot import what they are made of."""
 
 
-def run_apart(
+def run_in_process(
     function: str,
     *args: Any,
     max_bytes: int | None = None,
@@ -38,7 +38,7 @@ def run_apart(
     """Call a function in a new process."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer"
-        # A session of its own: Ctrl-C in the terminal is for this process, which then ends the other one.
+        # In a new session, Ctrl-C in the terminal reaches this process only, which then ends the other one.
         process = subprocess.Popen(
             [sys.executable, "-m", "suffice._io.processes", str(answer)],
             stdin=subprocess.PIPE,
@@ -57,8 +57,8 @@ def run_apart(
             code = process.returncode
             reason = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise ValueError(
-                f"The process that did this work has ended ({reason}); it probably needed more memory than it may "
-                "take. Take fewer rows or columns."
+                f"The process that did this work has ended ({reason}), probably because it ran out of memory. Take "
+                "fewer rows or columns."
             )
         ending, result = pickle.loads(answer.read_bytes())  # written by the process that was started here
     if ending == "unreadable":
@@ -69,16 +69,16 @@ def run_apart(
 
 
 def _send(process: subprocess.Popen[bytes], request: Any, args: tuple[Any, ...]) -> None:
-    # The pipe stays open: the process ends when this end is closed, also because this process was killed.
+    # The pipe stays open: the process ends when this end is closed, even if this process is killed.
     stream: Any = process.stdin
     try:
         pickle.dump(request, stream)
         pickle.dump(args, stream)
         stream.flush()
-    except OSError:  # a process that died already is noticed by its missing answer
+    except OSError:  # if the process has died already, its answer is missing
         return
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise CannotSendError(f"This cannot be sent to a process of its own: {error}") from error
+        raise CannotSendError(f"This cannot be sent to another process: {error}") from error
 
 
 def _steps_file(answer: Path) -> Path:
@@ -99,7 +99,7 @@ def _wait(process: subprocess.Popen[bytes], steps: Path, watch: Callable[[int], 
 
 
 def _step_writer(steps: Path) -> Callable[[int], None]:
-    """Make a function that writes the number of steps to a file, not more often than somebody looks."""
+    """Make a function that writes the number of steps to a file, not more often than it is read."""
     unfinished, last = steps.with_suffix(".unfinished"), -_SECONDS
 
     def step(n_steps: int) -> None:
@@ -107,7 +107,7 @@ def _step_writer(steps: Path) -> Callable[[int], None]:
         if time.monotonic() - last < _SECONDS:
             return
         last = time.monotonic()
-        with suppress(OSError):  # a full disk stops no work, and on Windows the file may be open
+        with suppress(OSError):  # the disk may be full, and on Windows the file may be open
             unfinished.write_text(str(n_steps))
             unfinished.replace(steps)
 
@@ -115,13 +115,13 @@ def _step_writer(steps: Path) -> Callable[[int], None]:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it is gone: nobody waits for the answer any more."""
+    """End this process when its parent is gone: nobody waits for the answer any more."""
     os.read(0, 1)  # returns at the end of the stream
     os._exit(1)
 
 
-def _be_first_to_go() -> None:
-    """Let Linux end this process, and not the one that started it, when there is no memory left."""
+def _volunteer_for_oom_killer() -> None:
+    """Let Linux end this process, and not its parent, when there is no memory left."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -136,8 +136,8 @@ def _limit_memory(max_bytes: int) -> None:
 
 
 def main(answer: Path) -> None:
-    """Do the work that standard input names, and write the answer to a file."""
-    _be_first_to_go()
+    """Call the function that standard input names, and write its result to a file."""
+    _volunteer_for_oom_killer()
     name, max_bytes, counts_steps = pickle.load(sys.stdin.buffer)
     steps = _steps_file(answer) if counts_steps else None
     try:
@@ -160,7 +160,7 @@ def _work(name: str, max_bytes: int | None, steps: Path | None) -> Any:
     try:
         args = pickle.load(sys.stdin.buffer)
     except (pickle.UnpicklingError, AttributeError, ImportError) as error:
-        raise CannotSendError(f"A process of its own cannot read what it was sent: {error}") from error
+        raise CannotSendError(f"The process cannot read its arguments: {error}") from error
     threading.Thread(target=_end_with_parent, daemon=True).start()
     module, _, attribute = name.partition(":")
     function = getattr(importlib.import_module(module), attribute)

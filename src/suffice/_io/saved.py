@@ -2,8 +2,8 @@
 
 A file is: a mark, the number of its format, the length of a header, the header (JSON), the arrays that it lists, one
 after the other and not compressed, and the SHA-256 of all that. Reading a forged file can at worst raise an error:
-nothing in it is run, what it may take in memory is bounded before it is taken (``saved_content``), and all that it
-says is checked (``saved_parts``) before the core sees it.
+nothing in it is run, its memory is bounded before it is taken, and everything in it is checked before the core sees it
+(``saved_parts``).
 """
 
 from __future__ import annotations
@@ -25,27 +25,20 @@ from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
 from suffice._forest.settings import Settings, check_task_settings
 from suffice._forest.trees import FittedForest, forest_params, list_trees, takes_missing
-from suffice._io.saved_content import (
-    FORMAT,
-    MARK,
-    N_DIGEST,
-    PREFIX,
-    Memory,
-    Reader,
-    read_flag,
-    read_number,
-    read_whole,
-    split_content,
-)
 from suffice._io.saved_parts import (
     NODE_TYPES,
+    Memory,
+    Reader,
     check_matrix,
     count_text,
     read_classes,
     read_counts,
     read_drawn,
     read_encoding,
+    read_flag,
     read_forest,
+    read_integer,
+    read_number,
     read_out_of_bag,
     read_outcomes,
     read_radius,
@@ -53,11 +46,17 @@ from suffice._io.saved_parts import (
     read_set_aside,
     read_shares_by_class,
     read_variables,
+    require,
 )
 from suffice._io.writing import replacing
 from suffice._text import to_plain
 from suffice.explainer import SufficientExplainer
 
+MARK = b"SUFFICE\n"
+# 1: version 0.1, which counts the rows that a tree drew. 2: `radius` is the square of the distance.
+FORMAT = 3
+PREFIX = struct.Struct("<8sIQ")
+N_DIGEST = 32
 _ALIGNMENT = 16
 
 # Parameters that a loaded explainer does not need: the forest is in the file, and its seed is used in fitting only.
@@ -123,8 +122,30 @@ def from_bytes(content: bytes, shown: str = "bytes") -> SufficientExplainer:
     return _from_content(memoryview(content), shown)
 
 
+def _split(content: memoryview, shown: str) -> tuple[int, Any, memoryview]:
+    """Check that a file is complete, and split it."""
+    if len(content) < PREFIX.size + N_DIGEST or content[: len(MARK)] != MARK:
+        raise ValueError(f"{shown!r} is not a suffice file: save one with explainer.save(path).")
+    _, number, length = PREFIX.unpack_from(content)
+    if number > FORMAT:
+        raise ValueError(
+            f"{shown!r} was written by a later version of suffice (format {number}, this version reads up to {FORMAT})."
+        )
+    body = content[:-N_DIGEST]
+    if hashlib.sha256(body).digest() != content[-N_DIGEST:]:
+        raise ValueError(f"{shown!r} is damaged: its content does not match its checksum. Save it again.")
+    try:
+        if number < 1 or length > len(body) - PREFIX.size:
+            raise ValueError("the header is longer than the file")
+        header = json.loads(bytes(body[PREFIX.size : PREFIX.size + length]))
+        header["arrays"].items()
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise ValueError(f"{shown!r} is not a valid suffice file: its header cannot be read.") from None
+    return number, header, body[PREFIX.size + length :]
+
+
 def _from_content(content: memoryview, shown: str, max_bytes: int | None = None) -> SufficientExplainer:
-    number, header, data = split_content(content, shown)
+    number, header, data = _split(content, shown)
     try:
         return _rebuild(header, Reader(header["arrays"], data, Memory(len(content), max_bytes)), number)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -138,20 +159,20 @@ def digest_of(content: bytes) -> bytes:
 
 
 def read_origin(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read which format a file has, and which versions wrote it."""
+    """Read the format of a file, and the versions of the libraries that wrote it."""
     try:
         with open(path, "rb") as file:
             _, number, n_bytes = PREFIX.unpack(file.read(PREFIX.size))
             versions = json.loads(file.read(min(n_bytes, os.fstat(file.fileno()).st_size)))["about"]["versions"]
         named = {str(name): str(version) for name, version in versions.items()}
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error):
-        raise ValueError(f"{os.fspath(path)!r} does not say which versions wrote it.") from None
+        raise ValueError(f"{os.fspath(path)!r} does not state which versions wrote it.") from None
     return {"format": number, "versions": named}
 
 
 def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     """Turn an explainer into plain values and arrays."""
-    about = explainer.describe()
+    about = explainer.describe()  # refuses an explainer that is not fitted
     fitted = explainer.fitted_
     forest, variables, encoding = fitted.forest, fitted.variables, fitted.encoding
     params = {k: _plain(v) for k, v in explainer.get_params(deep=False).items() if k not in _NOT_SAVED}
@@ -229,8 +250,7 @@ def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     params = {"counts": "bootstrap", "min_support": 0, **params}  # as in version 0.1
     candidates = params.get("candidates", "row")
     are_names = isinstance(candidates, list) and all(isinstance(name, str | int) for name in candidates)
-    if not (isinstance(candidates, str) or are_names):
-        raise ValueError(f"its candidates are {candidates!r}")
+    require(isinstance(candidates, str) or are_names, f"invalid candidates: {candidates!r}")
     if number < 3 and params.get("radius") is not None:
         params["radius"] = math.sqrt(params["radius"])
     return params
@@ -239,9 +259,8 @@ def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
 def _read_model(header: dict[str, Any]) -> str | None:
     """Read the class of the model that was explained; files of the first versions may not have it."""
     name = header.get("about", {}).get("model")
-    if not (name is None or isinstance(name, str)):
-        raise ValueError(f"its model is {name!r}")
-    return name
+    require(name is None or isinstance(name, str), f"invalid model: {name!r}")
+    return None if name is None else str(name)
 
 
 def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientExplainer:
@@ -257,14 +276,13 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     check_matrix(X, encoding, trees.takes_missing)
     count_text(X, encoding, reader.memory)
     variables, candidates = read_variables(header, encoding)
-    if settings.min_size > len(candidates):
-        raise ValueError(f"`min_size` is {settings.min_size}, but it has only {len(candidates)} candidates")
-    min_node_size = read_whole(header["min_node_size"], 1, 2**31)
-    if not isinstance(header["target"], str) or not isinstance(header["task_reason"], str):
-        raise ValueError("its outcome has no proper name")
+    n_candidates, least = len(candidates), settings.min_size
+    require(least <= n_candidates, f"`min_size` is {least}, but there are only {n_candidates} candidates")
+    min_node_size = read_integer(header["min_node_size"], 1, 2**31)
+    require(isinstance(header["target"], str) and isinstance(header["task_reason"], str), "invalid target name")
     explainer.fitted_ = Fitted(
         estimator=trees,
-        # The projection takes most of the time, and an explainer may be loaded for other questions.
+        # The projection takes most of the time, and not every question needs it.
         projected=ProjectedForest(
             FittedForest(trees, X, y_rank, y_values), variables, candidates, min_node_size, on_demand=True
         ),
@@ -275,9 +293,9 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         task_reason=header["task_reason"],
         classes=classes,
         target=header["target"],
-        fidelity=read_number(header["fidelity"], "its fidelity"),
+        fidelity=read_number(header["fidelity"], "fidelity"),
         fidelity_by_class=read_shares_by_class(header, classes),
-        has_signal=read_flag(header.get("has_signal", True), "whether there is a signal"),
+        has_signal=read_flag(header.get("has_signal", True), "has_signal"),
         out_of_bag=read_out_of_bag(reader, len(X), n_classes),
         interval_scores=read_scores(reader, classes is None),
         settings=settings,

@@ -513,9 +513,9 @@ class Changes(RowAnswers[RowChanges]):
             The frame.
         """
         check_word("of", of, ("changes", "rows"))
-        from suffice._io.result_table import change_columns, row_columns
+        from suffice._io.result_table import change_columns, changed_row_columns
 
-        return make_frame(change_columns(self) if of == "changes" else row_columns(self), self.library)
+        return make_frame(change_columns(self) if of == "changes" else changed_row_columns(self), self.library)
 
     def points(self) -> Any:
         """Return the least change of each row as a table: the rows with the values of their best change.

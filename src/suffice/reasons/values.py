@@ -358,9 +358,9 @@ class Reasons(RowAnswers[RowReasons]):
             The frame.
         """
         check_word("of", of, ("rows", "reasons"))
-        from suffice._io.result_table import reason_columns, reason_row_columns
+        from suffice._io.result_table import reason_columns, reasoned_row_columns
 
-        return make_frame(reason_row_columns(self) if of == "rows" else reason_columns(self), self.library)
+        return make_frame(reasoned_row_columns(self) if of == "rows" else reason_columns(self), self.library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all reasons as plain Python values, ready for JSON.

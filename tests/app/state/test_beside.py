@@ -11,7 +11,7 @@ import pytest
 from processes import children_of, wait_for
 
 from suffice import SufficientExplainer
-from suffice._io import explainer_work
+from suffice._io import explainer_file
 from suffice.app.state.beside import run_beside
 from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.rule_lists import find_rules
@@ -74,7 +74,7 @@ def test_the_explained_model_stays_here(monkeypatch):
     explainer = SufficientExplainer.for_model(Unpicklable(), X, random_state=0)
     rules = find_rules(Workspace.of(explainer, X), View(), 50, Job("", 50))
     assert rules.rules_
-    monkeypatch.setattr(explainer_work, "collect_rules", None)  # nothing is computed in this process
+    monkeypatch.setattr(explainer_file, "collect_rules", None)  # nothing is computed in this process
     sent = run_beside("collect_rules", explainer, X, X["a"].to_numpy() > 0.5, 50, step=lambda n_rows: None)
     assert [line.text for line in sent.rules_] == [line.text for line in rules.rules_]
     assert hasattr(explainer, "model_")
@@ -96,7 +96,7 @@ def test_an_explainer_that_cannot_be_sent_is_asked_here(mixed, monkeypatch):
     exec("class Column(str): pass", module.__dict__)
     monkeypatch.setitem(sys.modules, "notebook", module)
     monkeypatch.setattr(
-        explainer_work, "measure_stability", lambda e, row, *, step: (os.getpid(), step(3)), raising=True
+        explainer_file, "measure_stability", lambda e, row, *, step: (os.getpid(), step(3)), raising=True
     )
     explainer = mixed.explainer.with_settings()
     explainer.named_by = module.Column("x")

@@ -36,7 +36,7 @@ def test_a_table_is_fitted_without_rows_and_columns_that_are_left_out():
     assert space.name == "name"
     with pytest.raises(ValueError, match="The column 'x' is empty: there is no outcome"):
         fit_workspace(frame.with_columns(x=pl.lit(None, pl.Float64)), "x", [], True, "")
-    with pytest.raises(ValueError, match="no column besides the target"):
+    with pytest.raises(ValueError, match="No columns are left besides the target"):
         fit_workspace(frame.select("hour", "traffic"), "traffic", ["hour"], True, "")
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from app_client import BAD_FILES, as_upload
 
-from suffice._io.saved_content import LIMIT_VARIABLE
+from suffice._io.saved_parts import LIMIT_VARIABLE
 from suffice._io.sources import UPLOAD_VARIABLE
 from suffice.app.state import uploads
 from suffice.app.state.uploads import read_upload

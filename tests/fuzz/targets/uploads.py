@@ -40,7 +40,7 @@ def check(case):
     for where, value in changes:
         data[int(where * len(data))] = value
     limits = mock.patch.dict(os.environ, {"SUFFICE_MAX_UPLOAD": "64M"})
-    with warnings.catch_warnings(), mock.patch.object(uploads, "run_apart", _run_here), limits:
+    with warnings.catch_warnings(), mock.patch.object(uploads, "run_in_process", _run_here), limits:
         warnings.simplefilter("ignore")
         try:
             upload, _ = uploads.read_upload(url + base64.b64encode(data).decode(), name)

@@ -116,9 +116,7 @@ def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None, i
     from suffice._io.files import read_table
 
     name = target or explainer.target_name_
-    is_text = explainer.task_ == "classification" and explainer.classes_.dtype.kind not in "biuf"
-    text = text_columns(explainer) | ({name} if is_text else set())
-    frame: pl.DataFrame = read_table(path, format=input_format, text_columns=text)
+    frame: pl.DataFrame = read_table(path, format=input_format, text_columns=text_columns(explainer, name))
     check_column(frame.columns, name, path, "--target")
     frame = with_outcome(frame, name)
     y = outcomes_of(frame, name)

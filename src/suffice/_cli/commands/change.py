@@ -218,7 +218,7 @@ def _write(changes: Changes, output: str, kind: str, escape_formulas: bool) -> N
     import polars as pl
 
     from suffice._io.output import write_bytes, write_table
-    from suffice._io.result_table import row_columns
+    from suffice._io.result_table import changed_row_columns
 
     if kind == "text":
         for answer in changes:
@@ -230,5 +230,5 @@ def _write(changes: Changes, output: str, kind: str, escape_formulas: bool) -> N
         lines = "".join(json.dumps(answer.to_dict(), ensure_ascii=False, default=str) + "\n" for answer in changes)
         write_bytes(lines.encode(), output)
     else:
-        frame = pl.DataFrame(row_columns(changes), strict=False)
+        frame = pl.DataFrame(changed_row_columns(changes), strict=False)
         write_table(frame, output, kind, escape_formulas=escape_formulas)

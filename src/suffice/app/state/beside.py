@@ -6,13 +6,13 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from suffice._io import explainer_work
-from suffice._io.processes import CannotSendError, run_apart
+from suffice._io import explainer_file
+from suffice._io.processes import CannotSendError, run_in_process
 from suffice.explainer import SufficientExplainer
 
 
 def run_beside(name: str, explainer: SufficientExplainer, *args: Any, step: Callable[[int], None]) -> Any:
-    """Call a function of `_io.explainer_work` in a process of its own.
+    """Call a function of `_io.explainer_file` in a process of its own.
 
     An explainer that cannot be sent to another process, because it was fitted with a class that a notebook has defined,
     is asked in this one.
@@ -20,6 +20,6 @@ def run_beside(name: str, explainer: SufficientExplainer, *args: Any, step: Call
     alone = copy.copy(explainer)
     alone.fitted_ = explainer.fitted_.without_model
     try:
-        return run_apart(f"{explainer_work.__name__}:{name}", alone, *args, watch=step, counts_steps=True)
+        return run_in_process(f"{explainer_file.__name__}:{name}", alone, *args, watch=step, counts_steps=True)
     except CannotSendError:
-        return getattr(explainer_work, name)(alone, *args, step=step)
+        return getattr(explainer_file, name)(alone, *args, step=step)

@@ -10,8 +10,8 @@ import polars as pl
 from suffice._io.demo import demo_data
 from suffice._io.explainer_file import is_known, load_explainer_file, outcomes_of, text_columns
 from suffice._io.files import read_table
-from suffice._io.processes import run_apart
-from suffice._io.saved_content import MARK
+from suffice._io.processes import run_in_process
+from suffice._io.saved import MARK
 from suffice._io.sources import cannot_read
 from suffice.app.state.desk import Desk, WaitingTable, WaitingTables
 from suffice.app.state.workspace import Workspace
@@ -31,7 +31,7 @@ def fit_workspace(
     frame = frame.filter(is_known(frame[target]))
     if not frame.height:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
-    explainer = run_apart("suffice._io.explainer_file:fit_table", frame, target, left_out, has_dates, watch=watch)
+    explainer = run_in_process("suffice._io.explainer_file:fit_table", frame, target, left_out, has_dates, watch=watch)
     return Workspace.of(explainer, frame, outcomes_of(frame, target), name)
 
 

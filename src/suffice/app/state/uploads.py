@@ -9,8 +9,9 @@ from collections.abc import Collection
 from pathlib import Path, PurePath
 from typing import Any
 
-from suffice._io.processes import run_apart
-from suffice._io.saved_content import HOW_TO_RAISE, MARK, saved_limit
+from suffice._io.processes import run_in_process
+from suffice._io.saved import MARK
+from suffice._io.saved_parts import HOW_TO_RAISE, saved_limit
 from suffice._io.sources import UPLOAD_VARIABLE, is_packed, memory_limit, unpack
 from suffice.explainer import SufficientExplainer
 from suffice.reasons.code_book import CodeBook
@@ -67,7 +68,7 @@ def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, 
         return _load(path, len(data)), []
     arguments = (str(path), tuple(text_columns), UPLOAD_VARIABLE)
     max_bytes = _N_TIMES * memory_limit(UPLOAD_VARIABLE) + _FOR_THREADS
-    frame, notes = run_apart("suffice._io.files:read_with_notes", *arguments, max_bytes=max_bytes)
+    frame, notes = run_in_process("suffice._io.files:read_with_notes", *arguments, max_bytes=max_bytes)
     if frame.width > MAX_COLUMNS:
         raise ValueError(
             f"{path} has {frame.width} columns, and the app takes at most {MAX_COLUMNS}: leave some out, or fit by the "

@@ -12,35 +12,35 @@ from types import ModuleType
 import pytest
 from processes import children_of, wait_for
 
-from suffice._io.processes import CannotSendError, run_apart
+from suffice._io.processes import CannotSendError, run_in_process
 
 TESTS = str(Path(__file__).parents[1])
 
 
 def test_the_result_and_the_refusal_come_back():
-    assert run_apart("json:loads", "[1, 2]", max_bytes=2**30) == [1, 2]
-    assert run_apart("os:getpid", max_bytes=2**30) != os.getpid()
+    assert run_in_process("json:loads", "[1, 2]", max_bytes=2**30) == [1, 2]
+    assert run_in_process("os:getpid", max_bytes=2**30) != os.getpid()
     with pytest.raises(ValueError, match="Expecting value: line 1"):
-        run_apart("json:loads", "[1,", max_bytes=2**30)
+        run_in_process("json:loads", "[1,", max_bytes=2**30)
     with pytest.raises(ValueError, match=r"^Something is wrong with the program: KeyError\.$"):
-        run_apart("operator:getitem", {}, 0, max_bytes=2**30)
+        run_in_process("operator:getitem", {}, 0, max_bytes=2**30)
     with pytest.raises(ValueError, match=r"^Something is wrong with the program: SystemExit\.$"):
-        run_apart("sys:exit", 3, max_bytes=2**30)
+        run_in_process("sys:exit", 3, max_bytes=2**30)
 
 
 def test_a_process_that_dies_ends_only_its_work():
     """A reader that aborted took the app with it, and the work of everybody else."""
     with pytest.raises(ValueError, match=r"^The process that did this work has ended \(signal 6\)"):
-        run_apart("os:abort", max_bytes=2**30)
+        run_in_process("os:abort", max_bytes=2**30)
     with pytest.raises(ValueError, match=r"has ended \(exit code 7\)"):
-        run_apart("os:_exit", 7, max_bytes=2**30)
+        run_in_process("os:_exit", 7, max_bytes=2**30)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process by its data")
 def test_a_process_takes_no_more_memory_than_it_may():
-    assert len(run_apart("operator:mul", b"x", 10**6, max_bytes=2**27)) == 10**6
+    assert len(run_in_process("operator:mul", b"x", 10**6, max_bytes=2**27)) == 10**6
     with pytest.raises(ValueError, match=r"^There is not enough memory for this"):
-        run_apart("operator:mul", b"x", 2**28, max_bytes=2**27)
+        run_in_process("operator:mul", b"x", 2**28, max_bytes=2**27)
 
 
 def test_work_that_is_no_longer_wanted_ends_at_once():
@@ -49,16 +49,17 @@ def test_work_that_is_no_longer_wanted_ends_at_once():
 
     before = set(children_of(os.getpid()))  # of other tests
     with pytest.raises(KeyboardInterrupt):
-        run_apart("time:sleep", 600, watch=give_up)
+        run_in_process("time:sleep", 600, watch=give_up)
     assert not set(children_of(os.getpid())) - before
-    assert run_apart("operator:add", 1, 2, watch=lambda n_steps: None) == 3
+    assert run_in_process("operator:add", 1, 2, watch=lambda n_steps: None) == 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_work_ends_with_the_process_that_wanted_it(tmp_path):
     """A killed app would leave its fits behind."""
     begun = tmp_path / "begun"
-    program = f"from suffice._io.processes import run_apart; run_apart('processes:mark_and_sleep', {str(begun)!r})"
+    call = f"run_in_process('processes:mark_and_sleep', {str(begun)!r})"
+    program = f"from suffice._io.processes import run_in_process; {call}"
     paths = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}) as parent:
         wait_for(begun.exists)
@@ -68,12 +69,12 @@ def test_work_ends_with_the_process_that_wanted_it(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux chooses by this number")
-def test_a_process_apart_is_the_first_to_go_when_memory_is_short():
-    score = run_apart("linecache:getline", "/proc/self/oom_score_adj", 1)
+def test_the_process_is_the_first_to_go_when_memory_is_short():
+    score = run_in_process("linecache:getline", "/proc/self/oom_score_adj", 1)
     assert int(score) == 1000
 
 
-def test_the_steps_of_the_work_are_told(monkeypatch):
+def test_the_steps_of_the_work_are_reported(monkeypatch):
     def watch(n_steps):
         seen.append(n_steps)
         if n_steps == 600:
@@ -83,17 +84,17 @@ def test_the_steps_of_the_work_are_told(monkeypatch):
     seen, end = [], time.monotonic() + 120
     monkeypatch.setenv("PYTHONPATH", TESTS, prepend=os.pathsep)
     with pytest.raises(KeyboardInterrupt):
-        run_apart("processes:count_slowly", 600, watch=watch, counts_steps=True)
+        run_in_process("processes:count_slowly", 600, watch=watch, counts_steps=True)
     assert seen == sorted(seen)
     assert set(seen) <= {0, *range(1, 601)}
-    assert run_apart("processes:count_slowly", 1, counts_steps=True) == 1
+    assert run_in_process("processes:count_slowly", 1, counts_steps=True) == 1
 
 
 def test_what_another_process_cannot_have_is_refused():
-    with pytest.raises(CannotSendError, match="cannot be sent to a process of its own"):
-        run_apart("operator:call", lambda: 1)
+    with pytest.raises(CannotSendError, match="cannot be sent to another process"):
+        run_in_process("operator:call", lambda: 1)
     sys.modules["only_here"] = module = ModuleType("only_here")
     exec("class Thing: pass", module.__dict__)
-    with pytest.raises(CannotSendError, match="cannot read what it was sent: No module named 'only_here'"):
-        run_apart("operator:not_", module.Thing())
+    with pytest.raises(CannotSendError, match="cannot read its arguments: No module named 'only_here'"):
+        run_in_process("operator:not_", module.Thing())
     del sys.modules["only_here"]

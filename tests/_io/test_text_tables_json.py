@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from table_files import read
 
-from suffice._io.json_text import read_json
+from suffice._io.text_tables import read_json
 
 
 def test_json_lines_may_leave_values_out(tmp_path):

@@ -14,7 +14,7 @@ from forged_files import forge, honest, put_together, take_apart
 
 from suffice import SufficientExplainer
 from suffice._io.saved import from_bytes, load_explainer
-from suffice._io.saved_content import LIMIT_VARIABLE, Memory, read_strings
+from suffice._io.saved_parts import LIMIT_VARIABLE, Memory, read_names
 from suffice.explainer import SufficientExplainer as Explainer
 
 TESTS = Path(__file__).parents[1]
@@ -41,9 +41,9 @@ def repeat_rows(header, arrays, n=10):
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
-        (draw_often, "rows of its trees"),
-        (lambda header, arrays: draw_often(header, arrays, 2**32 - 1), "rows of its trees"),
-        (lambda header, arrays: header.update(classes=["a" * 10**7, "b"], classes_type="<U10000000"), "its classes"),
+        (draw_often, "rows of the trees"),
+        (lambda header, arrays: draw_often(header, arrays, 2**32 - 1), "rows of the trees"),
+        (lambda header, arrays: header.update(classes=["a" * 10**7, "b"], classes_type="<U10000000"), "the classes"),
         (lambda header, arrays: repeat_rows(name_categories(header), arrays), "the categories of 'weather'"),
     ],
     ids=["2^27 rows", "2^32 rows", "long classes", "long categories"],
@@ -55,7 +55,7 @@ def test_small_files_do_not_make_gigabytes(change, kind):
     """
     content = forge(change)
     assert len(content) < 11 * 10**6
-    with pytest.raises(ValueError, match=rf"not a valid suffice file: it would take .* for the {kind}|for {kind}"):
+    with pytest.raises(ValueError, match=rf"not a valid suffice file: it would take .* for (the )?{kind}"):
         from_bytes(content)
 
 
@@ -74,7 +74,7 @@ def test_labels_of_rows_that_are_set_aside_count():
     arrays["set_aside_y"] = np.zeros(len(arrays["set_aside_X"]))
     assert from_bytes(put_together(number, header, arrays)).fitted_.set_aside.outcomes[0] == "early"
     header.update(classes=["a" * 10**5, "b"], classes_type="<U100000")
-    with pytest.raises(ValueError, match="for the classes of its set-aside rows"):
+    with pytest.raises(ValueError, match="for the classes of the set-aside rows"):
         from_bytes(put_together(number, header, arrays))
 
 
@@ -104,7 +104,7 @@ def test_the_largest_accepted_file_takes_little_more_than_the_limit():
     code = f"""
 import resource
 from forged_files import forge, honest
-from test_saved_content import draw_often
+from test_saved_parts_memory import draw_often
 from suffice._io.saved import from_bytes
 from_bytes(honest()).predict([[1, 1.0, "rain", True]])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -130,12 +130,12 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     ("entries", "message"),
     [
         ({"X": {"shape": [2**62, 4]}}, "reaches beyond the end"),
-        ({"X": {"shape": [2.0, 4]}}, "a number of it is 2.0"),
-        ({"X": {"shape": [-1, 4]}}, "a number of it is -1"),
-        ({"X": {"offset": -4}}, "a number of it is -4"),
-        ({"X": {"offset": True}}, "a number of it is True"),
-        ({"X": {"type": "<f8"}}, "the array 'X' has the type '<f8'"),
-        ({"y_rank": {"shape": [3]}}, "the array 'y_rank' has the shape [3]"),
+        ({"X": {"shape": [2.0, 4]}}, "invalid integer in header: 2.0"),
+        ({"X": {"shape": [-1, 4]}}, "invalid integer in header: -1"),
+        ({"X": {"offset": -4}}, "invalid integer in header: -4"),
+        ({"X": {"offset": True}}, "invalid integer in header: True"),
+        ({"X": {"type": "<f8"}}, "array 'X' has type '<f8'"),
+        ({"y_rank": {"shape": [3]}}, "array 'y_rank' has shape [3]"),
     ],
 )
 def test_arrays_lie_inside_the_file(entries, message):
@@ -146,7 +146,7 @@ def test_arrays_lie_inside_the_file(entries, message):
 def test_a_header_longer_than_the_file_is_refused():
     import hashlib
 
-    from suffice._io.saved_content import N_DIGEST, PREFIX
+    from suffice._io.saved import N_DIGEST, PREFIX
 
     content = honest()
     mark, number, _ = PREFIX.unpack_from(content)
@@ -156,10 +156,10 @@ def test_a_header_longer_than_the_file_is_refused():
 
 
 def test_names_differ():
-    assert read_strings(["a", "b"], "columns") == ("a", "b")
+    assert read_names(["a", "b"], "column") == ("a", "b")
     for names in (["a", "a"], [], "ab", ["a", 1], {"a": 1}):
-        with pytest.raises(ValueError, match="its columns have no proper names"):
-            read_strings(names, "columns")
+        with pytest.raises(ValueError, match="invalid column names"):
+            read_names(names, "column")
 
 
 def test_a_file_that_is_put_together_again_is_the_same():

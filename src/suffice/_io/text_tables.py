@@ -1,12 +1,14 @@
-"""CSV files of any common make as a table: the separator, quotes, names of columns, and numbers written as text.
+"""Tables in text files: the encoding, CSV of any common make, JSON and JSON lines.
 
 Whatever had to be guessed is reported by a `TableFileWarning`; a bad record is refused with its line number.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 
@@ -16,6 +18,79 @@ from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, TableFileWarning, 
 from suffice._table.table import MISSING_TEXTS
 from suffice._text import counted, first_repeated
 from suffice.errors import warn
+
+# --- encodings --------------------------------------------------------------------------------------------------------
+
+# UTF-32 comes before UTF-16: its mark begins with the mark of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+
+def decode(data: bytes, name: str) -> str:
+    """Decode the text of a file, whatever its encoding."""
+    text = _decode_marked(data, name)
+    if text is None:
+        text = _decode_unmarked(data, name)
+    text = text.removesuffix("\x1a")  # DOS ended files with it
+    control = _CONTROL.search(text)
+    if control is not None:
+        raise ValueError(
+            f"{name}, line {_line_at(text, control.start())}: a table cannot contain the control character "
+            f"{control.group()!r}."
+        )
+    return text
+
+
+def _decode_marked(data: bytes, name: str) -> str | None:
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            try:
+                return data[len(mark) :].decode(encoding)
+            except UnicodeDecodeError:
+                raise ValueError(
+                    f"{name} begins with the mark of {encoding.upper()}, but the rest is not {encoding.upper()}."
+                ) from None
+    return None
+
+
+def _decode_unmarked(data: bytes, name: str) -> str:
+    if b"\0" in data:
+        even, odd = data[0::2], data[1::2]
+        for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+            # The high bytes of most letters are 0, the low bytes never are.
+            if zeros.count(0) > 0.4 * len(zeros) and not others.count(0) and len(data) % 2 == 0:
+                return data.decode(encoding, errors="replace")
+        raise ValueError(f"{name} contains NUL bytes, so it is not a text file.")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        lossy = data.decode("utf-8", errors="replace")
+        n_bad = lossy.count("\ufffd")
+        n_good = sum(not character.isascii() for character in lossy) - n_bad
+        if n_good > n_bad:
+            raise ValueError(f"{name}, line {line}: a byte is not valid UTF-8, although the rest is.") from None
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{name}, line {line}: the text is neither UTF-8 nor Windows-1252. Save the file as UTF-8."
+        ) from None
+    warn(f"{name} is not UTF-8; it is read as Windows-1252.", TableFileWarning)
+    return text
+
+
+def _line_at(text: str, position: int) -> int:
+    return len(re.findall(r"\r\n|\r|\n", text[:position])) + 1
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
 
 SEPARATORS = (",", ";", "\t", "|")
 _COMMA_NUMBER = r"^[+-]?(?:\d+(?:,\d+)?|,\d+)(?:[eE][+-]?\d+)?$"
@@ -222,3 +297,82 @@ def _warn_of_number_like(column: str, values: pl.Series, name: str) -> None:
     else:
         return
     warn(text, TableFileWarning)
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+MAX_DEPTH = 64  # objects and lists within each other
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_KEY = re.compile(rf"({_STRING})\s*:")
+_TOKEN = re.compile(rf"({_STRING})(\s*:)?|([\[{{])|[\]}}]")
+_NESTED = re.compile(r"[:\[]\s*\[|:\s*\{")
+_ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
+_ISO_DATETIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$"
+
+
+def read_json(text: str, name: str, kind: str, limit: str = TABLE_VARIABLE) -> pl.DataFrame:
+    """Read a table from JSON."""
+    n_cells, n_names = _count(text, name)
+    check_memory(len(text) + TEXT * n_cells + COLUMN * n_names, name, limit)
+    data = io.BytesIO(text.encode())
+    try:
+        if kind == "json":
+            frame = pl.read_json(data, infer_schema_length=None)
+        else:
+            frame = pl.read_ndjson(data, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, RuntimeError) as error:  # RuntimeError: polars 1.4
+        if kind == "jsonl":
+            _raise_for_bad_line(text, name)
+        raise pl.exceptions.ComputeError(str(error)) from error
+    return _parse_dates(frame)
+
+
+def _count(text: str, name: str) -> tuple[int, int]:
+    """Return bounds on the numbers of cells and of names: each object has a cell for each name in any of them."""
+    n_objects = text.count("{")
+    if _NESTED.search(text) is None:
+        n_names = len({match[1] for match in _KEY.finditer(text)})
+        return n_objects * n_names, n_names
+    n_names = _count_paths(text, name)
+    return n_objects * n_names + text.count(","), n_names
+
+
+def _count_paths(text: str, name: str) -> int:
+    """Return the number of different names with those of the objects around them, and refuse deep nesting."""
+    paths: dict[tuple[int, str], int] = {}
+    within, path = [0], 0
+    for token in _TOKEN.finditer(text):
+        if token[3]:
+            within.append(path)
+            if len(within) > MAX_DEPTH:
+                line = text.count("\n", 0, token.start()) + 1
+                raise ValueError(f"{name}, line {line}: objects and lists are nested more than {MAX_DEPTH} deep.")
+        elif not token[1]:
+            path = within.pop() if len(within) > 1 else 0
+        elif token[2]:
+            path = paths.setdefault((within[-1], token[1]), len(paths) + 1)
+    return len(paths)
+
+
+def _raise_for_bad_line(text: str, name: str) -> None:
+    for i, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                is_object = isinstance(json.loads(line), dict)
+            except (json.JSONDecodeError, RecursionError):
+                is_object = False
+            if not is_object:
+                raise ValueError(f"{name}, line {i}: every line must hold a JSON object.")
+
+
+def _parse_dates(frame: pl.DataFrame) -> pl.DataFrame:
+    """Recognise columns of dates, which JSON can only hold as text."""
+    for column, dtype in frame.schema.items():
+        known = frame[column].drop_nulls()
+        if dtype == pl.String and len(known):
+            for pattern, kind in ((_ISO_DATE, pl.Date), (_ISO_DATETIME, pl.Datetime)):
+                if known.str.contains(pattern).all():
+                    parsed = frame[column].str.strptime(kind, strict=False)
+                    if parsed.null_count() == frame[column].null_count():
+                        frame = frame.with_columns(parsed)
+    return frame

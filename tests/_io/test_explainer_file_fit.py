@@ -26,5 +26,5 @@ def test_the_target_the_columns_left_out_and_dates_are_no_variables():
     with_dates = fit_table(frame, "y", ["id"], True)
     assert with_dates.feature_names_in_.tolist() == ["day", "x"]
     assert with_dates.classes_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="no column besides the target"):
+    with pytest.raises(ValueError, match="No columns are left besides the target"):
         fit_table(frame.drop("day"), "y", ["id", "x"], False)

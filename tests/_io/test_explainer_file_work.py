@@ -8,8 +8,8 @@ import pytest
 from small_explainers import CLASSES, FRAME, NUMBERS, classifier, regressor
 
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice._io import explainer_work
-from suffice._io.explainer_work import collect_rules, measure_stability
+from suffice._io import explainer_file
+from suffice._io.explainer_file import collect_rules, measure_stability
 from suffice.rule_lists.mining import mine_rules
 
 
@@ -27,7 +27,7 @@ def test_rules_of_numbers_have_enough_rows_and_any_precision(monkeypatch):
     mined = mine_rules(explainer, FRAME, NUMBERS, n_rows=40)
     supports = sorted(rule.support for rule in mined)
     enough = supports[len(supports) // 2] + 1  # many rules have fewer rows than that
-    monkeypatch.setattr(explainer_work, "MIN_SUPPORT", enough)
+    monkeypatch.setattr(explainer_file, "MIN_SUPPORT", enough)
     rules = collect_rules(explainer, FRAME, NUMBERS, 40, step=lambda n_rows: None)
     limits = {"min_precision": -math.inf, "min_support": enough}
     assert rules.rules_ == GlobalRulesRegressor.from_explanations(mined, FRAME, NUMBERS, **limits).rules_ != []
