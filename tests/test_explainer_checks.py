@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice import SufficientExplainer
-from suffice.checks.refits import share_with_sets, shuffle_outcomes
+from suffice.checks.signal import share_with_sets, shuffle_outcomes
 from suffice.errors import FidelityWarning
 
 

@@ -27,7 +27,7 @@ from suffice._show.quality_figure import gather_rare
 from suffice._show.report_data import report_data
 from suffice._text import counted, format_confidence, format_number, format_percent, format_probability, format_value
 from suffice.changes.values import Changes
-from suffice.checks.quality import Quality, count_sets, level_of_sets, quality_out_of_bag
+from suffice.checks.quality import Quality, count_sets, quality_out_of_bag
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
 from suffice.explaining.sentences import NO_SIGNAL
@@ -42,12 +42,8 @@ def report_quality(explanations: Explanations) -> Quality | None:
     fitted = explanations.fitted
     if not predict_out_of_bag(fitted)[1].any():
         return None
-    labels = [None] if fitted.classes is None else fitted.classes.tolist()
-    codes = np.zeros(len(explanations), dtype=np.intp)
-    if fitted.classes is not None:
-        codes = explanations.answers.outcomes.low.astype(np.intp)
-    sets = count_sets(labels, np.bincount(codes, minlength=len(labels)), codes, explanations.has_set)
-    return quality_out_of_bag(fitted, sets, level_of_sets(fitted))
+    sets = count_sets(fitted, explanations.answers.outcomes, slice(None), explanations.has_set)
+    return quality_out_of_bag(fitted, sets)
 
 
 def quality_parts(quality: Quality) -> list[Html]:
@@ -341,7 +337,7 @@ def _settings(explanations: Explanations) -> Html:
     settings = {"sets": explanations.sets, **about["settings"]}
     pairs = [(name, "-" if value is None else format_value(value)) for name, value in settings.items()]
     versions = [(name, str(version)) for name, version in about["versions"].items()]
-    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
     candidates = element("div", "", ", ".join(about["candidates"]))
     return element(
         "div",

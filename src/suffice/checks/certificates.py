@@ -1,6 +1,6 @@
-"""Certifying rules: each distinct rule is checked on rows that nobody has used before, all of them together.
+"""Checking rules on fresh rows: which rows these are, and a certificate for each distinct rule.
 
-What a certificate says is the concern of ``certificates``; where the rows come from is that of the callers.
+What a certificate states is defined in ``explaining.certificate``.
 """
 
 from __future__ import annotations
@@ -8,23 +8,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.asked_rows import ask_about
-from suffice._forest.bounds import Adjustment
-from suffice._forest.fitted import Fitted
-from suffice._table.condition import Condition
 from suffice._table.frames import load_pandas
 from suffice._table.input import as_finite
-from suffice._table.table import Table
 from suffice._text import counted
 from suffice.explaining.certificate import Certificate, make_certificates
 from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.rule import Promise, Rule
+
+if TYPE_CHECKING:
+    from suffice._forest.bounds import Adjustment
+    from suffice._forest.fitted import Fitted
+    from suffice._table.condition import Condition
+    from suffice._table.table import Table
 
 Certificates = dict[Promise, Certificate]
 Level = float | Mapping[Any, float]
@@ -33,23 +35,11 @@ NONE_SET_ASIDE = "No rows were set aside: pass fresh rows as `X` and `y`, or set
 
 
 class FreshRows(NamedTuple):
-    """Rows on which rules are checked."""
+    """Rows that had no part in finding the rules that are checked on them."""
 
     table: Table
     outcomes: NDArray[Any]
     is_set_aside: bool
-
-
-class Line(Protocol):
-    """A rule, or a line of a list of rules."""
-
-    @property
-    def promise(self) -> Promise:
-        """What it says of a row."""
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """How often it is right on fresh rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +56,7 @@ class CertifiedRules:
     is_set_aside : bool
         Whether `fit` has set these rows aside.
     level : float or None
-        The precision that is certified; None if every class has its own.
+        The precision that is certified; None if each class has its own.
     confidence : float
         The confidence.
     adjustment : {"benjamini-hochberg", "holm"} or None
@@ -84,23 +74,20 @@ class CertifiedRules:
     adjustment: Adjustment | None
     attached: Any
 
-    def _with(self, verdict: str) -> tuple[Any, ...]:
-        return tuple(rule for rule in self.rules if rule.certificate.verdict == verdict)
-
     @property
     def certified(self) -> tuple[Any, ...]:
         """The rules that are certified: their precision is at least the level."""
-        return self._with("holds")
+        return tuple(rule for rule in self.rules if rule.certificate.verdict == "holds")
 
     @property
     def refuted(self) -> tuple[Any, ...]:
         """The rules that do not hold: their precision is below the level."""
-        return self._with("does not hold")
+        return tuple(rule for rule in self.rules if rule.certificate.verdict == "does not hold")
 
     @property
     def undecided(self) -> tuple[Any, ...]:
-        """The rules of which the rows do not decide whether they hold."""
-        return self._with("undecided")
+        """The rules for which the rows do not suffice to decide."""
+        return tuple(rule for rule in self.rules if rule.certificate.verdict == "undecided")
 
     def to_frame(self) -> Any:
         """Return the rules as a pandas frame.
@@ -118,11 +105,11 @@ class CertifiedRules:
         Returns
         -------
         dict of str to list
-            What each rule asks, its outcome, the figures of its certificate and the verdict.
+            The conditions of each rule, its outcome, the figures of its certificate and the verdict.
         """
         names = ["n_rows", "n_kept", "share", "lower", "level", "p_value", "p_adjusted", "is_certified", "verdict"]
         return {
-            "rule": [_conditions_text(rule.promise.conditions) for rule in self.rules],
+            "rule": [_premise(rule) for rule in self.rules],
             "outcome": [_conclusion(rule) for rule in self.rules],
             **{name: [getattr(rule.certificate, name) for rule in self.rules] for name in names},
         }
@@ -135,12 +122,9 @@ class CertifiedRules:
         dict
             The counts, how the rules were tested, and the rules with their certificates.
         """
+        names = ("n_rows", "is_set_aside", "level", "confidence", "adjustment")
         return {
-            "n_rows": self.n_rows,
-            "is_set_aside": self.is_set_aside,
-            "level": self.level,
-            "confidence": self.confidence,
-            "adjustment": self.adjustment,
+            **{name: getattr(self, name) for name in names},
             "n_rules": len(self.rules),
             "n_certified": len(self.certified),
             "n_refuted": len(self.refuted),
@@ -166,13 +150,12 @@ class CertifiedRules:
     @property
     def heading(self) -> str:
         """How many rules hold, do not hold, and are undecided, in one sentence."""
-        n_rules = len(self.rules)
-        rows = counted(self.n_rows, "row" if self.is_set_aside else "fresh row")
+        rows = counted(self.n_rows, "fresh row")
         if self.is_set_aside:
-            rows += " that were set aside"
+            rows = f"{counted(self.n_rows, 'row')} that were set aside"
         level = "the level of their class" if self.level is None else f"{100 * self.level:g} %"
         return (
-            f"{len(self.certified)} of {counted(n_rules, 'rule')} certified at {level} on {rows} "
+            f"{len(self.certified)} of {counted(len(self.rules), 'rule')} certified at {level} on {rows} "
             f"({100 * self.confidence:g} % confidence); {len(self.refuted)} refuted, {len(self.undecided)} undecided."
         )
 
@@ -185,19 +168,18 @@ class CertifiedRules:
 
 def line_text(rule: Any) -> str:
     """Write a rule with its verdict and the figures of its certificate."""
-    premise = _conditions_text(rule.promise.conditions)
+    premise = _premise(rule)
     sentence = f"IF {premise} THEN {_conclusion(rule)}" if premise else f"ALWAYS {_conclusion(rule)}"
     return f"{rule.certificate.verdict}: {sentence}  ({rule.certificate.sentence})"
 
 
-def _conditions_text(conditions: Sequence[Condition]) -> str:
-    return " AND ".join(str(condition) for condition in conditions)
+def _premise(rule: Any) -> str:
+    return " AND ".join(str(condition) for condition in rule.promise.conditions)
 
 
 def _conclusion(rule: Any) -> str:
-    promise: Promise = rule.promise
-    if promise.interval is None:
-        return str(promise.outcome)
+    if rule.promise.interval is None:
+        return str(rule.promise.outcome)
     local: Rule = getattr(rule, "rule", rule)
     return local.conclusion
 
@@ -230,7 +212,7 @@ def rows_set_aside(fitted: Fitted, y: Any = None) -> FreshRows:
 
 
 def count_kept(promises: Sequence[Promise], rows: FreshRows) -> tuple[list[int], list[int]]:
-    """Count the rows that rules cover, and those of them that keep the outcome."""
+    """Count the rows that each rule covers, and those of them that keep the outcome."""
     covered_outcomes: dict[tuple[Condition, ...], NDArray[Any]] = {}
     n_rows, n_kept = [], []
     for conditions, outcome, interval in promises:
@@ -246,8 +228,11 @@ def count_kept(promises: Sequence[Promise], rows: FreshRows) -> tuple[list[int],
             n_kept.append(int(np.count_nonzero(outcomes == outcome)))
         else:
             low, high = interval
-            ends = np.searchsorted(outcomes, low, side="left"), np.searchsorted(outcomes, high, side="right")
-            n_kept.append(int(ends[1] - ends[0]))
+            n_below, n_up_to = (
+                np.searchsorted(outcomes, low, side="left"),
+                np.searchsorted(outcomes, high, side="right"),
+            )
+            n_kept.append(int(n_up_to - n_below))
     return n_rows, n_kept
 
 
@@ -270,12 +255,10 @@ def certify_promises(
 
 
 def check_each(rules: Sequence[tuple[Rule, ...]], fitted: Fitted) -> list[tuple[Rule, ...]]:
-    """Check the rules of explained rows on the rows that were set aside, each rule alone.
-
-    A certificate then does not depend on the other rows that are explained with it.
-    """
+    """Check the rules of explained rows on the rows that were set aside, if there are any."""
     if fitted.set_aside is None:
         return list(rules)
+    # Not adjusted, so that a certificate does not depend on the other rows that are explained.
     promises = [rule.promise for of_row in rules for rule in of_row]
     certificates = certify_promises(promises, rows_set_aside(fitted), level=fitted.level_of_rules())
     return _attached(rules, certificates)
@@ -283,13 +266,11 @@ def check_each(rules: Sequence[tuple[Rule, ...]], fitted: Fitted) -> list[tuple[
 
 def check_explanations(explanations: Explanations) -> Explanations:
     """Check the rules of explanations on the rows that were set aside, if there are any."""
-    if explanations.fitted.set_aside is None:
-        return explanations
     answers = explanations.answers
     return explanations.with_answers(answers._replace(rules=check_each(answers.rules, explanations.fitted)))
 
 
-def _attached(rules: Iterable[tuple[Rule, ...]], certificates: Certificates) -> list[tuple[Rule, ...]]:
+def _attached(rules: Iterable[Iterable[Any]], certificates: Certificates) -> list[tuple[Any, ...]]:
     return [tuple(replace(rule, certificate=certificates[rule.promise]) for rule in of_row) for of_row in rules]
 
 
@@ -301,11 +282,9 @@ def certify_rules(
     certificates = certify_promises(
         (line.promise for line in lines), rows, level=level, confidence=confidence, adjustment=adjustment
     )
-    first: dict[Promise, Any] = {}
-    for line in lines:
-        first.setdefault(line.promise, line)
+    first_with = {line.promise: line for line in reversed(lines)}
     return CertifiedRules(
-        rules=tuple(replace(line, certificate=certificates[promise]) for promise, line in first.items()),
+        rules=_attached([[first_with[promise] for promise in certificates]], certificates)[0],
         n_rows=len(rows.outcomes),
         is_set_aside=rows.is_set_aside,
         level=None if isinstance(level, Mapping) else level,
@@ -340,11 +319,10 @@ def _lines_of(what: Any) -> list[Any]:
 
 def _attach(what: Any, lines: Sequence[Any], certificates: Certificates) -> Any:
     if isinstance(what, Explanations):
-        answers = what.answers._replace(rules=_attached(what.answers.rules, certificates))
-        return what.with_answers(answers)
+        return what.with_answers(what.answers._replace(rules=_attached(what.answers.rules, certificates)))
     if isinstance(what, Explanation):
         return replace(what, rules=_attached([what.rules], certificates)[0])
     if hasattr(what, "with_certificates"):
         return what.with_certificates(certificates)
-    with_certificate = tuple(replace(line, certificate=certificates[line.promise]) for line in lines)
-    return with_certificate[0] if isinstance(what, Rule) else with_certificate
+    certified = _attached([lines], certificates)[0]
+    return certified[0] if isinstance(what, Rule) else certified

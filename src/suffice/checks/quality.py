@@ -1,4 +1,4 @@
-"""How well the forest, or the model that is explained, predicts: a confusion matrix or errors, and rows with sets."""
+"""How well the forest, or the explained model, predicts, and for how many rows a sufficient set exists."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.asked_rows import AskedRows
-from suffice._forest.fitted import Fitted
 from suffice._forest.out_of_bag import predict_out_of_bag
-from suffice._forest.outcomes import Outcomes
 from suffice._table.input import as_finite, read_outcomes
 from suffice._text import counted, format_number, format_percent, format_probability, name_model, to_plain
 from suffice.checks.refits import best_sets
 
-N_EXPLAINED = 200
-"""How many rows are searched for the shares of rows with a sufficient set."""
+if TYPE_CHECKING:
+    from suffice._forest.asked_rows import AskedRows
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Outcomes
+
+N_EXPLAINED = 200  # rows that are searched for sufficient sets
 
 NO_ROWS = (
     "The trees of the forest drew every training row, so there are no rows out of bag: pass rows that it was not "
     "fitted on, as in quality(X, y)."
 )
 OBSERVED = "the observed outcomes"
-# Larger confusion matrices are not written as text.
-MAX_CLASSES = 12
+MAX_CLASSES = 12  # larger confusion matrices are not written as text
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Quality:
     target : str
         The name of the outcomes.
     predictor : str
-        What predicts: "the forest", or the class of the explained model.
+        The predictor: "the forest", or the class of the explained model.
     reference : str
         What the predictions are compared with: "the observed outcomes", or "the outputs of" the model.
     rows : str
@@ -99,7 +99,7 @@ class Quality:
     sets : tuple of SetShare, default=()
         How many rows have a sufficient set: one entry for each class, or a single one for a regression.
     level : str, default=""
-        What a sufficient set must reach, in words.
+        The level that a sufficient set must reach, in words.
     model : Quality or None, default=None
         For an explained model and observed outcomes: how well the model itself predicts them.
 
@@ -193,12 +193,10 @@ class Quality:
 
     @property
     def title(self) -> str:
-        """What was compared with what, in one sentence."""
+        """What was compared, in one sentence."""
         target = "" if self.target in ("y", "prediction") else f", {self.target}"
-        what = f"Quality of {self.predictor}"
-        if self.is_agreement:
-            what = f"Agreement of {self.predictor} with {self.reference}"
-        return f"{what}{target}: {self.rows}."
+        agreement = f"Agreement of {self.predictor} with {self.reference}"
+        return f"{agreement if self.is_agreement else f'Quality of {self.predictor}'}{target}: {self.rows}."
 
     @property
     def summary(self) -> str:
@@ -213,17 +211,11 @@ class Quality:
         """The share of rows with a sufficient set, by class, in one sentence; nothing if it was not computed."""
         if not self.n_explained:
             return ""
-        shares = [
-            f"{format_percent(share.share)} % of the rows explained as {share.outcome}"
-            for share in self.sets
-            if share.n_explained
-        ]
-        by_class = f": {', '.join(shares[:MAX_CLASSES])}" if self.classes is not None else ""
-        searched = counted(self.n_explained, "row")
-        return (
-            f"{format_percent(self.share_with_set)} % of rows have a sufficient set ({self.level}; {searched} "
-            f"searched){by_class}."
-        )
+        searched = [share for share in self.sets if share.n_explained][:MAX_CLASSES]
+        shares = [f"{format_percent(share.share)} % of the rows explained as {share.outcome}" for share in searched]
+        by_class = "" if self.classes is None else f": {', '.join(shares)}"
+        about = f"{self.level}; {counted(self.n_explained, 'row')} searched"
+        return f"{format_percent(self.share_with_set)} % of rows have a sufficient set ({about}){by_class}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain Python values, ready for JSON.
@@ -233,43 +225,18 @@ class Quality:
         dict
             The figures; without the predictions of single rows.
         """
-        figures: dict[str, Any] = {
-            "target": self.target,
-            "predictor": self.predictor,
-            "reference": self.reference,
-            "rows": self.rows,
-            "n_rows": self.n_rows,
-        }
-        if self.classes is None:
-            figures |= {"r2": _plain(self.r2), "mae": _plain(self.mae)}
-        else:
-            figures |= {
-                "accuracy": _plain(self.accuracy),
-                "accuracy_of_constant": _plain(self.accuracy_of_constant),
-                "classes": [to_plain(label) for label in self.classes],
-                "confusion": self.confusion.tolist(),
-                "by_class": [
-                    {
-                        "label": to_plain(one.label),
-                        "n_rows": one.n_rows,
-                        "n_predicted": one.n_predicted,
-                        "recall": _plain(one.recall),
-                        "precision": _plain(one.precision),
-                    }
-                    for one in self.by_class
-                ],
-            }
+        names = ["target", "predictor", "reference", "rows", "n_rows"]
+        names += ["r2", "mae"] if self.classes is None else ["accuracy", "accuracy_of_constant"]
+        figures = _figures(self, names)
+        if self.classes is not None:
+            figures["classes"] = [to_plain(label) for label in self.classes]
+            figures["confusion"] = self.confusion.tolist()
+            names = ["label", "n_rows", "n_predicted", "recall", "precision"]
+            figures["by_class"] = [_figures(one, names) for one in self.by_class]
         if self.sets:
             figures["share_with_set"] = _plain(self.share_with_set)
-            figures["sets"] = [
-                {
-                    "outcome": to_plain(share.outcome),
-                    "n_rows": share.n_rows,
-                    "n_explained": share.n_explained,
-                    "n_with_set": share.n_with_set,
-                }
-                for share in self.sets
-            ]
+            names = ["outcome", "n_rows", "n_explained", "n_with_set"]
+            figures["sets"] = [_figures(share, names) for share in self.sets]
         return figures if self.model is None else {**figures, "model": self.model.to_dict()}
 
     def __str__(self) -> str:
@@ -282,128 +249,100 @@ class Quality:
 
 
 def quality_of_training(state: Fitted, y: Any, n_explained: int) -> Quality:
-    """Compare the training rows with the predictions of the trees that did not draw them."""
+    """Compare the training outcomes with the predictions of the trees that did not draw the rows."""
     if y is not None:
         raise ValueError("`y` was passed without `X`: pass the rows as well.")
     matrix, outcomes = state.training
     explained = outcomes if state.model_name is not None else state.predict(matrix)
-    sets = share_by_class(state, matrix, state.outcomes(matrix, explained), n_explained)
-    return quality_out_of_bag(state, sets, level_of_sets(state))
+    return quality_out_of_bag(state, _search_sets(state, matrix, state.outcomes(matrix, explained), n_explained))
 
 
 def quality_of_table(state: Fitted, rows: AskedRows, y: Any, n_explained: int) -> Quality:
     """Compare the forest, and the model if one is explained, with the outcomes of other rows."""
     outputs = rows.outcomes(state)  # of the model, or else of the forest
-    if state.model is None:
-        if y is None:
-            raise ValueError("`y` is needed: predictions are compared with the observed outcomes of `X`.")
-        observed = state.outcomes(rows.matrix, read_outcomes(y, len(rows.matrix))).values  # refuses unknown labels
-        return quality_of_rows(state, rows.matrix, observed, outputs, n_explained)
-    agreement = quality_of_rows(state, rows.matrix, outputs.values, outputs, n_explained)
-    if y is None:
-        return agreement
-    observed = read_outcomes(y, len(rows.matrix))
+    n_rows = counted(len(rows.matrix), "row")
+    y = None if y is None else read_outcomes(y, len(rows.matrix))
+    if state.model is not None:
+        observed = outputs.values
+    elif y is not None:
+        observed = state.outcomes(rows.matrix, y).values  # refuses unknown labels
+    else:
+        raise ValueError("`y` is needed: predictions are compared with the observed outcomes of `X`.")
+    sets = _search_sets(state, rows.matrix, outputs, n_explained)
+    quality = _quality_of_forest(state, n_rows, observed, state.predict(rows.matrix), sets)
+    if state.model is None or y is None:
+        return quality
     if state.model.probability_of is not None:  # a probability is compared with whether the class was observed
-        observed = (observed == state.model.probability_of).astype(np.float64)
+        y = (y == state.model.probability_of).astype(np.float64)
     elif state.classes is None:
-        observed = as_finite(observed)
-    return replace(agreement, model=quality_of_model(state, outputs.values, observed))
+        y = as_finite(y)
+    classes = None
+    if state.classes is not None:
+        labels = {*state.classes.tolist(), *y.tolist(), *outputs.values.tolist()}
+        classes = tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
+    model = Quality(state.target, name_model(state.model_name), OBSERVED, n_rows, y, outputs.values, classes)
+    return replace(quality, model=model)
 
 
-def quality_out_of_bag(fitted: Fitted, sets: tuple[SetShare, ...], level: str) -> Quality:
-    """Compare the training outcomes with the predictions of the trees that did not draw the rows."""
+def quality_out_of_bag(fitted: Fitted, sets: tuple[SetShare, ...]) -> Quality:
+    """Compare the training outcomes with out-of-bag predictions."""
     predictions, is_known = predict_out_of_bag(fitted)
     if not is_known.any():
         raise ValueError(NO_ROWS)
-    outcomes = fitted.training[1]
-    n_rows = counted(int(np.count_nonzero(is_known)), "training row")
+    rows = f"{counted(int(np.count_nonzero(is_known)), 'training row')}, predicted out of bag"
+    return _quality_of_forest(fitted, rows, fitted.training[1][is_known], predictions[is_known], sets)
+
+
+def _quality_of_forest(
+    fitted: Fitted, rows: str, observed: NDArray[Any], predicted: NDArray[Any], sets: tuple[SetShare, ...]
+) -> Quality:
+    """Compare outcomes with the predictions of the forest."""
+    settings, model = fitted.settings, fitted.model_name
     return Quality(
         target=fitted.target,
         predictor="the forest",
-        reference=reference_of(fitted),
-        rows=f"{n_rows}, predicted out of bag",
-        observed=outcomes[is_known],
-        predicted=predictions[is_known],
+        reference=OBSERVED if model is None else f"the outputs of {name_model(model)}",
+        rows=rows,
+        observed=observed,
+        predicted=predicted,
         classes=None if fitted.classes is None else tuple(fitted.classes.tolist()),
         sets=sets,
-        level=level,
+        level=f"probability {settings.pi:g}" if settings.levels == "same" else "a level for each class",
     )
 
 
-def quality_of_rows(
-    fitted: Fitted, X: NDArray[np.float32], observed: NDArray[Any], explained: Outcomes, n_explained: int
-) -> Quality:
-    """Compare outcomes of rows with what the forest predicts for them."""
-    return Quality(
-        target=fitted.target,
-        predictor="the forest",
-        reference=reference_of(fitted),
-        rows=counted(len(X), "row"),
-        observed=observed,
-        predicted=fitted.predict(X),
-        classes=None if fitted.classes is None else tuple(fitted.classes.tolist()),
-        sets=share_by_class(fitted, X, explained, n_explained),
-        level=level_of_sets(fitted),
-    )
-
-
-def quality_of_model(fitted: Fitted, outputs: NDArray[Any], observed: NDArray[Any]) -> Quality:
-    """Compare observed outcomes with the outputs of the model that is explained."""
-    classes = None
-    if fitted.classes is not None:
-        labels = {*fitted.classes.tolist(), *observed.tolist(), *outputs.tolist()}
-        classes = tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
-    return Quality(
-        target=fitted.target,
-        predictor=name_model(fitted.model_name),
-        reference=OBSERVED,
-        rows=counted(len(observed), "row"),
-        observed=observed,
-        predicted=outputs,
-        classes=classes,
-    )
-
-
-def reference_of(fitted: Fitted) -> str:
-    """Name what the forest was fitted to."""
-    return OBSERVED if fitted.model_name is None else f"the outputs of {name_model(fitted.model_name)}"
-
-
-def level_of_sets(fitted: Fitted) -> str:
-    """Write what a sufficient set must reach."""
-    settings = fitted.settings
-    return f"probability {settings.pi:g}" if settings.levels == "same" else "a level for each class"
-
-
-def share_by_class(
-    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, n_explained: int
-) -> tuple[SetShare, ...]:
+def _search_sets(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, n_explained: int) -> tuple[SetShare, ...]:
     """Search some rows of each class, and count those with a sufficient set."""
     if not n_explained:
         return ()
     rng = np.random.default_rng(0)
-    labels: Sequence[Any] = [None] if fitted.classes is None else fitted.classes.tolist()
-    codes = np.zeros(len(X), dtype=np.intp) if fitted.classes is None else outcomes.low.astype(np.intp)
-    n_of_class = np.bincount(codes, minlength=len(labels))
-    n_present = max(1, int(np.count_nonzero(n_of_class)))
-    rows_of_class = []
-    for code in range(len(labels)):
+    codes = _codes(fitted, outcomes)
+    present = np.unique(codes)
+    searched = np.array([], dtype=np.intp)
+    for code in present:
         rows = np.flatnonzero(codes == code)
-        n = min(len(rows), max(1, n_explained // n_present))
-        rows_of_class.append(np.sort(rng.choice(rows, n, replace=False)))
-    chosen = np.concatenate(rows_of_class)
-    has_set = best_sets(fitted, X[chosen], outcomes.take(chosen)).n_by_row() > 0 if len(chosen) else np.array([], bool)
-    return count_sets(labels, n_of_class, codes[chosen], has_set)
+        n = min(len(rows), max(1, n_explained // len(present)))
+        searched = np.append(searched, np.sort(rng.choice(rows, n, replace=False)))
+    has_set = np.array([], dtype=bool)
+    if len(searched):
+        has_set = best_sets(fitted, X[searched], outcomes.take(searched)).n_by_row() > 0
+    return count_sets(fitted, outcomes, searched, has_set)
 
 
 def count_sets(
-    labels: Sequence[Any], n_of_class: NDArray[np.intp], codes: NDArray[np.intp], has_set: NDArray[np.bool_]
+    fitted: Fitted, outcomes: Outcomes, searched: slice | NDArray[np.intp], has_set: NDArray[np.bool_]
 ) -> tuple[SetShare, ...]:
-    """Count the rows with a sufficient set by class."""
-    n_explained = np.bincount(codes, minlength=len(labels))
-    n_with_set = np.bincount(codes[has_set], minlength=len(labels))
-    counts = zip(labels, n_of_class.tolist(), n_explained.tolist(), n_with_set.tolist(), strict=True)
-    return tuple(SetShare(*one) for one in counts)
+    """Count, by the class that is explained, all rows, the rows that were searched, and those with a sufficient set."""
+    labels = [None] if fitted.classes is None else fitted.classes.tolist()
+    codes = _codes(fitted, outcomes)
+    of_searched = codes[searched]
+    counts = (np.bincount(part, minlength=len(labels)).tolist() for part in (codes, of_searched, of_searched[has_set]))
+    return tuple(SetShare(*of_class) for of_class in zip(labels, *counts, strict=True))
+
+
+def _codes(fitted: Fitted, outcomes: Outcomes) -> NDArray[np.intp]:
+    """Return the class of each row as a number; 0 for all rows of a regression."""
+    return np.zeros(len(outcomes), dtype=np.intp) if fitted.classes is None else outcomes.low.astype(np.intp)
 
 
 def _positions(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.intp]:
@@ -423,15 +362,11 @@ def _matrix_lines(quality: Quality) -> list[str]:
         for one, counts in zip(figures, quality.confusion.tolist(), strict=True)
     ]
     lines.append(["precision", *(_figure(one.precision) for one in figures), str(quality.n_rows), ""])
-    widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(len(heads))]
-    texts = []
-    for line in [heads, *lines]:
-        cells = [
-            line[0].ljust(widths[0]),
-            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
-        ]
-        texts.append("  ".join(cells).rstrip())
-    return texts
+    columns = list(zip(heads, *lines, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    padded = [[cell.rjust(width) for cell in column] for column, width in zip(columns, widths, strict=True)]
+    padded[0] = [cell.ljust(widths[0]) for cell in columns[0]]
+    return ["  ".join(line).rstrip() for line in zip(*padded, strict=True)]
 
 
 def _figure(value: float) -> str:
@@ -440,5 +375,9 @@ def _figure(value: float) -> str:
     return format_probability(value) if value >= 0 else f"{value:.2f}"
 
 
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _figures(values: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: _plain(getattr(values, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else to_plain(value)

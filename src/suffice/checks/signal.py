@@ -1,28 +1,37 @@
-"""How many rows get a sufficient set, and how many would if the outcomes were shuffled: the words and the warning."""
+"""The share of rows that get a sufficient set, beside the share if the outcomes were shuffled."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from suffice._forest.fitted import Fitted
+from suffice._forest.candidates import choose_candidates
+from suffice._forest.fitted import out_of_bag_scores
+from suffice._forest.fitting import measure_fidelity
+from suffice._forest.trees import rows_out_of_bag
 from suffice._table.input import check_number
 from suffice._text import counted, format_percent
-from suffice.checks.refits import check_refits, share_with_sets, shuffle_outcomes
+from suffice.checks.refits import best_sets, check_refits, regrow
 from suffice.errors import FidelityWarning, warn
 
-# The two shares are called near if the share with shuffled outcomes is more than half of the real one.
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice._forest.fitted import Fitted
+
+# Warn if the share with shuffled outcomes is more than this part of the real one.
 NEAR = 0.5
 
 
 @dataclass(frozen=True)
 class SignalCheck:
-    """The share of rows with a sufficient set, beside the share that they would have without any signal.
+    """The share of rows with a sufficient set, beside the share without any signal.
 
-    The empty set does not count: it says nothing about the variables. The share of rows that have it stands apart.
+    The empty set does not count, since it says nothing about the variables; `empty_share` is the share of rows that
+    have it.
 
     Parameters
     ----------
@@ -33,7 +42,7 @@ class SignalCheck:
     shuffled_share : float
         The same share for a forest that was fitted to the same table with shuffled outcomes.
     empty_share : float, default=0.0
-        The share of them of which the empty set is sufficient: their outcome is kept whatever is known.
+        The share of them for which the empty set is sufficient: no variable is needed to keep their outcome.
     counts : {"out-of-bag", "bootstrap"}, default="out-of-bag"
         Which rows the trees count.
 
@@ -51,11 +60,11 @@ class SignalCheck:
 
     @property
     def is_near(self) -> bool:
-        """Whether shuffled outcomes give nearly as many sets: the explanations then say little."""
+        """Whether shuffled outcomes give nearly as many sets, so that the explanations say little."""
         return self.shuffled_share > NEAR * self.share
 
     def __str__(self) -> str:
-        """Return both shares in one sentence, and which share of the rows needs no variable in another."""
+        """Return both shares in one sentence, followed by the share of rows that need no variable."""
         needed = " of variables" if self.empty_share else ""
         empty = f" {format_percent(self.empty_share)} % need no variable." if self.empty_share else ""
         return (
@@ -69,7 +78,7 @@ class SignalCheck:
         if self.is_near:
             honest = ", or `counts='out-of-bag'`" if self.counts == "bootstrap" else ""
             warn(
-                f"{self} Such sets come about without any signal, so the explanations say little about these data: "
+                f"{self} Such sets are found without any signal, so the explanations say little about these data: "
                 f"try more rows, other variables, a higher `pi`{honest}.",
                 FidelityWarning,
             )
@@ -87,3 +96,30 @@ def check_signal(state: Fitted, n_rows: int, random_state: Any) -> SignalCheck:
     check = SignalCheck(len(rows), share, share_with_sets(shuffled, rows)[0], empty_share, state.counts)
     check.warn_if_near()
     return check
+
+
+def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
+    """Fit the forest to the same table with shuffled outcomes, and choose the candidates as for the true ones."""
+    forest = fitted.forest
+    y_rank = forest.y_rank[rng.permutation(len(forest.X))]
+    if fitted.drawn is not None:
+        fitted = replace(fitted, drawn=fitted.drawn.shuffled(rng))
+    state = regrow(fitted, int(rng.integers(2**31 - 1)), y_rank=y_rank)
+    settings, n_threads = state.settings, state.settings.n_threads
+    if isinstance(settings.candidates, str):
+        candidates = choose_candidates(state.forest, state.estimator, state.variables, settings)
+        state = replace(state, projected=replace(state.projected, candidates=candidates))
+    if state.counts == "bootstrap":
+        return state
+    is_out = rows_out_of_bag(state.estimator, len(forest.X), np.arange(len(forest.X)))
+    has_signal = measure_fidelity(state.forest, is_out, state.task, n_threads).has_signal
+    scores = None if state.interval_scores is None else out_of_bag_scores(state.forest, is_out, n_threads)
+    return replace(state, has_signal=has_signal, interval_scores=scores)
+
+
+def share_with_sets(fitted: Fitted, rows: NDArray[np.intp]) -> tuple[float, float]:
+    """Compute the share of training rows whose prediction has a sufficient set."""
+    X = fitted.forest.X[rows]
+    sets = best_sets(fitted, X, fitted.outcomes(X, fitted.predict(X)))
+    has_set, is_empty = sets.n_by_row() > 0, ~sets.best_masks.any(axis=1)
+    return float(np.mean(has_set & ~is_empty)), float(np.mean(has_set & is_empty))

@@ -1,1 +1,10 @@
-"""TODO."""
+"""Lists of sufficient rules that predict: two estimators in scikit-learn's manner.
+
+The local rules of training rows are mined and measured, the best few are chosen and simplified, and fresh rows certify
+them. Lines, list and certificates are values; the estimators call functions of them.
+"""
+
+from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.rule_lists.measures import Evaluation, GlobalRule
+
+__all__ = ["Evaluation", "GlobalRule", "GlobalRulesClassifier", "GlobalRulesRegressor"]
