@@ -94,6 +94,11 @@ def format_value(value: Any) -> str:
     return format_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
+def format_outcome(value: Any) -> str:
+    """Write an outcome: a number or the label of a class."""
+    return format_number(value) if isinstance(value, float) else format_label(value)
+
+
 def format_exactly(value: float) -> str:
     """Write a number with as many digits as identify it, and a whole number without decimals."""
     return repr(value).removesuffix(".0")

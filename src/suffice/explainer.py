@@ -29,7 +29,8 @@ from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
 from suffice.changes.finding import find_for_rows, find_for_rules
 from suffice.changes.limits import read_limits
-from suffice.changes.regional import RegionalChanges, RowsToMove
+from suffice.changes.model import MovableRows
+from suffice.changes.regional import RegionalChanges
 from suffice.changes.search import MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions
 from suffice.checks.certificates import (
     CertifiedRules,
@@ -580,7 +581,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         >>> X = np.random.default_rng(0).uniform(size=(500, 3)).round(2)
         >>> explainer = SufficientExplainer(random_state=0).fit(X, np.where(X[:, 1] > 0.6, "good", "bad"))
         >>> print(explainer.what_if([[0.5, 0.25, 0.5]], "good")[0].best)
-        x1 from 0.25 up to at least 0.606
+        raising x1 from 0.25 to at least 0.606
         """
         state = self._state("what_if", settings)
         options = ChangeOptions(check, n, max_size, min_plausibility, sets, margin=margin, min_size=min_size)
@@ -654,7 +655,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X = state.model.rows if X is None and state.model is not None else X
         movable = None
         if confirm and state.model is not None and X is not None:
-            movable = RowsToMove(X, self._encode(state, X)[0], state.model.ask)
+            movable = MovableRows(state, X, self._encode(state, X)[0])
         return find_for_rules(state, rules, target, options, limits, pi=pi, movable=movable)
 
     # --- reasons ---------------------------------------------------------------------------------------------------

@@ -102,17 +102,9 @@ class Target:
     def holds(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
         """Check which outcomes are wanted."""
         if self.labels is not None:
-            return np.array([to_plain(outcome) in self.labels for outcome in outcomes.tolist()], dtype=bool)
+            # As objects: NumPy would turn 1 into "1" to compare it with text.
+            return np.isin(outcomes.astype(object), np.array(self.labels, dtype=object))
         return np.asarray((self.low <= outcomes) & (outcomes <= self.high), dtype=bool)
-
-    def named(self, name: str) -> str:
-        """Write the wanted outcomes as part of a sentence."""
-        name = "outcome" if name in ("y", "prediction") else name
-        if self.labels is not None:
-            return f"the {name} {self.text}"
-        article = "an" if name[:1].lower() in tuple("aeiou") else "a"
-        is_range = self.low < self.high and not (math.isinf(self.low) or math.isinf(self.high))
-        return f"{article} {name} {'' if is_range else 'of '}{self.text}"
 
 
 def read_targets(target: Any, outcomes: NDArray[Any], classes: NDArray[Any] | None) -> list[Target]:

@@ -19,11 +19,10 @@ from suffice._table.input import read_outcomes
 from suffice._text import counted, to_plain
 from suffice.changes.limits import Limits, region_of_rows
 from suffice.changes.making import ChangeMaker
-from suffice.changes.model import AskedModel
+from suffice.changes.model import AskedModel, MovableRows
 from suffice.changes.regional import (
     RegionalBox,
     RegionalChanges,
-    RowsToMove,
     make_regional,
     read_rules,
     regions_of,
@@ -83,10 +82,11 @@ def find_for_rows(
     ]
     answers = []
     for i, make in enumerate(makers):
-        of_row = found_of.get(i, FoundChanges((), None, False, True))
         answers.append(
-            replace(
-                make.answer(of_row, n, is_ranked=bool(cost)),
+            make.answer(
+                found_of.get(i, FoundChanges((), None, False, True)),
+                n,
+                is_ranked=bool(cost),
                 outcome=to_plain(outcomes[i]),
                 is_reached=bool(is_reached[i]),
                 source=rows.source,
@@ -95,8 +95,7 @@ def find_for_rows(
             )
         )
     if confirm and state.model is not None:
-        movable = RowsToMove(rows.X, matrix, state.model.ask)
-        asked_model = AskedModel(state, movable, targets, levels, limits, options, makers)
+        asked_model = AskedModel(MovableRows(state, rows.X, matrix), targets, levels, limits, options, makers)
         answers = asked_model.search_again(asked_model.confirm(answers), n, progress, is_ranked=bool(cost))
     return Changes(answers, state.without_model, rows.library, rows.X)
 
@@ -109,7 +108,7 @@ def find_for_rules(
     limits: Limits,
     *,
     pi: float | None,
-    movable: RowsToMove | None,
+    movable: MovableRows | None,
 ) -> RegionalChanges:
     """Find what would change the outcome of all rows that a rule covers."""
     if pi is not None:
@@ -127,7 +126,8 @@ def find_for_rules(
     for i, box in zip(places.tolist(), boxes_found, strict=True):
         found[i] = box
     parts = zip(lines, targets, levels.tolist(), found, strict=True)
-    return RegionalChanges([make_regional(state, *part, limits) for part in parts])
+    changes = [make_regional(state, *part, limits) for part in parts]
+    return RegionalChanges(changes, state.without_model)
 
 
 def _levels(state: Fitted, targets: list[Target]) -> NDArray[np.float64]:

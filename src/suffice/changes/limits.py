@@ -148,8 +148,8 @@ def notes_beyond(state: Fitted, limits: Limits, x: Matrix) -> list[str]:
             continue
         if not np.any((low <= values) & (values <= high)):
             notes.append(
-                f"No training row has {column.name} {range_text(low, high)} (their values go {column.extent_text}), so "
-                "nothing is known there."
+                f"No training row has {column.name} {range_text(low, high)} (training values range "
+                f"{column.extent_text}), so nothing is known there."
             )
         elif (c in limits.up and not np.any(values > own)) or (c in limits.down and not np.any(values < own)):
             way = "higher" if c in limits.up else "lower"

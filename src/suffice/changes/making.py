@@ -1,77 +1,242 @@
-"""Changes as the core finds them, made into values: in the user's own words, with what supports them."""
+"""Boxes as the core finds them, made into changes: in the user's own values and words, with what supports them."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice._forest.fitted import Fitted
 from suffice._forest.out_of_bag import probabilities_at
-from suffice._forest.outcomes import Target
-from suffice.changes.limits import Limits, notes_beyond
-from suffice.changes.search import ChangeOptions, FoundChange, FoundChanges, Side, evenly_spaced, sides_of
+from suffice._forest.rounded_bounds import round_end, round_whole_end
+from suffice._table.condition import Condition
+from suffice.changes.limits import notes_beyond
+from suffice.changes.search import evenly_spaced, holds_at_rows
 from suffice.changes.values import Change, Move, RowChanges, move_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Target
+    from suffice._table.encoding import Column
+    from suffice.changes.limits import Limits
+    from suffice.changes.search import ChangeOptions, FoundChange, FoundChanges
 
 # Training rows in a box over which the forest's probability is averaged.
 N_AVERAGED = 100
+INF = math.inf
 
 
+@dataclass(frozen=True)
+class Side:
+    """What a box asks of one column of the matrix, and what the nearest point has there."""
+
+    column: int
+    bounds: Condition | None
+    own: float
+    point: float
+    low: float = -INF
+    high: float = INF
+    codes: tuple[int, ...] = ()
+
+    @property
+    def moves(self) -> bool:
+        """Whether the nearest point has another value than the row."""
+        return not (self.own == self.point or (math.isnan(self.own) and math.isnan(self.point)))
+
+    @property
+    def holds_own(self) -> bool:
+        """Whether the row's own value lies in the box."""
+        if math.isnan(self.own):
+            return self.bounds is None or self.bounds.missing
+        if self.bounds is not None and not self.bounds.values:
+            return False
+        return self.own in self.codes if self.codes else self.low <= self.own <= self.high
+
+
+def sides_of(
+    state: Fitted, found: FoundChange, x: NDArray[np.float32], limits: Limits, margin: float = 0.0
+) -> tuple[Side, ...]:
+    """Write a box in the user's own values, and find the point of it that is nearest to a row."""
+    sides: list[Side] = []
+    for variable in found.variables:
+        columns = state.variables.columns[variable]
+        of_variable = [_side(state, found, c, float(x[c]), limits, margin) for c in columns]
+        if len(columns) > 1:  # the columns of a group belong together: take the values of a row that has them
+            of_variable = _as_in_a_row(state, found, of_variable)
+        sides += of_variable
+    return tuple(sides)
+
+
+def _as_in_a_row(state: Fitted, found: FoundChange, sides: list[Side]) -> list[Side]:
+    if not any(side.moves for side in sides) or not len(found.rows):
+        return sides
+    columns = [side.column for side in sides]
+    own = np.array([side.own for side in sides])
+    values = state.forest.X[found.rows][:, columns].astype(np.float64)
+    n_moved = np.count_nonzero((values != own) & ~(np.isnan(values) & np.isnan(own)), axis=1)
+    nearest = values[np.lexsort((-found.weights, n_moved))[0]]
+    return [
+        Side(side.column, side.bounds, side.own, float(value), side.low, side.high, side.codes)
+        for side, value in zip(sides, nearest, strict=True)
+    ]
+
+
+def _side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits, margin: float) -> Side:
+    column = state.encoding.columns[c]
+    name, missing = state.encoding.names[column.source], bool(found.missing[c])
+    if not found.has_values[c]:
+        return Side(c, Condition(name, missing=True, values=False, part=column.part), own, math.nan)
+    if column.kind == "category":
+        return _category_side(state, found, c, own, limits)
+    first, last = limits.ends(c, own)
+    low, high = _ends(state, c, found.low[c], found.high[c], own)
+    low, high = max(low, first), min(high, last)
+    # Where the column has no missing values, a box without ends asks nothing.
+    is_open = math.isinf(low) and math.isinf(high)
+    bounds = Condition(name, low, high, low > -INF, True, missing=missing, part=column.part)
+    if math.isnan(own):
+        point = own if missing else min(max(_middle(state, found, c), low), high)
+    else:
+        point = own if low <= own <= high else _inside(state, found, c, low if own < low else high, own < low, margin)
+        point = min(max(point, low), high)
+    return Side(c, None if is_open and (missing or not math.isnan(own)) else bounds, own, point, low, high)
+
+
+def _middle(state: Fitted, found: FoundChange, c: int) -> float:
+    values = state.forest.X[found.rows, c]
+    known = values[~np.isnan(values)]
+    return float(np.sort(known)[len(known) // 2]) if len(known) else 0.0
+
+
+def _inside(state: Fitted, found: FoundChange, c: int, end: float, is_low: bool, margin: float) -> float:
+    """Return the value beyond an end such that a share of the training rows lies between, or the middle of the box."""
+    values = state.ends.sorted_column(c)
+    n_between = math.ceil(margin * len(values))
+    if not n_between or not len(found.rows):
+        return end
+    if is_low:
+        at = int(np.searchsorted(values, end, side="left")) + n_between - 1
+        return max(end, min(float(values[min(at, len(values) - 1)]), _middle(state, found, c)))
+    at = int(np.searchsorted(values, end, side="right")) - n_between
+    return min(end, max(float(values[max(at, 0)]), _middle(state, found, c)))
+
+
+def _category_side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits) -> Side:
+    column, missing = state.encoding.columns[c], bool(found.missing[c])
+    allowed = limits.labels.get(c, range(len(column.labels)))
+    first, last = limits.ends(c, own)
+    codes = tuple(code for code in allowed if found.low[c] < code <= found.high[c] and first <= code <= last)
+    name = state.encoding.names[column.source]
+    bounds = Condition(name, missing=missing, part=column.part, **_labels(column, codes, c in limits.labels))
+    is_all = len(codes) == len(column.labels)
+    stays = (math.isnan(own) and missing) or own in codes
+    point = own if stays else float(_usual(state, found, c, codes, own))
+    keeps_all = is_all and (missing or not math.isnan(own))
+    return Side(c, None if keeps_all else bounds, own, point, codes=codes)
+
+
+def _labels(column: Column, codes: tuple[int, ...], is_listed: bool) -> dict[str, Any]:
+    """Name the categories of some codes; if rare ones are among them, all others: any label not named is rare."""
+    excluded = column.rare in codes and not is_listed
+    named = [
+        code for code in range(len(column.labels)) if (code in codes) != excluded and (is_listed or code != column.rare)
+    ]
+    labels = tuple(label for code in named for label in column.labels[code])
+    return {"labels": labels, "excluded": excluded} if labels else {}
+
+
+def _usual(state: Fitted, found: FoundChange, c: int, codes: tuple[int, ...], own: float) -> int:
+    """Choose the category that most of the rows in the box have; among equals the one nearest to the row's own.
+
+    Categories with an order of their own are like numbers: the nearest one comes first.
+    """
+    column = state.encoding.columns[c]
+    if column.is_ordered and not math.isnan(own):
+        return min(codes, key=lambda code: (code == column.rare, abs(code - own)))
+    weight = dict.fromkeys(codes, 0.0)
+    for value, w in zip(state.forest.X[found.rows, c].tolist(), found.weights.tolist(), strict=True):
+        if value in weight:
+            weight[int(value)] += w
+    rare = column.rare
+    at = 0.0 if math.isnan(own) else own
+    return min(codes, key=lambda code: (-round(weight[code], 12), code == rare, abs(code - at), code))
+
+
+def _ends(state: Fitted, c: int, low: np.float32, high: np.float32, own: float) -> tuple[float, float]:
+    """Round both ends to few digits, inwards: what the box covers and what it does not stay as they are."""
+    values = state.ends.sorted_column(c)
+    is_whole = state.encoding.columns[c].kind != "number" and (math.isnan(own) or own == math.floor(own))
+    ends = [-INF, INF]
+    for i, threshold in enumerate((low, high)):
+        if np.isinf(threshold):
+            continue
+        at = int(np.searchsorted(values, threshold, side="right"))
+        beneath = float(values[at - 1]) if at > 0 else -INF
+        above = float(values[at]) if at < len(values) else INF
+        if not math.isnan(own):
+            beneath, above = (max(beneath, own), above) if own <= threshold else (beneath, min(above, own))
+        if is_whole:
+            side: Any = "high" if i else "low"
+            end, is_closed = round_whole_end(beneath, above, float(threshold), side, side)
+            ends[i] = end if is_closed else end - 1
+        elif i:
+            ends[i] = round_end(beneath, above, float(threshold), "high")
+        else:  # the mirror image: -value <= the last number below -threshold
+            mirrored = float(np.nextafter(-threshold, np.float32(-np.inf)))
+            ends[i] = -round_end(-above, -beneath, mirrored, "high")
+    return ends[0] + 0.0, ends[1] + 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class ChangeMaker:
     """Makes the answer about one row, in the user's own words."""
 
-    def __init__(
-        self,
-        state: Fitted,
-        x: NDArray[np.float32],
-        target: Target,
-        level: float,
-        limits: Limits,
-        costs: dict[int, float],
-        options: ChangeOptions,
-    ) -> None:
-        self._state, self._x, self._target, self._level = state, x, target, level
-        self._limits, self._costs, self._options = limits, costs, options
+    state: Fitted
+    x: NDArray[np.float32]
+    target: Target
+    level: float
+    limits: Limits
+    costs: dict[int, float]
+    options: ChangeOptions
 
-    def answer(self, found: FoundChanges, n: int, *, is_ranked: bool) -> RowChanges:
-        """Make the answer, but for what the row is called and what its outcome is."""
-        state, columns = self._state, self._state.encoding.columns
+    def answer(self, found: FoundChanges, n: int, *, is_ranked: bool, **about_row: Any) -> RowChanges:
+        """Make the answer; its outcome, and what the row is called, are passed."""
+        state, columns = self.state, self.state.encoding.columns
         changes = [self.change(one) for one in found.changes]
         if is_ranked:
             changes.sort(key=lambda change: change.cost)
         return RowChanges(
-            outcome=None,
-            wanted=self._target.text,
+            wanted=self.target.text,
             changes=tuple(changes[:n]),
-            is_reached=False,
             nearest=None if found.miss is None else self.change(found.miss, is_miss=not found.is_too_rare),
             is_too_rare=found.is_too_rare,
-            values={c.name: c.decode(v) for c, v in zip(columns, self._x.tolist(), strict=True)},
-            pi=self._level,
-            min_plausibility=self._options.min_plausibility,
-            max_size=self._options.max_size,
-            n_changeable=sum(self._may_move(v) for v in self._limits.changeable),
+            values={c.name: c.decode(v) for c, v in zip(columns, self.x.tolist(), strict=True)},
+            pi=self.level,
+            min_plausibility=self.options.min_plausibility,
+            max_size=self.options.max_size,
+            n_changeable=sum(self._may_move(v) for v in self.limits.changeable),
             is_complete=found.is_complete,
             target=state.target,
             model=state.model_name,
             is_model_absent=state.absent_model is not None and state.model_name is None,
             columns=columns,
-            goal=self._target.named(state.target),
-            notes=tuple(notes_beyond(state, self._limits, self._x)),
+            notes=tuple(notes_beyond(state, self.limits, self.x)),
+            **about_row,
         )
 
     def _may_move(self, variable: int) -> bool:
-        columns = self._state.variables.columns[variable]
-        return any(self._limits.lets_move(c, float(self._x[c])) for c in columns)
+        columns = self.state.variables.columns[variable]
+        return any(self.limits.lets_move(c, float(self.x[c])) for c in columns)
 
     def change(self, found: FoundChange, *, is_miss: bool = False, by: Literal["forest", "model"] = "forest") -> Change:
         """Make a change of a box."""
-        state = self._state
-        sides = sides_of(state, found, self._x, self._limits, self._options.margin)
+        state = self.state
+        sides = sides_of(state, found, self.x, self.limits, self.options.margin)
         moves, values = [], {}
-        point = self._x.copy()
+        point = self.x.copy()
         for side in sides:
             if not side.moves:
                 continue
@@ -85,7 +250,7 @@ class ChangeMaker:
                 text = move_text(column, before, after, side.low, side.high, labels)
             moves.append(Move(column.name, before, after, text))
             values[column.name] = after
-        is_wanted = self._target.holds(state.training[1][found.rows])
+        is_wanted = holds_at_rows(state, self.target, found.rows)
         moved = {side.column for side in sides if side.moves}
         probability, box_probability = self._probabilities(found, point, [side.column for side in sides])
         return Change(
@@ -103,25 +268,25 @@ class ChangeMaker:
             support=len(found.rows),
             n_wanted=int(np.count_nonzero(is_wanted)),
             rows=tuple(found.rows.tolist()),
-            check=self._options.check,
+            check=self.options.check,
             cost=self._cost(found, sides),
-            pi=self._level,
+            pi=self.level,
             by=by,
         )
 
     def _probabilities(self, found: FoundChange, point: NDArray[np.float32], columns: list[int]) -> tuple[float, float]:
         """Return the probability of the target at the least change, and on average over rows in the box."""
         chosen = evenly_spaced(len(found.rows), N_AVERAGED)
-        points = np.repeat(self._x[None, :], 1 + len(chosen), axis=0)
+        points = np.repeat(self.x[None, :], 1 + len(chosen), axis=0)
         points[0] = point
-        points[1:, columns] = self._state.forest.X[found.rows[chosen]][:, columns]
-        probabilities = probabilities_at(self._state, self._target, points, n_cautious=1)
+        points[1:, columns] = self.state.forest.X[found.rows[chosen]][:, columns]
+        probabilities = probabilities_at(self.state, self.target, points, n_cautious=1)
         weights = found.weights[chosen]
         average = float(probabilities[1:] @ weights / weights.sum()) if len(chosen) else float(probabilities[0])
         return float(probabilities[0]), average
 
     def _cost(self, found: FoundChange, sides: tuple[Side, ...]) -> float:
-        state, total = self._state, 0.0
+        state, total = self.state, 0.0
         for variable in found.variables:
             columns = state.variables.columns[variable]
             moved = [side for side in sides if side.column in columns and side.moves]
@@ -130,7 +295,7 @@ class ChangeMaker:
             share = 1.0
             if len(columns) == 1 and state.encoding.columns[columns[0]].kind != "category":
                 share = _share_between(state.forest.X[:, columns[0]], moved[0].own, moved[0].point)
-            total += share * self._costs.get(variable, 1.0)
+            total += share * self.costs.get(variable, 1.0)
         return total
 
 

@@ -1,26 +1,37 @@
-"""Changes that the explained model is asked about: confirmed, put in order, and searched again where it disagrees."""
+"""The explained model asked about changes: which it confirms, and the part of a box in which it agrees.
+
+Questions are rows of the user's table with the values of training rows, or of the least change, in some columns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Target
 from suffice._forest.progress import progress_bar, wants_bar
-from suffice._table.rows import move_rows
-from suffice.changes.limits import Limits, region_of_rows
-from suffice.changes.making import ChangeMaker
-from suffice.changes.regional import RowsToMove
-from suffice.changes.search import ChangeOptions, FoundChange, evenly_spaced, find_changes
-from suffice.changes.trimming import MovedRows, can_be_asked, moved_table, trim_box
-from suffice.changes.values import Change, RowChanges
+from suffice._table.rows import mix_rows, move_rows
+from suffice.changes.limits import region_of_rows
+from suffice.changes.search import columns_of, evenly_spaced, find_changes, holds_at_rows
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Target
+    from suffice.changes.limits import Limits
+    from suffice.changes.making import ChangeMaker
+    from suffice.changes.search import ChangeOptions, FoundChange
+    from suffice.changes.values import Change, RowChanges
+
+Rows: TypeAlias = NDArray[np.intp]
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
 # Training rows whose values the model is asked about, for each change.
 N_ASKED = 20
 # Where it agrees with no change: the forest gives the target at least this probability in the boxes that it is asked
@@ -28,44 +39,203 @@ N_ASKED = 20
 PROPOSED_LEVEL, N_PROPOSED, N_ASKED_AGAIN = 0.5, 10, 100
 # Rows whose boxes are asked about together.
 N_TOGETHER = 64
+# A value counts as agreed if the model gives the target for this share of the rows that are moved to it.
+AGREED_SHARE = 0.9
+# Parts that the search for the largest one looks at; 100 points of three columns rarely need more than a hundred.
+MAX_PARTS = 2000
+# Points of which one is chosen to divide a part: the one that leaves the least of it.
+N_DIVIDERS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class MovedRows:
+    """Copies of rows, each with the values of a training row in the same columns."""
+
+    rows: Rows
+    columns: list[int]
+    training_rows: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class MovableRows:
+    """Rows as the user has them and as the forest sees them, which the explained model is asked about."""
+
+    state: Fitted
+    X: Any
+    matrix: NDArray[np.float32]
+
+    def can_ask(self, columns: Sequence[int]) -> bool:
+        """Tell whether the model can be asked about other values of columns: parts of a date do not make a date."""
+        return not any(self.state.encoding.columns[c].part is not None for c in columns)
+
+    def table(self, moved: Sequence[MovedRows]) -> Any:
+        """Make a table of copies of rows with the values of training rows."""
+        columns = self.state.encoding.columns
+        ends = np.cumsum([0, *(len(copies.rows) for copies in moved)])
+        values_of: dict[int, tuple[list[Any], Rows]] = {}
+        for place, copies in enumerate(moved):
+            for c in copies.columns:
+                values, picks = values_of.setdefault(columns[c].source, ([], np.full(ends[-1], -1, dtype=np.intp)))
+                picks[ends[place] : ends[place + 1]] = len(values) + np.arange(len(copies.rows))
+                numbers = self.state.forest.X[copies.training_rows, c].tolist()
+                values += [columns[c].value_of(number) for number in numbers]
+        rows = np.concatenate([copies.rows for copies in moved])
+        return mix_rows(self.X, rows.tolist(), values_of, self.state.encoding.names)
+
+    def ask(self, moved: Sequence[MovedRows]) -> list[NDArray[Any]]:
+        """Ask the model about moved rows, all in one call."""
+        if not moved:
+            return []
+        ends = np.cumsum([len(copies.rows) for copies in moved])
+        return np.split(self._outputs(self.table(moved), int(ends[-1])), ends[:-1])
+
+    def ask_at(self, rows: list[int], points: Sequence[Mapping[str, Any]]) -> NDArray[Any]:
+        """Ask the model about copies of rows that have some values of columns."""
+        names = self.state.encoding.names
+        moved = [{names.index(name): value for name, value in point.items()} for point in points]
+        return self._outputs(move_rows(self.X, rows, moved, names), len(rows))
+
+    def _outputs(self, table: Any, n_rows: int) -> NDArray[Any]:
+        assert self.state.model is not None
+        return self.state.model.ask(table, n_rows)
+
+
+def largest_agreed_part(points: Floats, agrees: Bools, weights: Floats) -> tuple[Floats, Floats] | None:
+    """Find the box around points on which a model agrees that holds none on which it does not.
+
+    Boxes are processed best first by the weight of the points with agreement in them: the first one without any other
+    point is the best.
+    """
+    points = np.where(np.isnan(points), -np.inf, points)
+    heap: list[tuple[float, int, Bools, Floats, Floats]] = []
+    number, seen = count(), set[bytes]()
+
+    def add(is_in: Bools) -> None:
+        is_good = is_in & agrees
+        if is_good.any():
+            low, high = points[is_good].min(axis=0), points[is_good].max(axis=0)
+            is_in = ((low <= points) & (points <= high)).all(axis=1)
+            heapq.heappush(heap, (-float(weights[is_in & agrees].sum()), next(number), is_in, low, high))
+
+    add(np.ones(len(points), dtype=bool))
+    while heap and len(seen) < MAX_PARTS:
+        _, _, is_in, low, high = heapq.heappop(heap)
+        key = is_in.tobytes()
+        if key in seen:
+            continue
+        seen.add(key)
+        others = np.flatnonzero(is_in & ~agrees)
+        if not len(others):
+            return low, high
+        good, good_weights = points[is_in & agrees], weights[is_in & agrees]
+        some = others[:: -(-len(others) // N_DIVIDERS)]
+        left = np.array([[(good < points[i]).T @ good_weights, (good > points[i]).T @ good_weights] for i in some])
+        divider = points[some[int(np.argmin(left.max(axis=(1, 2))))]]
+        for column in range(points.shape[1]):
+            add(is_in & (points[:, column] < divider[column]))
+            add(is_in & (points[:, column] > divider[column]))
+    return None
+
+
+def trim_box(
+    state: Fitted, box: FoundChange, target: Target, columns: list[int], places: Rows, agrees: Bools
+) -> FoundChange | None:
+    """Cut a box to its most plausible part in which a model agrees wherever it was asked."""
+    values = state.forest.X[box.rows][:, columns]
+    asked_values = values[places].astype(np.float64)
+    agreed = largest_agreed_part(asked_values, agrees, box.weights[places])
+    if agreed is None:
+        return None
+    first, last = agreed
+    asked_values = np.where(np.isnan(asked_values), -np.inf, asked_values)
+    is_between = (first <= asked_values) & (asked_values <= last)
+    low, high = box.low.copy(), box.high.copy()
+    missing, has_values = box.missing.copy(), box.has_values.copy()
+    is_in = np.ones(len(values), dtype=bool)
+    for i, c in enumerate(columns):
+        others = asked_values[np.delete(is_between, i, axis=1).all(axis=1), i]
+        if (others < first[i]).any():
+            low[c], missing[c] = np.nextafter(np.float32(first[i]), np.float32(-np.inf)), False
+        if (others > last[i]).any():
+            has_values[c] = has_values[c] and np.isfinite(last[i])
+            high[c] = last[i]
+        is_missing = np.isnan(values[:, i])
+        is_in &= np.where(
+            is_missing, bool(missing[c]), bool(has_values[c]) & (low[c] < values[:, i]) & (values[:, i] <= high[c])
+        )
+    rows, weights = box.rows[is_in], box.weights[is_in]
+    weight = float(weights.sum())
+    return replace(
+        box,
+        low=low,
+        high=high,
+        missing=missing,
+        has_values=has_values,
+        rows=rows,
+        weights=weights,
+        plausibility=box.plausibility * weight / float(box.weights.sum()),
+        bound=1.0,  # nothing is proven: the model was asked about some points only
+        mean=float(weights @ holds_at_rows(state, target, rows)) / weight,
+    )
+
+
+def cut_boxes(
+    movable: MovableRows, boxes: Sequence[tuple[Rows, FoundChange, Target]], n_values: int
+) -> Iterator[tuple[int, FoundChange, Floats]]:
+    """Cut boxes to where the model agrees for most of some rows; yield the number of the box, and its part.
+
+    The rows are moved to values of training rows in the box, each to each. Every second value decides where to cut; the
+    part comes with the shares of rows that get the target at the other values in it.
+    """
+    moved: dict[int, MovedRows] = {}
+    for number, (rows, box, _) in enumerate(boxes):
+        columns, places = columns_of(movable.state, box.variables), evenly_spaced(len(box.rows), n_values)
+        if len(rows) and len(places) > 1 and movable.can_ask(columns):
+            moved[number] = MovedRows(np.tile(rows, len(places)), columns, np.repeat(box.rows[places], len(rows)))
+    for number, outputs in zip(moved, movable.ask(list(moved.values())), strict=True):
+        rows, box, target = boxes[number]
+        places = evenly_spaced(len(box.rows), n_values)
+        shares = target.holds(outputs).reshape(len(places), len(rows)).mean(axis=1)
+        is_agreed = shares[::2] >= AGREED_SHARE
+        part = trim_box(movable.state, box, target, moved[number].columns, places[::2], is_agreed)
+        if part is not None:
+            judged = shares[1::2][np.isin(box.rows[places[1::2]], part.rows)]
+            if len(judged):
+                yield number, part, judged
 
 
 @dataclass(frozen=True, eq=False)
 class AskedModel:
     """A model that is asked about changes of rows."""
 
-    state: Fitted
-    movable: RowsToMove
+    movable: MovableRows
     targets: list[Target]
-    levels: NDArray[np.float64]
+    levels: Floats
     limits: Limits
     options: ChangeOptions
     makers: list[ChangeMaker]
 
     def confirm(self, answers: Sequence[RowChanges]) -> list[RowChanges]:
         """Ask the model about every change: at the least change, and with the values of rows in its box."""
-        state = self.state
+        state, columns = self.movable.state, self.movable.state.encoding.columns
         confirmed = [list(answer.changes or ([answer.nearest] if answer.nearest else [])) for answer in answers]
         questions: list[tuple[int, int, int]] = []  # row, change, number of rows that are moved
         rows: list[int] = []
-        moved: list[dict[int, Any]] = []
+        points: list[dict[str, Any]] = []
         for i, changes in enumerate(confirmed):
             for j, change in enumerate(changes):
-                free = [c for v in change.variables for c in state.variables.columns[state.variables.position(v)]]
-                if not can_be_asked(state, free):
+                free = columns_of(state, state.variables.subset(change.variables))
+                if not self.movable.can_ask(free):
                     continue
-                of_rows = change.rows[:: max(1, -(-len(change.rows) // N_ASKED))]
-                points = [
-                    {self._column(c).source: self._column(c).value_of(float(state.forest.X[row, c])) for c in free}
-                    for row in of_rows
-                ]
-                questions.append((i, j, len(points)))
-                rows += [i] * (1 + len(points))
-                moved += [self._least(change), *points]
+                in_box = change.rows[:: max(1, -(-len(change.rows) // N_ASKED))]
+                questions.append((i, j, len(in_box)))
+                rows += [i] * (1 + len(in_box))
+                points.append(change.values)
+                for values in state.forest.X[list(in_box)][:, free].tolist():
+                    points.append({columns[c].name: columns[c].value_of(v) for c, v in zip(free, values, strict=True)})
         if not questions:
             return list(answers)
-        outputs = self.movable.ask(move_rows(self.movable.X, rows, moved, state.encoding.names), len(rows))
-        place = 0
+        outputs, place = self.movable.ask_at(rows, points), 0
         for i, j, n_points in questions:
             agrees = self.targets[i].holds(outputs[place : place + 1 + n_points])
             place += 1 + n_points
@@ -103,28 +273,30 @@ class AskedModel:
 
     def _agreed(self, rows: list[int], size: int, progress: bool | None) -> dict[int, list[Change]]:
         """Find changes of so many variables, for rows of the table, with which the model agrees."""
-        names = self.state.encoding.names
-        trimmed = self._trimmed(rows, size, progress)
-        if not trimmed:
+        proposed = self._proposed(rows, size, progress)
+        boxes = [(np.array([i]), box, self.targets[i]) for i, box in proposed]
+        made = []
+        for number, part, judged in cut_boxes(self.movable, boxes, N_ASKED_AGAIN):
+            i, share = proposed[number][0], float(np.mean(judged))
+            if part.plausibility >= self.options.min_plausibility and share >= self.levels[i]:
+                change = self.makers[i].change(part, by="model")
+                made.append((i, replace(change, confirmed=True, confirmed_share=share, n_asked=len(judged))))
+        if not made:
             return {}
-        made = [(i, replace(self.makers[i].change(box, by="model"), **judged)) for i, box, judged in trimmed]
-        least = [self._least(change) for _, change in made]
-        outputs = self.movable.ask(move_rows(self.movable.X, [i for i, _ in made], least, names), len(made))
+        outputs = self.movable.ask_at([i for i, _ in made], [change.values for _, change in made])
         agreed: dict[int, list[Change]] = {}
         for place, (i, change) in enumerate(made):
             if self.targets[i].holds(outputs[place : place + 1])[0]:
-                agreed.setdefault(i, []).append(replace(change, confirmed=True))
+                agreed.setdefault(i, []).append(change)
         return agreed
 
-    def _trimmed(
-        self, rows: list[int], size: int, progress: bool | None
-    ) -> list[tuple[int, FoundChange, dict[str, Any]]]:
-        """Cut boxes to where the model agrees; with the row of each, and the share of other rows moved there."""
-        state, matrix = self.state, self.movable.matrix[rows]
+    def _proposed(self, rows: list[int], size: int, progress: bool | None) -> list[tuple[int, FoundChange]]:
+        """Find boxes in which the forest finds the target more likely than not, each with its row."""
+        matrix = self.movable.matrix[rows]
         options = replace(self.options, n=N_PROPOSED, min_size=size, max_size=size, sets="all")
         with progress_bar(len(rows), progress, "asking") if wants_bar(progress) else nullcontext() as report:
             found = find_changes(
-                state,
+                self.movable.state,
                 region_of_rows(matrix),
                 self.limits.boxes(matrix),
                 [self.targets[i] for i in rows],
@@ -133,37 +305,7 @@ class AskedModel:
                 options,
                 report,
             )
-        boxes: list[tuple[int, FoundChange, NDArray[np.intp]]] = []
-        moved: list[MovedRows] = []
-        for i, of_row in zip(rows, found, strict=True):
-            for box in of_row.changes:
-                columns = [c for v in box.variables for c in state.variables.columns[v]]
-                places = evenly_spaced(len(box.rows), N_ASKED_AGAIN)
-                if can_be_asked(state, columns):
-                    boxes.append((i, box, places))
-                    moved.append(MovedRows(np.full(len(places), i), columns, box.rows[places]))
-        if not boxes:
-            return []
-        ends = np.cumsum([0, *(len(copies.rows) for copies in moved)])
-        outputs = self.movable.ask(moved_table(state, self.movable.X, moved), int(ends[-1]))
-        trimmed = []
-        for number, (i, box, places) in enumerate(boxes):
-            agrees = self.targets[i].holds(outputs[ends[number] : ends[number + 1]])
-            part = trim_box(state, box, self.targets[i], moved[number].columns, places[::2], agrees[::2])
-            if part is None or part.plausibility < self.options.min_plausibility:
-                continue
-            judged = agrees[1::2][np.isin(box.rows[places[1::2]], part.rows)]
-            if len(judged) and np.mean(judged) >= self.levels[i]:
-                trimmed.append((i, part, {"confirmed_share": float(np.mean(judged)), "n_asked": len(judged)}))
-        return trimmed
-
-    def _column(self, c: int) -> Any:
-        return self.state.encoding.columns[c]
-
-    def _least(self, change: Change) -> dict[int, Any]:
-        """Return the values of the least change, by position of the column in the user's table."""
-        names = self.state.encoding.names
-        return {names.index(name): value for name, value in change.values.items()}
+        return [(i, box) for i, of_row in zip(rows, found, strict=True) for box in of_row.changes]
 
 
 def _is_open(answer: RowChanges) -> bool:

@@ -1,26 +1,36 @@
-"""Rules as boxes of the matrix, for questions about all rows that a rule covers."""
+"""What would change the outcome of all rows that a rule covers: IF rule THEN outcome UNLESS change."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Target
 from suffice._table.condition import Condition
-from suffice._table.encoding import Column
 from suffice._table.frames import make_frame
-from suffice._text import counted, format_label, format_percent, format_probability, format_value, name_model, to_plain
-from suffice.changes.limits import HIGHEST, LOWEST, Limits, at_most, below, read_ranges
-from suffice.changes.search import ChangeOptions, FoundChange, evenly_spaced, find_changes, sides_of
-from suffice.changes.trimming import MovedRows, can_be_asked, moved_table, trim_box
+from suffice._text import counted, format_outcome, format_percent, format_probability, join, to_plain
+from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, read_ranges
+from suffice.changes.making import sides_of
+from suffice.changes.model import MovedRows, cut_boxes
+from suffice.changes.search import columns_of, evenly_spaced, find_changes, holds_at_rows
+from suffice.changes.values import confirmation_text, name_target
+from suffice.explaining.answers import RowAnswers
 from suffice.explaining.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Target
+    from suffice._table.encoding import Column
+    from suffice.changes.limits import Limits
+    from suffice.changes.model import MovableRows
+    from suffice.changes.search import ChangeOptions, FoundChange
 
 
 def regions_of(state: Fitted, boxes: Sequence[Sequence[Condition]]) -> dict[str, NDArray[Any]]:
@@ -80,8 +90,8 @@ def _code_ends(column: Column, bounds: Condition) -> tuple[np.float32, np.float3
 N_MOVED = 20
 # Boxes about which a model is asked together.
 N_TOGETHER = 50
-# A box that the model refuses is cut: rows of the rule, values of the box, and the share of the rows that must agree.
-N_CUT, CUT_SHARE = (10, 60), 0.9
+# A box that the model refuses is cut: rows of the rule, and values of the box.
+N_CUT = (10, 60)
 
 
 @dataclass(frozen=True)
@@ -126,8 +136,8 @@ class RegionalChange:
         How many such rows it was asked about.
     model : str or None
         The class of the model that is explained; None if the data are.
-    goal : str
-        The wanted outcomes as part of a sentence: "the decision good", "a price of at least 200".
+    target : str
+        What the outcomes are called.
     is_reached : bool
         Whether the outcome of the rule is a wanted one already; then nothing is searched.
     """
@@ -149,7 +159,7 @@ class RegionalChange:
     confirmed_share: float | None = None
     n_asked: int = 0
     model: str | None = None
-    goal: str = ""
+    target: str = "y"
     is_reached: bool = False
 
     @property
@@ -173,36 +183,36 @@ class RegionalChange:
         if not self.unless:
             return f"{start}  ({self.no_text})"
         probability = format_probability(self.probability or 0.0)
-        rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of such rows"
-        moved = "" if self.reached is None else f"; reached by {format_percent(self.reached)} % of rows moved there"
-        text = f"{start} UNLESS {self.unless_text}, which gives {self.goal}  (probability {probability}, {rows}{moved})"
+        rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of similar rows"
+        share = "" if self.reached is None else f"; reached by {format_percent(self.reached)} % of rows moved there"
+        text = f"{start} UNLESS {self.unless_text}: then {self.goal}  (probability {probability}, {rows}{share})"
         return text if self.confirmed is None else f"{text}. {self.confirmation}"
 
     @property
     def outcome_text(self) -> str:
         """The outcome of the rule, as it is written."""
-        return format_value(self.outcome) if isinstance(self.outcome, float) else format_label(self.outcome)
+        return format_outcome(self.outcome)
+
+    @property
+    def goal(self) -> str:
+        """The wanted outcomes as a clause: "decision is good", "price is at least 200"."""
+        return f"{name_target(self.target)} is {self.wanted}"
 
     @property
     def no_text(self) -> str:
-        """That nothing was found, and what comes nearest."""
+        """That nothing was found, and what comes closest."""
         if self.is_reached:
-            return "the target is reached already"
-        text = f"no change gives {self.goal}"
+            return "the target is already reached"
+        text = f"no change makes {name_target(self.target)} {self.wanted}"
         if self.nearest is None:
             return text
-        free = f" with {', '.join(self.nearest_variables)} free" if self.nearest_variables else ""
-        return f"{text}; nearest: probability {format_probability(self.nearest)}{free}"
+        free = f", letting {join(self.nearest_variables)} vary" if self.nearest_variables else ""
+        return f"{text}; highest probability: {format_probability(self.nearest)}{free}"
 
     @property
     def confirmation(self) -> str:
-        """Whether the model agrees, as a sentence; nothing if no model was asked."""
-        if self.confirmed is None:
-            return ""
-        name = name_model(self.model)
-        agrees = f"{name[0].upper()}{name[1:]} {'agrees' if self.confirmed else 'does NOT agree: not confirmed'}"
-        n_agreed = round((self.confirmed_share or 0.0) * self.n_asked)
-        return f"{agrees}; it gives {self.goal} for {n_agreed} of {counted(self.n_asked, 'row')} moved there."
+        """Whether the model confirms it, as a sentence; nothing if no model was asked."""
+        return confirmation_text(self.model, self.confirmed, self.confirmed_share, self.n_asked)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as plain Python values, ready for JSON.
@@ -232,34 +242,21 @@ class RegionalChange:
         }
 
 
-class RegionalChanges(Sequence[RegionalChange]):
+class RegionalChanges(RowAnswers[RegionalChange]):
     """What would change the outcomes of rules, in their order. Made by ``SufficientExplainer.what_if_rules``.
 
     Parameters
     ----------
-    changes : sequence of RegionalChange
+    answers : sequence of RegionalChange
         The best change of each rule.
+    fitted : Fitted
+        The fitted state of the explainer.
     library : str or None, default=None
         The kind of the frames that are made.
     """
 
-    def __init__(self, changes: Sequence[RegionalChange], library: str | None = None) -> None:
-        self.changes = tuple(changes)
-        self.library = library
-
-    def __len__(self) -> int:
-        """Return the number of rules."""
-        return len(self.changes)
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return the change of a rule, or those of several."""
-        if isinstance(index, slice):
-            return RegionalChanges(self.changes[index], self.library)
-        return self.changes[index]
-
-    def __iter__(self) -> Iterator[RegionalChange]:
-        """Yield the changes in the order of the rules."""
-        return iter(self.changes)
+    def __init__(self, answers: Sequence[RegionalChange], fitted: Fitted, library: str | None = None) -> None:
+        super().__init__(answers, fitted, library)
 
     def to_frame(self) -> Any:
         """Return a table with one line for each rule: rule, outcome, unless, and what supports it.
@@ -276,20 +273,19 @@ class RegionalChanges(Sequence[RegionalChange]):
             columns["variables"] = [", ".join(names) for names in columns["variables"]]
         return make_frame(columns, self.library)
 
-    def to_json(self, **options: Any) -> str:
-        """Return the changes as JSON.
-
-        Parameters
-        ----------
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
+    def to_dict(self) -> dict[str, Any]:
+        """Return the changes as plain Python values, ready for JSON.
 
         Returns
         -------
-        str
-            A list with one entry for each rule.
+        dict
+            What the outcomes are called, the model that is explained, and the change of each rule.
         """
-        return json.dumps([change.to_dict() for change in self], default=str, **options)
+        return {
+            "target_name": self.fitted.target,
+            "model": self.fitted.model_name or self.fitted.absent_model,
+            "rules": [change.to_dict() for change in self],
+        }
 
     def __str__(self) -> str:
         """Return one sentence for each rule."""
@@ -358,7 +354,7 @@ def search_regions(
     levels: NDArray[np.float64],
     limits: Limits,
     options: ChangeOptions,
-    movable: RowsToMove | None = None,
+    movable: MovableRows | None = None,
 ) -> list[RegionalBox]:
     """Find the box of each region: the fewest variables whose change gives its rows the wanted outcome."""
     nothing = np.zeros((len(targets), len(state.encoding.columns)), dtype=np.float32)
@@ -384,10 +380,10 @@ def search_regions(
             own = rows_in_region(state.forest.X, regions, i)
             boxes[i].append(RegionalBox(one, True, _share_reached(state, own, one, targets[i]), confirmed=share))
         if movable is not None:
-            refused = [(i, one) for i, one in places if not _is_reached(boxes[i], levels[i])]
-            for i, box in _cut_boxes(state, regions, targets, refused, movable):
-                if box.found is not None and box.found.plausibility >= options.min_plausibility:
-                    boxes[i].append(box)
+            for i, one in [(i, one) for i, one in places if not _is_reached(boxes[i], levels[i])]:
+                for box in _cut_box(state, regions, i, one, targets[i], movable):
+                    if box.found is not None and box.found.plausibility >= options.min_plausibility:
+                        boxes[i].append(box)
         for i, found in zip(left, answers, strict=True):
             misses[i] = max(misses[i], found.miss, key=lambda miss: -1.0 if miss is None else miss.probability)
     return [
@@ -411,7 +407,7 @@ def _share_reached(state: Fitted, own: NDArray[np.intp], box: FoundChange, targe
     """Move rows of a rule to the values of rows in a box, each to each, and count the predictions that are wanted."""
     if not len(own) or not len(box.rows):
         return None
-    columns = [c for v in box.variables for c in state.variables.columns[v]]
+    columns = columns_of(state, box.variables)
     moved = np.repeat(_some(state.forest.X[own]), min(N_MOVED, len(box.rows)), axis=0)
     values = _some(state.forest.X[box.rows])[:, columns]
     moved[:, columns] = np.tile(values, (len(moved) // len(values), 1))
@@ -423,69 +419,39 @@ def _some(rows: NDArray[Any]) -> NDArray[Any]:
     return rows[evenly_spaced(len(rows), N_MOVED)]
 
 
-@dataclass(frozen=True, eq=False)
-class RowsToMove:
-    """Rows in the form in which a model takes them, and the model."""
-
-    X: Any
-    matrix: NDArray[np.float32]
-    ask: Callable[[Any, int], NDArray[Any]]
-
-
 def shares_confirmed(
     state: Fitted,
     regions: dict[str, NDArray[Any]],
     targets: Sequence[Target],
     boxes: Sequence[tuple[int, FoundChange]],
-    movable: RowsToMove,
+    movable: MovableRows,
 ) -> list[tuple[float, int] | None]:
     """Ask a model about rows of regions that are moved to the values of training rows in boxes, each to each."""
     shares: list[tuple[float, int] | None] = [None] * len(boxes)
     moved: dict[int, MovedRows] = {}
     for place, (i, box) in enumerate(boxes):
-        free = [c for v in box.variables for c in state.variables.columns[v]]
+        free = columns_of(state, box.variables)
         own, values = _some(rows_in_region(movable.matrix, regions, i)), _some(box.rows)
-        if len(own) and len(values) and can_be_asked(state, free):
+        if len(own) and len(values) and movable.can_ask(free):
             moved[place] = MovedRows(np.repeat(own, len(values)), free, np.tile(values, len(own)))
     places = list(moved)
     for begin in range(0, len(places), N_TOGETHER):
         together = places[begin : begin + N_TOGETHER]
-        ends = np.cumsum([0, *(len(moved[place].rows) for place in together)])
-        outputs = movable.ask(moved_table(state, movable.X, [moved[place] for place in together]), int(ends[-1]))
-        for number, place in enumerate(together):
-            agrees = targets[boxes[place][0]].holds(outputs[ends[number] : ends[number + 1]])
+        for place, outputs in zip(together, movable.ask([moved[place] for place in together]), strict=True):
+            agrees = targets[boxes[place][0]].holds(outputs)
             shares[place] = float(np.mean(agrees)), len(agrees)
     return shares
 
 
-def _cut_boxes(
-    state: Fitted,
-    regions: dict[str, NDArray[Any]],
-    targets: Sequence[Target],
-    boxes: Sequence[tuple[int, FoundChange]],
-    movable: RowsToMove,
-) -> Iterator[tuple[int, RegionalBox]]:
-    """Cut boxes to values at which a model gives the wanted outcome for most rows of the region, as for single rows.
-
-    Values of training rows count as agreed if it does for at least nine of ten rows of the region; every second one is
-    used to cut, the others to judge.
-    """
-    for i, box in boxes:
-        columns = [c for v in box.variables for c in state.variables.columns[v]]
-        own = rows_in_region(movable.matrix, regions, i)
-        own, places = own[evenly_spaced(len(own), N_CUT[0])], evenly_spaced(len(box.rows), N_CUT[1])
-        if not len(own) or len(places) < 2 or not can_be_asked(state, columns):
-            continue
-        moved = MovedRows(np.tile(own, len(places)), columns, np.repeat(box.rows[places], len(own)))
-        outputs = movable.ask(moved_table(state, movable.X, [moved]), len(moved.rows))
-        shares = targets[i].holds(outputs).reshape(len(places), len(own)).mean(axis=1)
-        part = trim_box(state, box, targets[i], columns, places[::2], shares[::2] >= CUT_SHARE)
-        if part is None:
-            continue
-        judged = shares[1::2][np.isin(box.rows[places[1::2]], part.rows)]
-        if len(judged):
-            reached = _share_reached(state, rows_in_region(state.forest.X, regions, i), part, targets[i])
-            yield i, RegionalBox(part, True, reached, confirmed=(float(judged.mean()), len(judged) * len(own)))
+def _cut_box(
+    state: Fitted, regions: dict[str, NDArray[Any]], i: int, box: FoundChange, target: Target, movable: MovableRows
+) -> Iterator[RegionalBox]:
+    """Cut a box to values at which the model gives the wanted outcome for most rows of the region."""
+    own = rows_in_region(movable.matrix, regions, i)
+    own = own[evenly_spaced(len(own), N_CUT[0])]
+    for _, part, judged in cut_boxes(movable, [(own, box, target)], N_CUT[1]):
+        reached = _share_reached(state, rows_in_region(state.forest.X, regions, i), part, target)
+        yield RegionalBox(part, True, reached, confirmed=(float(judged.mean()), len(judged) * len(own)))
 
 
 def make_regional(
@@ -499,45 +465,30 @@ def make_regional(
     """Turn what was found for a rule into a value."""
     conditions, outcome = rule
     found = box.found
-    names = () if found is None else tuple(state.variables.names[v] for v in found.variables)
-    if found is None or not box.exists:
-        nearest = None if found is None else found.probability
-        return RegionalChange(
-            conditions,
-            outcome,
-            target.text,
-            nearest=nearest,
-            nearest_variables=names,
-            model=state.model_name,
-            goal=target.named(state.target),
-            is_reached=box.is_reached,
-        )
+    change = RegionalChange(
+        conditions, outcome, target.text, model=state.model_name, target=state.target, is_reached=box.is_reached
+    )
+    if found is None:
+        return change
+    names = tuple(state.variables.names[v] for v in found.variables)
+    if not box.exists:
+        return replace(change, nearest=found.probability, nearest_variables=names)
     nothing = np.full(len(state.encoding.columns), np.nan, dtype=np.float32)  # there is no row to begin at
     sides = sides_of(state, found, nothing, limits)
-    return RegionalChange(
-        conditions=conditions,
-        outcome=outcome,
-        wanted=target.text,
+    if box.confirmed is not None:
+        share, n_asked = box.confirmed
+        change = replace(change, confirmed=share >= level, confirmed_share=share, n_asked=n_asked)
+    return replace(
+        change,
         unless=tuple(side.bounds for side in sides if side.bounds is not None and _asks(side.bounds)),
         variables=names,
         probability=found.mean,
         plausibility=found.plausibility,
         bound=found.bound,
         support=len(found.rows),
-        n_wanted=int(np.count_nonzero(target.holds(state.training[1][found.rows]))),
+        n_wanted=int(np.count_nonzero(holds_at_rows(state, target, found.rows))),
         reached=box.reached,
-        **_confirmed(box, level),
-        model=state.model_name,
-        goal=target.named(state.target),
     )
-
-
-def _confirmed(box: RegionalBox, level: float) -> dict[str, Any]:
-    """Return what the model says of a box, as fields of a change."""
-    if box.confirmed is None:
-        return {}
-    share, n_asked = box.confirmed
-    return {"confirmed": share >= level, "confirmed_share": share, "n_asked": n_asked}
 
 
 def _asks(bounds: Any) -> bool:

@@ -1,17 +1,14 @@
-"""What would change the outcome of one row: changes as frozen values, with their texts."""
+"""What would change the outcomes of rows: changes as frozen values, with their sentences."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from suffice._forest.fitted import Fitted
-from suffice._table.condition import Condition
-from suffice._table.encoding import Column
+from suffice._forest.outcomes import range_text
 from suffice._table.frames import make_frame
 from suffice._table.input import check_word
 from suffice._table.rows import move_rows
@@ -20,6 +17,7 @@ from suffice._text import (
     format_label,
     format_level,
     format_number,
+    format_outcome,
     format_percent,
     format_probability,
     format_value,
@@ -29,14 +27,23 @@ from suffice._text import (
 )
 from suffice.explaining.answers import RowAnswers
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suffice._forest.fitted import Fitted
+    from suffice._table.condition import Condition
+    from suffice._table.encoding import Column
+
 # Categories that a sentence lists before it only counts them.
 N_LISTED = 5
 # Below this probability of the target, no nearest miss is named.
 NEARLY_NOTHING = 0.01
 ASSOCIATION = (
-    "This is what rows like this one show in the data, not what would happen if someone acted: association, not cause."
+    "This describes similar rows in the data, not what would happen if someone intervened: association, not causation."
 )
-UNASKED = "The model itself was not asked: its outputs for the training rows show this, and it may differ elsewhere."
+UNASKED = (
+    "The model itself was not asked: this rests on its outputs for the training rows, and it may differ elsewhere."
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Move:
     before, after : object
         The row's own value and that of the least change; None if it is missing.
     text : str
-        It in words: "from 99.65 down to at most 56".
+        It in words: "lowering age from 63 to at most 56".
     """
 
     column: str
@@ -59,8 +66,8 @@ class Move:
     text: str
 
     def __str__(self) -> str:
-        """Return the column with what happens to it."""
-        return f"{self.column} {self.text}"
+        """Return what happens to the column, in words."""
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -152,12 +159,10 @@ class Change:
 
     @property
     def sentence(self) -> str:
-        """The least change in words, such as "income from 20 up to at least 35"."""
-        moved = "; ".join(map(str, self.moves))
-        if not self.stays:
-            return moved
-        kept = join([str(condition) for condition in self.stays])
-        return f"{moved}; and keep {kept}" if moved else f"keep {kept}"
+        """The least change in words, such as "raising income from 20 to at least 35"."""
+        moved = join([move.text for move in self.moves])
+        kept = join([f"keeping {condition}" for condition in self.stays])
+        return f"{moved} while {kept}" if moved and kept else moved or kept
 
     @property
     def box_text(self) -> str:
@@ -177,12 +182,13 @@ class Change:
         str
             A sentence.
         """
-        of_rows = f"{counted(self.support, 'training row')} like this one {'is' if self.support == 1 else 'are'} there"
-        point = join([f"{name} {_value_text(value)}" for name, value in self.values.items()])
+        fall = "falls" if self.support == 1 else "fall"
+        values = [f"{name} {_quoted(v) if isinstance(v, str) else format_value(v)}" for name, v in self.values.items()]
+        point = f"with {join(values)}, " if values else ""
         return (
-            f"{of_rows} ({format_percent(self.plausibility)} % of such rows by weight), {self.n_wanted} of them with "
-            f"{target}; {f'with {point}, ' if point else ''}the forest gives it probability "
-            f"{format_probability(self.probability)}."
+            f"{counted(self.support, 'similar training row')} {fall} in this range "
+            f"({format_percent(self.plausibility)} % of similar rows by weight), and {target} for {self.n_wanted} of "
+            f"them; {point}the forest gives this outcome probability {format_probability(self.probability)}."
         )
 
     def confirmation(self, model: str | None) -> str:
@@ -198,14 +204,7 @@ class Change:
         str
             A sentence; nothing if no model was asked.
         """
-        if self.confirmed is None:
-            return ""
-        name = name_model(model)
-        agrees = f"{name[0].upper()}{name[1:]} {'agrees' if self.confirmed else 'does NOT agree: not confirmed'}"
-        if self.confirmed_share is None:
-            return f"{agrees}."
-        n_agreed = round(self.confirmed_share * self.n_asked)
-        return f"{agrees}; it does for {n_agreed} of {counted(self.n_asked, 'row')} moved there."
+        return confirmation_text(model, self.confirmed, self.confirmed_share, self.n_asked)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as plain Python values, ready for JSON.
@@ -219,32 +218,21 @@ class Change:
             "variables": list(self.variables),
             "sentence": self.sentence,
             "box": self.box_text,
-            "moves": [
-                {"column": move.column, "before": move.before, "after": move.after, "text": move.text}
-                for move in self.moves
-            ],
+            "moves": [dict(vars(move)) for move in self.moves],
             "values": dict(self.values),
-            "probability": self.probability,
-            "box_probability": self.box_probability,
-            "mean": self.mean,
-            "plausibility": self.plausibility,
-            "bound": self.bound,
-            "optimal": self.optimal,
-            "cdp": self.cdp,
-            "support": self.support,
-            "n_wanted": self.n_wanted,
-            "check": self.check,
-            "cost": self.cost,
-            "confirmed": self.confirmed,
-            "confirmed_share": self.confirmed_share,
-            "n_asked": self.n_asked,
-            "by": self.by,
+            **{name: getattr(self, name) for name in _NUMBERS},
             "rows": list(self.rows),
         }
 
     def __str__(self) -> str:
         """Return the least change in words."""
         return self.sentence
+
+
+_NUMBERS = (
+    *("probability", "box_probability", "mean", "plausibility", "bound", "optimal", "cdp", "support", "n_wanted"),
+    *("check", "cost", "confirmed", "confirmed_share", "n_asked", "by"),
+)
 
 
 @dataclass(frozen=True)
@@ -289,8 +277,6 @@ class RowChanges:
         The position of the row in the table.
     id : str or None
         The identifier of the row, if rows have any.
-    goal : str
-        The wanted outcomes as part of a sentence: "the decision good", "a price of at least 200".
     notes : tuple of str
         Bounds and directions beyond the training rows, as sentences.
     is_model_absent : bool
@@ -315,7 +301,6 @@ class RowChanges:
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
     row: int | None = None
     id: str | None = None
-    goal: str = ""
     notes: tuple[str, ...] = ()
     is_model_absent: bool = False
 
@@ -332,49 +317,53 @@ class RowChanges:
     @property
     def outcome_text(self) -> str:
         """The present outcome, as it is written."""
-        return format_value(self.outcome) if isinstance(self.outcome, float) else format_label(self.outcome)
+        return format_outcome(self.outcome)
+
+    @property
+    def goal(self) -> str:
+        """The wanted outcomes as a clause: "decision is good", "price is at least 200"."""
+        return f"{name_target(self.target)} is {self.wanted}"
 
     @property
     def lead(self) -> str:
         """The answer in one sentence."""
+        verb = "is predicted to be" if self.source == "forest" else "is"
+        present = f"{name_target(self.target)} {verb} {self.outcome_text}"
+        if self.row is not None:
+            present = f"{self.label}: {present}"
+        elif present.startswith("the "):  # the name of a column stays as it is
+            present = f"The {present[4:]}"
         if self.is_reached:
-            return f"{self._present}: the target ({self.wanted}) is reached already."
-        if self.best is None:
+            return f"{present}; the target ({self.wanted}) is already reached."
+        best, model = self.best, name_model(self.model)
+        if best is None:
             return f"No: {self._no_text}"
-        if self.best.by == "model":
-            says = f"{name_model(self.model)} says that it would be {self.wanted}"
-        else:
-            says = f"with probability {format_level(self.pi)} or more it would be {self.wanted}"
-        return f"{self._present}; {says} with {self.best.sentence}."
-
-    @property
-    def _present(self) -> str:
-        """The present outcome; that of the forest is only a prediction, and the row itself may have another."""
-        target = "outcome" if self.target in ("y", "prediction") else self.target
-        verb = "is predicted to have" if self.source == "forest" else "has"
-        return f"{self.label} {verb} the {target} {self.outcome_text}"
+        if best.by == "model":
+            return f"{present}; according to {model}, {best.sentence} would make it {self.wanted}."
+        refused = f", but {model} does not confirm it" if best.confirmed is False else ""
+        level = format_level(self.pi)
+        return f"{present}; {best.sentence} would make it {self.wanted} (probability >= {level}){refused}."
 
     @property
     def _no_text(self) -> str:
+        wanted = f"{name_target(self.target)} {self.wanted}"
         if not self.n_changeable:
-            return f"`bounds` and `direction` leave no other value of this row, so nothing can give {self.goal}."
+            return f"`bounds` and `direction` leave this row no other value, so nothing can make {wanted}."
         count = counted(min(self.max_size, self.n_changeable), "variable")
         text = (
-            f"no change of up to {count} gives {self.goal} with probability {format_level(self.pi)} and a "
-            f"plausibility of {format_number(self.min_plausibility)}."
+            f"no change of up to {count} makes {wanted} with probability >= {format_level(self.pi)} and plausibility "
+            f">= {format_number(self.min_plausibility)}."
         )
-        if self.nearest is None:
-            return f"{text} Nothing that may change makes a difference."
-        if not self.is_too_rare and self.nearest.probability < NEARLY_NOTHING:
-            return f"{text} Nothing that may change gives it a probability of more than {NEARLY_NOTHING}."
         miss = self.nearest
+        if miss is None:
+            return f"{text} None of the variables that may change makes a difference."
         if self.is_too_rare:
             share = f"{int(1000 * miss.plausibility) / 10:g}"  # rounded down: less than the least one
-            return f"{text} Nearest: {miss.sentence}; but only {share} % of rows like this one are there."
-        if miss.check == "mean":
-            free = join(list(miss.variables))
-            return f"{text} Nearest: {free} free, probability {format_probability(miss.probability)}."
-        return f"{text} Nearest: {miss.sentence}, probability {format_probability(miss.probability)}."
+            return f"{text} Closest: {miss.sentence}, but only {share} % of similar rows fall in this range."
+        if miss.probability < NEARLY_NOTHING:
+            return f"{text} No change that is allowed gives it a probability above {NEARLY_NOTHING}."
+        closest = f"letting {join(miss.variables)} vary" if miss.check == "mean" else miss.sentence
+        return f"{text} Closest: {closest} (probability {format_probability(miss.probability)})."
 
     @property
     def text(self) -> str:
@@ -437,29 +426,43 @@ class RowChanges:
         return change_card(self)
 
 
+def name_target(name: str) -> str:
+    """Write what the outcomes are called, as the subject of a sentence."""
+    return "the outcome" if name in ("y", "prediction") else name
+
+
+def confirmation_text(model: str | None, confirmed: bool | None, share: float | None, n_asked: int) -> str:
+    """Write whether the model confirms a change, and for how many moved rows it does; nothing if it was not asked."""
+    if confirmed is None:
+        return ""
+    name = name_model(model)
+    text = f"{name[0].upper()}{name[1:]} {'confirms' if confirmed else 'does NOT confirm'} this"
+    if share is None:
+        return f"{text}."
+    return f"{text}; it agrees for {round(share * n_asked)} of {counted(n_asked, 'row')} moved into this range."
+
+
 def move_text(column: Column, before: Any, after: Any, low: float, high: float, labels: tuple[Any, ...]) -> str:
     """Write what happens to a column."""
+    own = format_value(before) if before is None or column.kind != "category" else _quoted(before)
     if after is None:
-        return f"from {format_value(before)} to missing"
+        return f"making {column.name} missing (now {own})"
     if column.kind == "category":
         others = [_quoted(label) for label in labels if label != after]
         shown = [_quoted(after), *others[: N_LISTED - 1]]
-        more = f" or {len(others) - N_LISTED + 1} more" if len(others) >= N_LISTED else ""
-        listed = " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 and not more else [", ".join(shown)])
-        return f"from {format_value(before) if before is None else _quoted(before)} to {listed}{more}"
-    if math.isinf(high):
-        end = f"at least {format_value(low)}"
-    elif math.isinf(low):
-        end = f"at most {format_value(high)}"
+        n_more = len(others) - N_LISTED + 1
+        values = f"{', '.join(shown)} or {n_more} more" if n_more > 0 else _either(shown)
     else:
-        end = f"between {format_value(low)} and {format_value(high)}" if low < high else format_value(low)
+        values = range_text(low, high)
     if before is None:
-        return f"from missing to {end}"
-    return f"from {format_value(before)} {'up' if after > before else 'down'} to {end}"
+        return f"setting {column.name} (now missing) to {values}"
+    is_amount = column.kind != "category" and column.part is None
+    verb = ("raising" if after > before else "lowering") if is_amount else "changing"
+    return f"{verb} {column.name} from {own} to {values}"
 
 
-def _value_text(value: Any) -> str:
-    return _quoted(value) if isinstance(value, str) else format_value(value)
+def _either(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _quoted(label: Any) -> str:
@@ -578,20 +581,16 @@ class Changes(RowAnswers[RowChanges]):
             return "No rows."
         n_reached, n_found = int(self.is_reached.sum()), int(self.has_change.sum())
         n_open = len(self) - n_reached
-        level = format_level(self.answers[0].pi)
         if not n_open:
-            return f"{counted(len(self), 'row')}, all of which have the target already."
-        reached = f"{n_reached} {'has' if n_reached == 1 else 'have'} the target already"
+            return f"{counted(len(self), 'row')}, all of which already have the target."
+        reached = f"{n_reached} already {'has' if n_reached == 1 else 'have'} the target"
         lines = [f"{counted(len(self), 'row')}; {reached}."] if n_reached else []
-        found = f"{n_found} of {counted(n_open, 'row')} {'has' if n_found == 1 else 'have'} a change"
-        lines.append(f"{found} that reaches the target (probability {level}).")
-        counts: dict[str, int] = {}
-        for answer in self:
-            for variable in answer.best.variables if answer.best else ():
-                counts[variable] = counts.get(variable, 0) + 1
+        found = f"{n_found} of {counted(n_open, 'row')} {'has' if 1 in (n_found, n_open) else 'have'} a change"
+        lines.append(f"{found} that reaches the target (probability >= {format_level(self.answers[0].pi)}).")
+        counts = Counter(variable for answer in self if answer.best for variable in answer.best.variables)
         if counts:
-            ranked = sorted(counts, key=lambda name: -counts[name])[:5]
-            lines.append("Changed most often: " + ", ".join(f"{name} ({counts[name]})" for name in ranked) + ".")
+            ranked = ", ".join(f"{name} ({n})" for name, n in counts.most_common(5))
+            lines.append(f"Changed most often: {ranked}.")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
