@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from suffice._forest.outcomes import read_targets, wanted_flags
+from suffice._forest.outcomes import Target, read_targets, wanted_flags
 
 CLASSES = np.array(["a", "b", "c"])
 ROWS = np.array(["a", "b"])
@@ -45,8 +45,21 @@ def test_flags_are_made_once_for_each_target():
 
 def test_targets_are_written_as_parts_of_sentences():
     ranges = [(200, 250), {"above": 200}, {"below": 7}, (5, 5)]
-    texts = [read_targets(target, np.array([1.0]), None)[0].named("price") for target in ranges]
-    assert texts == ["a price between 200 and 250", "a price of at least 200", "a price of at most 7", "a price of 5"]
-    assert read_targets((1, 2), np.array([0.0]), None)[0].named("prediction") == "an outcome between 1 and 2"
+    texts = [read_targets(target, np.array([1.0]), None)[0].text for target in ranges]
+    assert texts == ["between 200 and 250", "at least 200", "at most 7", "5"]
     labels = np.array(["bad", "fair", "good"])
-    assert read_targets(["fair", "good"], labels[:1], labels)[0].named("loan") == "the loan fair or good"
+    assert read_targets(["fair", "good"], labels[:1], labels)[0].text == "fair or good"
+
+
+@pytest.mark.parametrize(
+    ("labels", "outcomes", "wanted"),
+    [
+        ((1, 3), np.array([1, 2, 3]), [True, False, True]),
+        ((1,), np.array(["1", "2"]), [False, False]),  # text that looks like a number
+        (("a",), np.array(["a", "b", 1], dtype=object), [True, False, False]),
+        ((True,), np.array([True, False]), [True, False]),
+        (("a",), np.array([], dtype="U1"), []),
+    ],
+)
+def test_labels_are_compared_as_they_are(labels, outcomes, wanted):
+    assert Target(labels, 0.0, 0.0, "").holds(outcomes).tolist() == wanted

@@ -10,7 +10,7 @@ def test_a_card_says_what_changes_and_runs_no_script():
     changes = loan_explainer().what_if({**ROW, "account": "empty"}, "good")
     html = changes[0]._repr_html_()
     assert "income" in html
-    assert "association, not cause" in html
+    assert "association, not causation" in html
     assert "<script" not in html
     assert "1 row" in changes._repr_html_()
 

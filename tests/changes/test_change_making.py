@@ -22,7 +22,7 @@ def test_the_least_change_lies_inside_of_its_box(explainer):
     incomes = make_loans()[0]["income"].to_numpy()
     at_end = explainer.what_if(ROW, "good", margin=0)[0].best
     end = at_end.values["income"]
-    assert at_end.moves[0].text == f"from 20 up to at least {end}"
+    assert at_end.moves[0].text == f"raising income from 20 to at least {end}"
     default = explainer.what_if(ROW, "good")[0].best
     assert default.moves[0].text == at_end.moves[0].text
     n_between = int(np.sum((end <= incomes) & (incomes <= default.values["income"])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,12 @@ from loans import ask_instead, loan_explainer, make_loans
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import GlobalRulesClassifier, SufficientExplainer
+from suffice._forest.model_outputs import ExplainedModel
 from suffice._forest.outcomes import read_targets
 from suffice._table.condition import Condition
 from suffice.changes.limits import read_limits
-from suffice.changes.regional import RowsToMove, _cut_boxes, read_rules, regions_of, search_regions
+from suffice.changes.model import MovableRows
+from suffice.changes.regional import _cut_box, read_rules, regions_of, search_regions
 from suffice.changes.search import ChangeOptions
 
 
@@ -122,9 +125,9 @@ def test_a_rule_with_the_wanted_outcome_has_it_already(explainer):
     assert [change.is_reached for change in regional] == [False, True]
     assert regional[0].unless
     assert str(regional[1]) == (
-        "IF income >= 40 AND account in {much, some} THEN good  (the target is reached already)"
+        "IF income >= 40 AND account in {much, some} THEN good  (the target is already reached)"
     )
-    assert "The target is reached already." in regional._repr_html_()
+    assert "The target is already reached." in regional._repr_html_()
     assert regional.to_frame()["is_reached"].tolist() == [False, True]
 
 
@@ -173,7 +176,7 @@ def test_the_model_is_asked_about_rows_of_the_rule_in_the_box(of_model):
     others = ["account", "age", "debt"]
     assert table[others].drop_duplicates().merge(poor[others]).shape[0] == 20
     assert change.unless[0].covers(table["income"].to_numpy()).all()
-    assert str(change).endswith("GoodAbove agrees; it gives the outcome good for 400 of 400 rows moved there.")
+    assert str(change).endswith("GoodAbove confirms this; it agrees for 400 of 400 rows moved into this range.")
     [alone] = of_model.what_if_rules(POOR, pi=0.8, confirm=False)
     assert (alone.confirmed, alone.confirmed_share, alone.n_asked) == (None, None, 0)
     assert "agrees" not in str(alone)
@@ -189,11 +192,11 @@ def test_a_rule_that_the_model_does_not_confirm_is_marked(of_model):
     assert [change.confirmed for change in regional] == [False, False]
     assert 0 < regional[0].confirmed_share < 0.5
     n_agreed = round(400 * regional[0].confirmed_share)
-    said = f"GoodAbove does NOT agree: not confirmed; it gives the outcome good for {n_agreed} of 400 rows moved there."
+    said = f"GoodAbove does NOT confirm this; it agrees for {n_agreed} of 400 rows moved into this range."
     assert said in str(regional[0])
     assert said in regional._repr_html_()
     assert regional.to_frame()["confirmed"].tolist() == [False, False]
-    [line, _] = json.loads(regional.to_json())
+    [line, _] = json.loads(regional.to_json())["rules"]
     assert (line["confirmed"], line["confirmed_share"], line["n_asked"]) == (False, regional[0].confirmed_share, 400)
 
 
@@ -261,7 +264,7 @@ def test_parts_of_dates_are_not_asked_about():
 def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
     """No row of the table is in the rule, or the values are parts of dates."""
 
-    def refuse(table, n_rows):
+    def refuse(table):
         raise AssertionError("It must not be asked.")
 
     def cut(explainer, query, target, rows):
@@ -272,8 +275,8 @@ def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
         limits, options = read_limits(state, (), None, None, None), ChangeOptions("mean", 10, 1)
         [box] = search_regions(state, regions, targets, np.array([0.8]), limits, options)
         assert box.exists
-        movable = RowsToMove(rows, explainer.encode(rows), refuse)
-        return list(_cut_boxes(state, regions, targets, [(0, box.found)], movable))
+        movable = MovableRows(replace(state, model=ExplainedModel(refuse)), rows, explainer.encode(rows))
+        return list(_cut_box(state, regions, 0, box.found, targets[0], movable))
 
     X, _ = make_loans()
     assert cut(of_model, POOR, "good", X[X["income"] > 25]) == []

@@ -390,7 +390,7 @@ def _regional_support(change: RegionalChange) -> list[Html]:
     if change.confirmed_share is not None:
         share = change.confirmed_share
         measures.append(("rows moved there, by the model", share, f"{format_percent(share)} %"))
-    parts = [element("div", "saying", f"UNLESS {change.unless_text}, which gives {change.goal}"), bars(measures)]
+    parts = [element("div", "saying", f"UNLESS {change.unless_text}: then {change.goal}"), bars(measures)]
     if change.confirmed is not None:
         parts.append(element("div", "note under" if change.confirmed else "care", change.confirmation))
     return parts

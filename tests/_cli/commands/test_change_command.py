@@ -32,7 +32,7 @@ def test_changes_are_written_as_a_table(capsys):
 def test_text_and_json_say_the_same(capsys):
     assert command("change buys.suffice new.csv -t yes -n 4 --ignore-extra") == 0
     text = capsys.readouterr().out
-    assert "association, not cause" in text or "No: no change" in text
+    assert "association, not causation" in text or "No: no change" in text
     assert command("change buys.suffice new.csv -t yes --ignore-extra") == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(lines) == 12
@@ -58,7 +58,7 @@ def test_a_model_of_the_user_is_asked(folder, capsys):
     changes = [change for row in rows for change in row["changes"]]
     assert changes
     assert not any(change["confirmed"] for change in changes)
-    assert all("does NOT agree" in row["text"] for row in rows if row["changes"])
+    assert all("does NOT confirm" in row["text"] for row in rows if row["changes"])
 
 
 def test_targets_as_people_type_them():

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 from dash import dcc
-from loans import make_loans
+from loans import ask_instead, make_loans
 
 from suffice import SufficientExplainer
 from suffice.app.pages.one_row.changes import next_view
@@ -38,7 +38,7 @@ def test_a_change_can_be_applied(mixed):
         for row in range(20)
         if buttons_of(parts := answer(mixed, View(row=row, pi=0.7), "", "class", []))
     )
-    assert texts_of(parts)[0].startswith("The row is predicted to have")  # it said "Row 0" of every row
+    assert texts_of(parts)[0].startswith("traffic is predicted to be")  # it said "Row 0" of every row
     button = buttons_of(parts)[0]
     edits = json.loads(button.id["edits"])
     applied = next_view(mixed, view, button.id, {"apply_change": [1]})
@@ -47,7 +47,7 @@ def test_a_change_can_be_applied(mixed):
     assert before != after
     assert next_view(mixed, view, button.id, {"apply_change": [None]}) is view
     parts = answer(mixed, applied, "", "class", [])
-    assert texts_of(parts)[0].endswith("is reached already.")  # it then said how to go back
+    assert texts_of(parts)[0].endswith("is already reached.")  # it then said how to go back
     assert len([part for part in parts if isinstance(part, dcc.Graph)]) == len(edits)  # what was edited has a curve
 
 
@@ -57,13 +57,13 @@ def test_the_model_is_asked_if_it_is_there():
     explainer = SufficientExplainer.for_model(
         lambda table: np.where(table["income"] > 30, "yes", "no"), X, random_state=0
     )
-    explainer.model_ = lambda table: np.where(table["income"] > 40, "yes", "no")
+    ask_instead(explainer, lambda table: np.where(table["income"] > 40, "yes", "no"))
     row = int((X["income"] < 25).argmax())
     texts = texts_of(answer(Workspace.of(explainer, X), View(row=row), "yes", "class", []))
-    assert texts[0].startswith("The row has the outcome no; the model says that it would be yes with income")
-    assert any(text.startswith("The model agrees; it does for") for text in texts)
+    assert texts[0].startswith("The outcome is no; according to the model, raising income")
+    assert any(text.startswith("The model confirms this; it agrees for") for text in texts)
     assert not any("not asked" in text or "association" in text for text in texts)
-    del explainer.model_
+    explainer.fitted_ = explainer.fitted_.without_model
     texts = texts_of(answer(Workspace.of(explainer, X), View(row=row), "yes", "class", []))
     assert texts[-1].startswith("The model itself was not asked")
 

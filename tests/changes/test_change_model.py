@@ -40,7 +40,7 @@ def test_a_box_is_cut_to_where_the_model_agrees(stricter):
     assert 0 < change.n_asked <= 50
     assert not change.optimal
     assert min(make_loans()[0]["income"].iloc[list(change.rows)]) > 40
-    assert answer.lead == f"Row 0 has the outcome bad; the model says that it would be good with {change.sentence}."
+    assert answer.lead == f"Row 0: the outcome is bad; according to the model, {change.sentence} would make it good."
     assert answer.to_dict()["changes"][0]["by"] == "model"
     assert stricter.what_if(ROW, "good").to_frame()["by"].tolist() == ["model"] * len(answer.changes)
     assert all(other.confirmed for other in answer.changes)
@@ -53,7 +53,7 @@ def test_rows_with_which_the_model_agrees_are_not_searched_again(stricter):
     same = SufficientExplainer.for_model(good_above(30), X, random_state=0)
     answer = same.what_if(ROW, "good")[0]
     assert (answer.best.by, answer.best.is_agreed) == ("forest", True)
-    assert answer.lead.startswith("Row 0 has the outcome bad; with probability 0.80 or more it would be good with")
+    assert answer.lead == f"Row 0: the outcome is bad; {answer.best.sentence} would make it good (probability >= 0.80)."
     not_asked = same.what_if(ROW, "good", confirm=False)[0]
     assert not_asked.best.values == answer.best.values
     assert not_asked.text.endswith("it may differ elsewhere.")
@@ -93,7 +93,7 @@ def test_changes_with_which_the_model_agrees_come_first():
     assert after.best.variables == ("debt",)
     assert [change.confirmed for change in after.changes] == [True] + [False] * (len(after.changes) - 1)
     assert len(after.changes) == len(before.changes) > 1
-    assert "does NOT agree: not confirmed" in after.text
+    assert "does NOT confirm this" in after.text
 
 
 def test_nothing_is_hidden_if_the_model_agrees_with_nothing(stricter):
@@ -101,6 +101,7 @@ def test_nothing_is_hidden_if_the_model_agrees_with_nothing(stricter):
     asked, alone = (explainer.what_if(ROW, "good", confirm=confirm)[0] for confirm in (True, False))
     assert [change.values for change in asked.changes] == [change.values for change in alone.changes]
     assert all(change.confirmed is False for change in asked.changes)
+    assert asked.lead.endswith("would make it good (probability >= 0.80), but the model does not confirm it.")
 
 
 def test_limits_hold_in_the_search_for_boxes_with_which_the_model_agrees(stricter):
@@ -238,7 +239,7 @@ def test_rows_with_the_target_are_not_searched(stricter):
     assert [(answer.is_reached, answer.changes) for answer in changes] == [(True, ())] * 2
     assert calls == [2]
     nothing = stricter.what_if(ROW, "good", only=["income"], bounds={"income": (20, 20)})[0]
-    assert nothing.text.startswith("No: `bounds` and `direction` leave no other value of this row")
+    assert nothing.text.startswith("No: `bounds` and `direction` leave this row no other value")
 
 
 def test_boxes_over_dates_are_not_asked_about_either():

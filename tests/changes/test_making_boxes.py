@@ -7,7 +7,8 @@ from loans import loan_explainer, make_loans
 
 from suffice._forest.outcomes import read_targets
 from suffice.changes.limits import read_limits, region_of_rows
-from suffice.changes.search import ChangeOptions, find_changes, sides_of
+from suffice.changes.making import sides_of
+from suffice.changes.search import ChangeOptions, find_changes
 
 
 def test_ends_and_points_lie_in_the_box_of_the_core():

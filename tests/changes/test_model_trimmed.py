@@ -11,8 +11,8 @@ from loans import ROW, loan_explainer
 from suffice import SufficientExplainer
 from suffice._forest.outcomes import read_targets
 from suffice.changes.limits import read_limits, region_of_rows
+from suffice.changes.model import largest_agreed_part, trim_box
 from suffice.changes.search import ChangeOptions, FoundChange, find_changes
-from suffice.changes.trimming import largest_agreed_part, trim_box
 
 
 def largest_by_trying(points, agrees, weights):
@@ -50,7 +50,7 @@ def test_a_model_that_never_agrees_leaves_nothing():
 
 
 def test_a_search_that_takes_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr("suffice.changes.trimming.MAX_PARTS", 1)
+    monkeypatch.setattr("suffice.changes.model.MAX_PARTS", 1)
     points, agrees = np.arange(5.0)[:, None], np.array([True, False, True, True, False])
     assert largest_agreed_part(points, agrees, np.ones(5)) is None
 

@@ -49,11 +49,9 @@ def test_only_an_outcome_that_is_given_is_one_that_the_row_has(explainer):
     row = make_loans(1)[0]
     outcome = explainer.predict(row)[0]
     wanted = "good" if outcome == "bad" else "bad"
-    assert explainer.what_if(row, outcome)[0].lead.startswith(
-        f"Row 0 is predicted to have the loan {outcome}: the target"
-    )
-    assert explainer.what_if(row, wanted)[0].lead.startswith(f"Row 0 is predicted to have the loan {outcome}; with")
-    assert explainer.what_if(row, wanted, [outcome])[0].lead.startswith(f"Row 0 has the loan {outcome}; with")
+    assert explainer.what_if(row, outcome)[0].lead.startswith(f"Row 0: loan is predicted to be {outcome}; the target")
+    assert explainer.what_if(row, wanted)[0].lead.startswith(f"Row 0: loan is predicted to be {outcome}; ")
+    assert explainer.what_if(row, wanted, [outcome])[0].lead.startswith(f"Row 0: loan is {outcome}; ")
 
 
 def test_categories_with_words_of_the_sentence_stand_in_quotes():
@@ -61,8 +59,12 @@ def test_categories_with_words_of_the_sentence_stand_in_quotes():
     labels = ("0 to 200 DM", "no account", "unknown or none")
     column = Column("account", 0, "category", labels=tuple((label,) for label in labels))
     text = move_text(column, "0 to 200 DM", "no account", 0.0, 0.0, labels[1:])
-    assert text == 'from "0 to 200 DM" to no account or "unknown or none"'
-    assert move_text(column, None, "no account", 0.0, 0.0, ("no account",)) == "from missing to no account"
+    assert text == 'changing account from "0 to 200 DM" to no account or "unknown or none"'
+    assert (
+        move_text(column, None, "no account", 0.0, 0.0, ("no account",))
+        == "setting account (now missing) to no account"
+    )
+    assert move_text(column, "no account", None, 0.0, 0.0, ()) == "making account missing (now no account)"
 
 
 def test_points_keep_every_other_value_as_the_user_has_it():
@@ -102,10 +104,10 @@ def test_rows_that_have_the_target_are_told_apart_everywhere(explainer):
     assert changes.to_frame("rows")["is_reached"].tolist() == has_target.tolist()
     assert [row["is_reached"] for row in changes.to_dict()["rows"]] == has_target.tolist()
     first, second = str(changes).splitlines()[:2]
-    assert first == f"12 rows; {n_reached} have the target already."
+    assert first == f"12 rows; {n_reached} already have the target."
     assert f" of {12 - n_reached} rows have a change" in second
-    assert str(changes[has_target.argmax() : has_target.argmax() + 1]) == "1 row, all of which have the target already."
+    assert str(changes[has_target.argmax() : has_target.argmax() + 1]) == "1 row, all of which already have the target."
     alone = changes[(~has_target).argmax() : (~has_target).argmax() + 1]
-    assert str(alone).startswith("1 of 1 row has a change that reaches the target (probability 0.80).")
+    assert str(alone).startswith("1 of 1 row has a change that reaches the target (probability >= 0.80).")
     for answer in changes:
         assert ('<div class="badge">reached already</div>' in change_card(answer)) == answer.is_reached
