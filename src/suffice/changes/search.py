@@ -91,7 +91,8 @@ def columns_of(state: Fitted, variables: VariableSet) -> list[int]:
 def holds_at_rows(state: Fitted, target: Target, rows: NDArray[Any]) -> NDArray[np.bool_]:
     """Check which training rows have a wanted outcome."""
     outcomes = state.forest.y_values if state.classes is None else state.classes
-    return target.holds(outcomes)[state.forest.y_rank[rows]]
+    is_wanted: NDArray[np.bool_] = target.holds(outcomes)[state.forest.y_rank[rows]]
+    return is_wanted
 
 
 def evenly_spaced(n: int, most: int) -> NDArray[np.intp]:
