@@ -41,12 +41,6 @@ PEERS = {
 OWN = ("minimal sets", "all sets and a rule")
 MAX_ERROR = 1e-3  # standard deviations by which values may miss the output of the forest
 COMPARED = ("shap", "woodelf")
-GOALS = {  # of the minimal sets: against which method, at most
-    ("breast cancer", 300): ("shap", 0.6),
-    ("bank", 300): ("shap", 0.7),
-    ("bank, in bulk", 100_000): ("woodelf", 1.0),
-    ("switch model", 300): ("shap", 0.2),
-}
 
 
 @dataclass(frozen=True)
@@ -174,7 +168,9 @@ def print_times(title, table, sizes, cases, options):
         lines.append([method.label, set_up, *(str(column[i]) for column in columns), *ratios])
     names = ["1 row, ms" if n == 1 else f"{n} rows, ms a row" for n in sizes]
     print_table(["method", "set-up, s", *names, *(f"of {peer}'s" for peer in COMPARED)], lines)
-    print_goals(title, sizes[-1], last)
+    if "suffice of before, minimal sets" in last:
+        ratio = last["suffice, minimal sets"] / last["suffice of before, minimal sets"]
+        print(f"\nMinimal sets: {ratio:.3f} of the time of the version before.")
 
 
 @dataclass(frozen=True)
@@ -202,7 +198,7 @@ def ratio_text(ratio):
 
 
 def limit_of(method, options):
-    """Seconds that a figure of a method may take; the minimal sets, which have goals, get more."""
+    """Seconds that a figure of a method may take; the minimal sets get more."""
     return 4 * options.seconds if method.case == "minimal sets" else options.seconds
 
 
@@ -224,18 +220,6 @@ def round_down(n):
     """Keep the first digit."""
     power = 10 ** (len(str(n)) - 1)
     return n // power * power
-
-
-def print_goals(title, n_rows, times):
-    ours = times["suffice, minimal sets"]
-    peer, most = GOALS.get((title, n_rows), (None, None))
-    if peer in times:
-        print(f"\nMinimal sets: {ours / times[peer]:.2f} of the time of {peer} (goal at most {most}).")
-    if title == "flights":
-        print(f"\nMinimal sets and a rule: {times['suffice, minimal sets and a rule']:.1f} ms a row (goal at most 10).")
-    if "suffice of before, minimal sets" in times:
-        ratio = ours / times["suffice of before, minimal sets"]
-        print(f"\nMinimal sets: {ratio:.3f} of the time of the version before.")
 
 
 PARTS = {
