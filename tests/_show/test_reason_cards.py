@@ -41,4 +41,4 @@ def test_the_card_of_many_rows_states_refusals_once():
     reasons = loan_explainer().reasons(make_loans()[0][:40], protected=["account", "income"])
     assert reasons.n_refused > 20
     card = reasons._repr_html_()
-    assert card.count("for a person to look at") == 1
+    assert card.count("Needs human review") == 1

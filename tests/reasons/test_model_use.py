@@ -12,9 +12,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from suffice import SufficientExplainer
+from suffice._forest.model_outputs import ExplainedModel
 from suffice.errors import FidelityWarning
-from suffice.reasons import search as model_use
-from suffice.reasons.search import find_unused
+from suffice.reasons import model_use
+from suffice.reasons.model_use import find_unused
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(RNG.normal(size=(200, 3)).round(2), columns=["a", "b", "c"])
@@ -40,16 +41,16 @@ def either(table):
 def test_only_a_variable_that_is_never_read_is_unused(table):
     rows = np.flatnonzero((TABLE["a"] < 0) & (TABLE["b"] < 0)).tolist()
     sets = dict.fromkeys(rows, (0, 2))
-    assert find_unused(STATE, either, None, table, sets) == dict.fromkeys(rows, (2,))
+    assert find_unused(STATE, ExplainedModel(either), table, sets) == dict.fromkeys(rows, (2,))
 
 
 def test_a_variable_is_used_if_it_matters_where_the_rest_of_the_set_does_not_decide():
     """Replacing one of two sufficient values changes nothing at the row itself: the other one still decides."""
     row = int(np.flatnonzero((TABLE["a"] < 0) & (TABLE["b"] < 0))[0])
-    assert find_unused(STATE, either, None, TABLE, {row: (0,)}) == {}
-    assert find_unused(STATE, either, None, TABLE, {row: (1,)}) == {}
+    assert find_unused(STATE, ExplainedModel(either), TABLE, {row: (0,)}) == {}
+    assert find_unused(STATE, ExplainedModel(either), TABLE, {row: (1,)}) == {}
     # Given b, the value of a never matters.
-    assert find_unused(STATE, either, None, TABLE, {row: (0, 1)}) == {row: (0, 1)}
+    assert find_unused(STATE, ExplainedModel(either), TABLE, {row: (0, 1)}) == {row: (0, 1)}
 
 
 def test_scores_are_asked_for_if_there_are_any():
@@ -57,15 +58,15 @@ def test_scores_are_asked_for_if_there_are_any():
     model = LogisticRegression().fit(TABLE[["a", "b", "c"]], y)
     model.coef_[0, 2] = 0.0
     far = TABLE[:1].assign(a=-50.0)
-    assert find_unused(STATE, model, None, far, {0: (1, 2)}) == {0: (2,)}
-    assert find_unused(STATE, model, True, far, {0: (1, 2)}) == {0: (2,)}
+    assert find_unused(STATE, ExplainedModel(model), far, {0: (1, 2)}) == {0: (2,)}
+    assert find_unused(STATE, ExplainedModel(model, True), far, {0: (1, 2)}) == {0: (2,)}
 
 
 def test_rounding_of_a_batch_is_no_use():
     def noisy(table):
         return np.asarray(table["a"]) + 1e-9 * np.arange(len(table)) / len(table)
 
-    assert find_unused(STATE, noisy, None, TABLE[:2], {0: (0, 1), 1: (2,)}) == {0: (1,), 1: (2,)}
+    assert find_unused(STATE, ExplainedModel(noisy), TABLE[:2], {0: (0, 1), 1: (2,)}) == {0: (1,), 1: (2,)}
 
 
 def test_questions_are_asked_in_parts(monkeypatch):
@@ -76,9 +77,9 @@ def test_questions_are_asked_in_parts(monkeypatch):
         return either(table)
 
     sets = dict.fromkeys(range(20), (0, 2))
-    expected = find_unused(STATE, either, None, TABLE, sets)
+    expected = find_unused(STATE, ExplainedModel(either), TABLE, sets)
     monkeypatch.setattr(model_use, "N_QUESTIONS", 200)
-    assert find_unused(STATE, counted, None, TABLE, sets) == expected
+    assert find_unused(STATE, ExplainedModel(counted), TABLE, sets) == expected
     assert max(sizes) <= 200
     assert len(sizes) > 5
 
@@ -86,18 +87,18 @@ def test_questions_are_asked_in_parts(monkeypatch):
 def test_arrays_labels_missing_values_and_whole_numbers_are_replaced():
     array = TABLE.to_numpy()
     state = fitted(array)
-    assert find_unused(state, lambda X: X[:, 1] > 0, None, array, {3: (0, 1)}) == {3: (0,)}
+    assert find_unused(state, ExplainedModel(lambda X: X[:, 1] > 0), array, {3: (0, 1)}) == {3: (0,)}
     whole = RNG.integers(0, 5, size=(100, 2))
     state = fitted(whole)
-    assert find_unused(state, lambda X: X[:, 1], None, whole, {3: (0, 1)}) == {3: (0,)}
+    assert find_unused(state, ExplainedModel(lambda X: X[:, 1]), whole, {3: (0, 1)}) == {3: (0,)}
     mixed = pd.DataFrame({"kind": RNG.choice(["x", "y"], 100), "n": RNG.integers(0, 9, 100), "z": RNG.random(100)})
     mixed.loc[::7, "z"] = np.nan
     state = fitted(mixed)
-    assert find_unused(state, lambda X: X["kind"] == "x", None, mixed, {1: (0, 1, 2)}) == {1: (1, 2)}
-    assert find_unused(state, lambda X: X["z"].isna(), None, mixed, {1: (0, 2)}) == {1: (0,)}
+    assert find_unused(state, ExplainedModel(lambda X: X["kind"] == "x"), mixed, {1: (0, 1, 2)}) == {1: (1, 2)}
+    assert find_unused(state, ExplainedModel(lambda X: X["z"].isna()), mixed, {1: (0, 2)}) == {1: (0,)}
 
 
 def test_dates_are_not_checked():
     days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=200), "a": TABLE["a"]})
     state = fitted(days, dates="parts")
-    assert find_unused(state, lambda X: np.zeros(len(X)), None, days, {0: (0, 1)}) == {0: (1,)}
+    assert find_unused(state, ExplainedModel(lambda X: np.zeros(len(X))), days, {0: (0, 1)}) == {0: (1,)}

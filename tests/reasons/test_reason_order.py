@@ -9,7 +9,7 @@ from oracle import Oracle, trees_of
 from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
 
 from suffice.explaining.search import find_sufficient_sets
-from suffice.reasons.search import Estimate, choose_sets, losses_of_sets, rank_alone, rank_by_loss
+from suffice.reasons.order import Estimate, choose_sets, losses_of_sets, rank_alone, rank_by_loss
 
 NAMES = ["delta", "alpha", "gamma", "beta", "epsilon"]
 

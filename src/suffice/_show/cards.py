@@ -442,5 +442,5 @@ def reason_counts(reasons: Reasons) -> list[Html]:
         parts.append(part("How many rows have a code", "", bars(shares, more=more)))
     if reasons.n_refused:
         counts = [(REFUSALS[kind], n / n_adverse, str(n)) for kind, n in reasons.refusals.items()]
-        parts.append(part("Refused, for a person to look at", "", bars(counts, "plain")))
+        parts.append(part("Needs human review", "", bars(counts, "plain")))
     return parts

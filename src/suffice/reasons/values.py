@@ -1,22 +1,23 @@
-"""The reasons of decisions as values: of one row, and of many rows as a sequence, frames, dictionaries and text.
-
-How reasons are found is left to ``reasoning``, and the wording of variables to ``code_book``.
-"""
+"""The reasons of decisions as values: of one row, and of many rows as a sequence, frames, dictionaries and text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from suffice._forest.fitted import Fitted
 from suffice._table.frames import make_frame
 from suffice._table.input import check_word
-from suffice._text import counted, format_label, format_number, format_probability, to_plain
+from suffice._text import counted, format_outcome, format_probability, to_plain
 from suffice.explaining.answers import RowAnswers
-from suffice.explaining.explanation import SufficientSet
-from suffice.explaining.rule import Rule
-from suffice.reasons.code_book import CodeBook
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suffice._forest.fitted import Fitted
+    from suffice.explaining.explanation import SufficientSet
+    from suffice.explaining.rule import Rule
+    from suffice.reasons.code_book import CodeBook
 
 RefusalKind: TypeAlias = Literal[
     "forest_disagrees", "no_set", "no_variable_needed", "protected_variable", "unused_variable", "no_code"
@@ -25,9 +26,9 @@ RefusalKind: TypeAlias = Literal[
 REFUSALS: dict[RefusalKind, str] = {
     "forest_disagrees": "the forest gives another outcome",
     "no_set": "no sufficient set",
-    "no_variable_needed": "the outcome is kept whatever is known",
+    "no_variable_needed": "no variable is needed to keep the outcome",
     "protected_variable": "the outcome rests on a protected variable",
-    "unused_variable": "the set holds a variable that the model does not use",
+    "unused_variable": "the set contains a variable that the model does not use",
     "no_code": "the code book has no line for a value",
 }
 """The kinds of refusals, in the order in which they are checked, and what each means."""
@@ -90,7 +91,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a row gets no reasons: it goes to a person.
+    """Why a row gets no reasons and needs human review.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ class RowReasons:
     is_search_complete : bool, default=True
         Whether all sets were searched.
     notes : tuple of str, default=()
-        Sentences on what the reasons rest on: sets that hold a protected variable, variables that were left out.
+        Sentences on what the reasons rest on: sets that contain a protected variable, variables that were left out.
     target : str, default="y"
         What the outcome is called.
     source : {"forest", "model", "given"}, default="forest"
@@ -193,8 +194,7 @@ class RowReasons:
     @property
     def outcome_text(self) -> str:
         """The outcome, as it is written."""
-        is_number = isinstance(self.outcome, float)
-        return f"{self.target} = {format_number(self.outcome) if is_number else format_label(self.outcome)}"
+        return f"{self.target} = {format_outcome(self.outcome)}"
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -213,12 +213,11 @@ class RowReasons:
         if self.status == "not_adverse":
             return f"{self.outcome_text} is not adverse: no reasons are needed."
         if self.refusal is not None:
-            return f"No reasons for {self.outcome_text}: {self.refusal.sentence} A person should look at the row."
+            return f"No reasons for {self.outcome_text}: {self.refusal.sentence} The row needs human review."
         assert self.best_set is not None
-        n = len(self.reasons)
-        sdp = format_probability(self.best_set.sdp)
-        together = "This alone keeps" if len(self.best_set.variables) == 1 else "Together the variables of the set keep"
-        return f"{counted(n, 'reason')} for {self.outcome_text}. {together} the outcome with probability {sdp}."
+        n, sdp = counted(len(self.reasons), "reason"), format_probability(self.best_set.sdp)
+        keep = "This alone keeps" if len(self.best_set.variables) == 1 else "Together, the variables of the set keep"
+        return f"{n} for {self.outcome_text}. {keep} the outcome with probability {sdp}."
 
     @property
     def text(self) -> str:
@@ -319,11 +318,8 @@ class Reasons(RowAnswers[RowReasons]):
     @property
     def refusals(self) -> dict[RefusalKind, int]:
         """How many rows were refused for each kind of refusal; kinds that did not occur are left out."""
-        counts = dict.fromkeys(REFUSALS, 0)
-        for answer in self:
-            if answer.refusal is not None:
-                counts[answer.refusal.kind] += 1
-        return {kind: n for kind, n in counts.items() if n}
+        counts = Counter(answer.refusal.kind for answer in self if answer.refusal is not None)
+        return {kind: counts[kind] for kind in REFUSALS if counts[kind]}
 
     @property
     def n_adverse(self) -> int:
@@ -332,16 +328,13 @@ class Reasons(RowAnswers[RowReasons]):
 
     @property
     def n_refused(self) -> int:
-        """How many of them get no reasons, and go to a person."""
+        """How many of them get no reasons and need human review."""
         return sum(answer.refusal is not None for answer in self)
 
     @property
     def code_counts(self) -> dict[str, int]:
         """How many rows have each code among their reasons, the most frequent first."""
-        counts: dict[str, int] = {}
-        for answer in self:
-            for code in answer.codes:
-                counts[code] = counts.get(code, 0) + 1
+        counts = Counter(code for answer in self for code in answer.codes)
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def to_frame(self, of: Literal["rows", "reasons"] = "rows") -> Any:
@@ -381,13 +374,16 @@ class Reasons(RowAnswers[RowReasons]):
         """Return how many rows have reasons, how many were refused and why, and the most frequent codes."""
         n_reasons = self.n_adverse - self.n_refused
         which = "" if self.settings.adverse is None else f" whose outcome is {self.settings.adverse_text}"
-        lines = [f"{n_reasons} of {counted(self.n_adverse, 'row')}{which} have reasons."]
+        have = "has" if 1 in (n_reasons, self.n_adverse) else "have"
+        lines = [f"{n_reasons} of {counted(self.n_adverse, 'row')}{which} {have} reasons."]
         n_others = len(self) - self.n_adverse
         if n_others:
-            lines.append(f"{counted(n_others, 'row')} with another outcome need none.")
+            need = "needs" if n_others == 1 else "need"
+            lines.append(f"{counted(n_others, 'row')} with another outcome {need} none.")
         if self.n_refused:
             listed = "; ".join(f"{REFUSALS[kind]} ({n})" for kind, n in self.refusals.items())
-            lines.append(f"{counted(self.n_refused, 'row')} refused, for a person to look at: {listed}.")
+            need = "needs" if self.n_refused == 1 else "need"
+            lines.append(f"{counted(self.n_refused, 'row')} {need} human review: {listed}.")
         counts = list(self.code_counts.items())[:5]
         if counts:
             lines.append("Most frequent codes: " + ", ".join(f"{code} ({n})" for code, n in counts) + ".")

@@ -58,7 +58,7 @@ def test_a_record_of_each_row_is_written(here, capsys):
         assert {name: record[name] for name in answer.to_dict()} == json.loads(json.dumps(answer.to_dict()))
     err = capsys.readouterr().err
     assert f"60 records written to out.jsonl: {expected.n_adverse - expected.n_refused} with reasons." in err
-    assert f"{expected.n_refused} rows refused, for a person to look at: " in err
+    assert f"{expected.n_refused} rows need human review: " in err
 
 
 def test_without_refusals_the_exit_code_is_0(here, capsys):

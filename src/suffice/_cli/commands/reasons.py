@@ -40,7 +40,7 @@ EXAMPLES = (
     "[cyan]suffice reasons loans.suffice new.csv --adverse '<=500' --target score -o records.jsonl[/]\n\n"
     "A code book is a CSV file with the columns [bold]variable, condition, direction, code, text[/], or JSON. "
     "[bold]suffice verify[/] computes the records again.\n\n"
-    "[bold]Exit codes[/]\n\n0: every adverse row has reasons; 4: some were refused, and a person should look at them; "
+    "[bold]Exit codes[/]\n\n0: every adverse row has reasons; 4: some were refused and need human review; "
     "2: bad input."
 )
 REFUSED = 4  # the exit code
@@ -201,5 +201,5 @@ def _report(output: str) -> None:
     n_refused = counts.get("refused", 0)
     if n_refused:
         listed = "; ".join(f"{meaning} ({counts[kind]})" for kind, meaning in REFUSALS.items() if kind in counts)
-        note(f"{counted(n_refused, 'row')} refused, for a person to look at: {listed}.")
+        note(f"{counted(n_refused, 'row')} {'needs' if n_refused == 1 else 'need'} human review: {listed}.")
         raise typer.Exit(REFUSED)

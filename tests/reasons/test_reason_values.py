@@ -33,7 +33,7 @@ def test_the_summary_states_reasons_refusals_and_codes(reasons):
     n_reasons = reasons.n_adverse - reasons.n_refused
     assert first == f"{n_reasons} of {reasons.n_adverse} rows whose outcome is bad have reasons."
     assert second == f"{60 - reasons.n_adverse} rows with another outcome need none."
-    assert third.startswith(f"{reasons.n_refused} rows refused, for a person to look at: ")
+    assert third.startswith(f"{reasons.n_refused} rows need human review: ")
     assert f"the outcome rests on a protected variable ({reasons.refusals['protected_variable']})" in third
     assert fourth.startswith("Most frequent codes: income (")
 
@@ -65,7 +65,7 @@ def test_a_row_in_words():
         "Row 0: 1 reason for loan = bad. This alone keeps the outcome with probability 1.00.\n1. income: 20"
     )
     [answer] = loan_explainer().reasons(ROW | {"income": 50, "account": "much"})
-    assert "2 reasons for loan = good. Together the variables of the set keep the outcome" in answer.text
+    assert "2 reasons for loan = good. Together, the variables of the set keep the outcome" in answer.text
     assert answer.codes == tuple(reason.code for reason in answer.reasons)
 
 

@@ -83,7 +83,7 @@ def test_no_more_reasons_than_wanted_are_given_and_the_rest_is_named():
     assert len(all_of_them.reasons) == 2
     assert one.reasons == all_of_them.reasons[:1]
     left = all_of_them.reasons[1].variables[0]
-    assert one.notes == (f"The set also holds {left}: a row gets at most 1 reason.",)
+    assert one.notes == (f"The set also contains {left}; a row gets at most 1 reason.",)
 
 
 def test_variables_that_share_a_code_are_one_reason():
@@ -122,14 +122,14 @@ def test_unknown_variables_are_named_and_counted():
 def refusal_of(answer):
     assert answer.status == "refused"
     assert answer.reasons == ()
-    assert "A person should look at the row." in answer.text
+    assert "The row needs human review." in answer.text
     return answer.refusal.kind
 
 
 def test_a_row_is_refused_if_the_forest_gives_another_outcome():
     [answer] = loan_explainer().reasons(row(income=50, account="much"), ["bad"], adverse="bad")
     assert refusal_of(answer) == "forest_disagrees"
-    assert answer.refusal.sentence == "the forest of the explainer predicts good."
+    assert answer.refusal.sentence == "the explainer's forest predicts good."
 
 
 def test_a_row_is_refused_without_a_sufficient_set():
@@ -178,7 +178,7 @@ def test_larger_sets_with_a_protected_variable_are_named_in_a_note():
     [answer] = explainer.reasons([[-0.5, -0.5, -0.5]], adverse="bad", protected=["x2"])
     assert [s.variables for s in answer.sufficient_sets] == [("x0",), ("x1", "x2")]
     assert [reason.code for reason in answer.reasons] == ["x0"]
-    assert answer.notes == ("1 of 2 sufficient sets hold a protected variable; the smallest do not.",)
+    assert answer.notes == ("1 of 2 sufficient sets contains a protected variable; the smallest do not.",)
 
 
 class Cut:
