@@ -182,6 +182,21 @@ def test_other_versions_are_noted_and_no_difference(folder):
     assert result.notes[0].startswith("Records were made with other versions: numpy 1.0 (here ")
 
 
+def test_another_version_may_put_a_change_in_other_words(folder):
+    changed = next(line for line in lines_of(folder) if json.loads(line)["change"])
+    version = json.loads(changed)["versions"]["suffice"]
+
+    def reword(record, version):
+        record["change"]["text"] = "income from 20 up to at least 31"
+        record["versions"]["suffice"] = version
+
+    assert verify(folder, [forged(changed, lambda r: reword(r, "0.1.0"))]).is_true
+    [problem] = verify(folder, [forged(changed, lambda r: reword(r, version))]).problems
+    assert "change.text is" in problem.sentence
+    both = forged(changed, lambda r: (reword(r, "0.1.0"), r["change"].update(support=1)))
+    assert "change.support is 1" in verify(folder, [both]).problems[0].sentence
+
+
 def test_many_problems_are_counted_and_some_kept(folder, monkeypatch):
     monkeypatch.setattr(records, "MAX_KEPT", 3)
     monkeypatch.setattr(records, "N_TOGETHER", 4)

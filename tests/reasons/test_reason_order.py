@@ -22,7 +22,7 @@ def searched(explainer, rows=ROWS):
     return state, matrix, outcomes, sets
 
 
-@pytest.fixture(scope="module", params=["classes", "numbers"])
+@pytest.fixture(scope="module", params=["classes", pytest.param("numbers", marks=pytest.mark.slow)])
 def explainer(request):
     if request.param == "classes":
         return classifier(pi=0.75).fit(X, CLASSES)
