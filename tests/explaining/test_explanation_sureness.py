@@ -55,7 +55,7 @@ def test_a_rare_class_is_compared_with_its_share_of_all_rows(base_rate, lift):
     rare = explanation(base_rate=base_rate)
     assert rare.lift == pytest.approx(lift, abs=1e-3)
     shown = f"{int(lift)}" if lift >= 10 else f"{int(lift * 10) / 10:.1f}"
-    assert f"(at least 0.88), {shown} times as likely as on average." in rare.lead
+    assert f"(at least 0.88), {shown} times as likely as on average." in rare.sentences.lead
 
 
 @pytest.mark.parametrize("changes", [{"base_rate": 1 / 3}, {"base_rate": None}, {"base_rate": 0.0}])
@@ -71,7 +71,7 @@ def test_a_number_has_no_lift_in_the_text():
 
 def test_a_rare_class_without_a_set_is_offered_its_own_level():
     """0.9 / 0.1 times the odds 1 / 4 are 9 / 4, which is a probability of 0.692."""
-    offered = explanation(base_rate=0.2, is_sufficient=False).offer
+    offered = explanation(base_rate=0.2, is_sufficient=False).sentences.offer
     assert (
         offered == "For rare classes there is levels='odds': this class would need probability 0.69, 9 times its odds."
     )
@@ -90,31 +90,31 @@ def test_a_rare_class_without_a_set_is_offered_its_own_level():
     ],
 )
 def test_nothing_is_offered_where_it_would_not_help(changes):
-    assert explanation(**{"base_rate": 0.2, "is_sufficient": False, **changes}).offer == ""
+    assert explanation(**{"base_rate": 0.2, "is_sufficient": False, **changes}).sentences.offer == ""
 
 
 def test_the_level_of_the_class_is_shown():
     """The odds of 0.6923 are 9 times those of 0.2."""
     by_class = explanation(base_rate=0.2, pi=9 / 13, levels="odds")
-    assert by_class.level_note == "The level of this class is 0.69: 9 times its odds."
-    assert by_class.level_note in str(by_class)
+    assert by_class.sentences.level_note == "The level of this class is 0.69: 9 times its odds."
+    assert by_class.sentences.level_note in str(by_class)
     none = explanation(base_rate=0.2, pi=9 / 13, levels="odds", is_sufficient=False)
-    assert "keeps it with probability 0.69." in none.verdict
-    assert explanation(base_rate=0.2).level_note == ""
+    assert "keeps it with probability 0.69." in none.sentences.verdict
+    assert explanation(base_rate=0.2).sentences.level_note == ""
 
 
 def test_the_empty_set_reads_as_a_sentence():
     sentence = "No variable is needed to keep it: it has probability 0.95 (at least 0.93) among all rows."
-    assert explanation(NOTHING).lead == sentence
+    assert explanation(NOTHING).sentences.lead == sentence
     none = explanation(SufficientSet((), 0.2, 0.15), base_rate=0.2, is_sufficient=False)
-    assert none.lead.endswith(
+    assert none.sentences.lead.endswith(
         "All variables together reach 0.97; without any variable the probability is 0.20 (at least 0.15)."
     )
 
 
 def test_variables_that_say_nothing_are_named():
     nothing = explanation(SufficientSet((), 0.6, 0.5), is_sufficient=False, has_signal=False)
-    assert nothing.verdict == NO_SIGNAL
+    assert nothing.sentences.verdict == NO_SIGNAL
     assert str(explanation(NOTHING, has_signal=False)).count(NO_SIGNAL) == 1
     assert str(nothing).count(NO_SIGNAL) == 1
     assert NO_SIGNAL not in str(explanation(NOTHING))

@@ -85,25 +85,25 @@ def without_set(**changes):
     ],
 )
 def test_the_outcome_is_named_with_its_source_and_the_votes(changes, sentence):
-    assert explanation(**changes).outcome_sentence == sentence
+    assert explanation(**changes).sentences.outcome_sentence == sentence
     assert str(explanation(**changes)).startswith(sentence)
 
 
 def test_the_title_names_the_row_the_target_and_the_source():
-    assert explanation(row=3).title == "Row 3: Churn, predicted"
-    assert explanation(row=3, id="1677-AEVQX", source="given").title == "Row 1677-AEVQX: Churn, observed"
-    assert explanation(target="y").title == "Outcome, predicted"
+    assert explanation(row=3).sentences.title == "Row 3: Churn, predicted"
+    assert explanation(row=3, id="1677-AEVQX", source="given").sentences.title == "Row 1677-AEVQX: Churn, observed"
+    assert explanation(target="y").sentences.title == "Outcome, predicted"
     assert (
-        explanation(source="model", model="SVC", target="prediction", row=0).title == "Row 0: outcome, predicted by SVC"
+        explanation(source="model", model="SVC", target="prediction", row=0).sentences.title == "Row 0: outcome, predicted by SVC"
     )
 
 
 def test_the_lead_names_the_values_and_the_probability():
-    assert explanation().lead == "age = 33 alone is enough to keep it with probability 0.92 (at least 0.88)."
+    assert explanation().sentences.lead == "age = 33 alone is enough to keep it with probability 0.92 (at least 0.88)."
     pair = explanation(best_set=SufficientSet(("age", "city"), 0.93))
-    assert pair.lead == "age = 33 and city = Oslo are enough to keep it with probability 0.93."
+    assert pair.sentences.lead == "age = 33 and city = Oslo are enough to keep it with probability 0.93."
     number = explanation(outcome=212.0, interval=(180.0, 260.0), prediction=212.0)
-    assert number.lead == (
+    assert number.sentences.lead == (
         "age = 33 alone is enough to keep it between 180 and 260 with probability 0.92 (at least 0.88)."
     )
 
@@ -114,7 +114,7 @@ def test_the_rows_behind_a_rule_are_stated():
 
 
 def test_a_row_without_a_set_says_what_is_possible():
-    assert without_set(nearest_set=PAIR).lead == (
+    assert without_set(nearest_set=PAIR).sentences.lead == (
         "No set of the candidates keeps it with probability 0.9. All variables together reach 0.74; age = 33 and "
         "income = 2000 keep nearly all of it: 0.72 (at least 0.66)."
     )
@@ -137,15 +137,15 @@ def test_a_row_without_a_set_says_what_is_possible():
     ],
 )
 def test_nearly_all_is_said_only_where_it_is_true(nearest, sentence):
-    assert sentence in without_set(nearest_set=nearest).lead
+    assert sentence in without_set(nearest_set=nearest).sentences.lead
 
 
 def test_why_all_variables_reach_less_than_a_set_is_said():
     """A set with 0.92 beside all variables with 0.78 read like a mistake."""
     reason = "All variables together reach 0.78: other values of the row speak against it."
-    assert explanation(sdp_of_all=0.78).all_text == reason
-    assert explanation(sdp_of_all=0.9).all_text == "All variables together reach 0.90."
-    assert without_set(sdp_of_all=0.78).all_text == "All variables together reach 0.78."
+    assert explanation(sdp_of_all=0.78).sentences.all_text == reason
+    assert explanation(sdp_of_all=0.9).sentences.all_text == "All variables together reach 0.90."
+    assert without_set(sdp_of_all=0.78).sentences.all_text == "All variables together reach 0.78."
 
 
 def test_what_to_do_is_listed_in_the_text():
@@ -178,8 +178,8 @@ def test_what_to_do_is_listed_in_the_text():
 )
 def test_only_what_would_help_is_advised(changes, kinds):
     shown = without_set(**{"nearest_set": PAIR, **changes})
-    assert [advice.kind for advice in shown.advice] == kinds
-    assert explanation(**{**changes, "nearest_set": None}).advice == ()
+    assert [advice.kind for advice in shown.sentences.advice] == kinds
+    assert explanation(**{**changes, "nearest_set": None}).sentences.advice == ()
 
 
 def test_a_number_without_a_set_is_offered_a_wider_interval():
@@ -208,13 +208,13 @@ def test_a_rule_of_another_set_than_the_best_says_so():
     best, other = SufficientSet(("city",), 0.97, 0.9), SufficientSet(("age", "income"), 0.92)
     shown = explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True)
     note = "The rule is that of age and income: that of the best set covers too few training rows."
-    assert shown.rule_note == note
+    assert shown.sentences.rule_note == note
     assert note in str(shown).splitlines()
-    assert explanation(rules=(RULE,), rules_searched=True).rule_note == ""
+    assert explanation(rules=(RULE,), rules_searched=True).sentences.rule_note == ""
     # The set was found by its SDP alone: with the same SDP as the best set, it was taken for the best.
     best = SufficientSet(("city",), 0.92, 0.9)
     assert (
-        explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True).rule_note == note
+        explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True).sentences.rule_note == note
     )
 
 
@@ -222,11 +222,11 @@ def test_a_best_set_of_many_variables_names_few_that_come_near():
     best = SufficientSet(("age", "income", "city"), 0.92)
     note = "Fewer variables nearly do: age and income reach 0.88 (at least 0.80)."
     shown = explanation(best_set=best, nearest_set=SufficientSet(("age", "income"), 0.88, 0.801))
-    assert shown.short_note == note
+    assert shown.sentences.short_note == note
     assert note in str(shown)
     alone = explanation(best_set=best, nearest_set=SufficientSet(("age",), 0.88))
-    assert alone.short_note == "Fewer variables nearly do: age reaches 0.88."
-    assert explanation(best_set=best).short_note == without_set(nearest_set=PAIR).short_note == ""
+    assert alone.sentences.short_note == "Fewer variables nearly do: age reaches 0.88."
+    assert explanation(best_set=best).sentences.short_note == without_set(nearest_set=PAIR).sentences.short_note == ""
 
 
 def test_no_half_sentences_are_left():
