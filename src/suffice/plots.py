@@ -95,7 +95,7 @@ def importance(
         What is drawn. The importances of several rows are averaged over those with a sufficient set.
     sets : {"all", "minimal"}, default="all"
         Which sufficient sets count.
-    index : {"responsibility", "share", "divided"}, default="responsibility"
+    index : {"responsibility", "share"}, default="responsibility"
         How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
     n_variables : int, default=15
         How many variables are drawn at most. The others share one grey bar: that of the largest among them.
@@ -171,7 +171,7 @@ def importance_heatmap(
         What is drawn. Rows without a sufficient set are grey.
     sets : {"all", "minimal"}, default="all"
         Which sufficient sets count.
-    index : {"responsibility", "share", "divided"}, default="responsibility"
+    index : {"responsibility", "share"}, default="responsibility"
         How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
     n_variables : int, default=15
         How many variables are drawn at most: those with the largest mean importance.
@@ -428,7 +428,7 @@ def to_shap(
         The explanations.
     sets : {"all", "minimal"}, default="all"
         Which sufficient sets count.
-    index : {"responsibility", "share", "divided"}, default="responsibility"
+    index : {"responsibility", "share"}, default="responsibility"
         How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
 
     Returns

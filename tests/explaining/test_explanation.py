@@ -65,14 +65,14 @@ def test_an_explanation_is_sufficient_if_it_has_a_set():
 def test_importance_is_the_share_of_sets_that_hold_a_variable():
     third = pytest.approx(1 / 3)
     assert explanation().importance == {"hour": third, "temp": third, "rain": third, "wind": third}
-    assert explanation().importance_in("all") == explanation().importance
-    assert explanation().importance_in("minimal") == {"hour": 0.5, "temp": 0.5, "rain": 0.0, "wind": 0.0}
+    assert explanation().importance_by("share") == explanation().importance
+    assert explanation().importance_by("share", "minimal") == {"hour": 0.5, "temp": 0.5, "rain": 0.0, "wind": 0.0}
     assert set(explanation(sufficient_sets=()).importance.values()) == {0.0}
 
 
 def test_importance_in_unknown_sets_is_refused():
     with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'."):
-        explanation().importance_in("most")
+        explanation().importance_by("share", "most")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_class_is_always_in_its_interval():
 SEVERAL = """\
 The outcome is observed: busy.
 hour = 6 alone is enough to keep it with probability 0.95.
-These sets are enough, too (probability 0.9 or more):
+Other sufficient sets (probability 0.9 or more):
   temp (SDP 0.91)
   rain and wind (SDP 0.99)
 Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00, rain 0.50, wind 0.50."""
@@ -97,7 +97,7 @@ Importance (1 / size of the smallest sufficient set with the variable): hour 1.0
 MANY = """\
 The outcome is observed: busy.
 a = 1 alone is enough to keep it with probability 0.90.
-These sets are enough, too (probability 0.9 or more):
+Other sufficient sets (probability 0.9 or more):
   b (SDP 0.90)
   c (SDP 0.90)
   d (SDP 0.90)
@@ -120,7 +120,7 @@ hour = 6 alone is enough to keep it between 8.25 and 31 with probability 0.95.""
 RANKED = """\
 The outcome is observed: busy.
 hour = 6 alone is enough to keep it with probability 0.95.
-These sets are enough, too (probability 0.9 or more):
+Other sufficient sets (probability 0.9 or more):
   temp and wind (SDP 0.99)
   temp and rain (SDP 0.97)
 Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 0.50, wind 0.50, rain 0.50."""
@@ -128,7 +128,7 @@ Importance (1 / size of the smallest sufficient set with the variable): hour 1.0
 FEW = """\
 The outcome is observed: busy.
 hour = 6 alone is enough to keep it with probability 0.95.
-These sets are enough, too (probability 0.9 or more):
+Other sufficient sets (probability 0.9 or more):
   temp (SDP 0.91)
 Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00."""
 
@@ -198,15 +198,15 @@ def test_lists_are_cut_after_five(n_sets, n_more):
 )
 def test_the_lead_begins_with_the_verdict(changes, verdict):
     shown = explanation(**changes)
-    assert shown.verdict.startswith(verdict)
-    assert shown.lead.startswith(shown.verdict.removesuffix("."))
-    assert shown.lead in str(shown)
+    assert shown.sentences.verdict.startswith(verdict)
+    assert shown.sentences.lead.startswith(shown.sentences.verdict.removesuffix("."))
+    assert shown.sentences.lead in str(shown)
 
 
 def test_a_search_that_ended_early_says_no_more_than_it_knows():
     """The text once denied that any set was sufficient, though not all were looked at."""
     shown = explanation(sufficient_sets=(), is_search_complete=False)
-    assert shown.verdict == "No set of variables that the search looked at keeps it with probability 0.9."
+    assert shown.sentences.verdict == "No set of variables that the search looked at keeps it with probability 0.9."
     assert "candidates" not in str(shown)
 
 
@@ -279,21 +279,21 @@ def test_sets_and_explanations_are_equal_by_value():
     ],
 )
 def test_the_reason_to_read_with_care_is_one_sentence(shown, care):
-    assert shown.care == care
+    assert shown.sentences.care == care
     assert str(shown).splitlines()[0].endswith(f". Read with care. {care}" if care else ".")
 
 
 def test_a_search_that_ended_early_is_mentioned_last():
-    assert explanation().search_note == ""
+    assert explanation().sentences.search_note == ""
     for sets in ((), (HOUR,)):
         shown = explanation(is_search_complete=False, sufficient_sets=sets)
-        assert str(shown).splitlines()[-1] == shown.search_note == NOT_COMPLETE
+        assert str(shown).splitlines()[-1] == shown.sentences.search_note == NOT_COMPLETE
 
 
 def test_outcomes_and_intervals_have_texts():
-    assert (explanation().outcome_text, explanation().interval_text) == ("busy", "")
+    assert (explanation().sentences.outcome_text, explanation().sentences.interval_text) == ("busy", "")
     shown = numbers(20.123456, 12.0, 31.00000001)
-    assert (shown.outcome_text, shown.interval_text) == ("20.123", "[12, 31]")
+    assert (shown.sentences.outcome_text, shown.sentences.interval_text) == ("20.123", "[12, 31]")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_outcomes_and_intervals_have_texts():
     ],
 )
 def test_the_first_columns_are_shown_and_of_indicators_those_that_are_on(columns, shown):
-    assert explanation(values=(("wind", columns),)).shown_values("wind") == shown
+    assert explanation(values=(("wind", columns),)).sentences.shown_values("wind") == shown
 
 
 # --- values outside the training rows --------------------------------------------------------------------------------
@@ -325,15 +325,15 @@ def test_values_outside_the_training_rows_are_named():
     row = explanation(columns=columns)
     assert row.outside_range == ("hour", "rain")
     note = "Outside the range of the training rows: hour = 6 (from 7 to 23) and rain = 0.25 (from 0 to 0.2)."
-    assert row.range_note == note
-    assert note in row.notes
+    assert row.sentences.range_note == note
+    assert note in row.sentences.notes
     assert note in str(row)
     many = explanation(columns=[dataclasses.replace(columns[0], extent=(7.0, 8.0))] * 5)
-    assert many.range_note.endswith(
+    assert many.sentences.range_note.endswith(
         ": hour = 6 (from 7 to 8), hour = 6 (from 7 to 8), hour = 6 (from 7 to 8) and 2 more."
     )
     within = explanation(columns=columns[1:2])
-    assert (within.outside_range, within.range_note) == ((), "")
+    assert (within.outside_range, within.sentences.range_note) == ((), "")
 
 
 def test_the_ends_of_the_range_are_compared_as_the_forest_compares():

@@ -143,5 +143,5 @@ def test_a_rule_of_fewer_than_50_rows_is_marked(support, has_few_rows):
     assert rule.has_few_rows is has_few_rows
     assert (note in rule.rows_text) is has_few_rows
     rows = f"45 of the {support} training rows within these bounds (12 % of all) have it"
-    assert f"{rows}; expect a share of 0.87 among new rows." in str(marked)
+    assert f"{rows}; expected precision on new rows: 0.87." in str(marked)
     assert (note in str(marked)) is has_few_rows

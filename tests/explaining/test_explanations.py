@@ -166,7 +166,7 @@ def test_mean_importance_is_the_mean_over_rows_with_a_set(explanations, sets):
     for e in explanations:
         if e.is_sufficient:
             n += 1
-            for name, share in e.importance_in(sets).items():
+            for name, share in e.importance_by("share", sets).items():
                 total[name] += share
     assert explanations.mean_importance(sets) == pytest.approx({name: value / n for name, value in total.items()})
 
@@ -354,7 +354,7 @@ def test_the_arrays_of_all_rows_are_those_of_the_single_explanations(kind):
         matrix = explanations.importance_matrix(sets)
         assert matrix.shape == (n_rows, len(explanations.variable_names))
         for shares, e in zip(matrix.tolist(), singles, strict=True):
-            assert dict(zip(explanations.variable_names, shares, strict=True)) == e.importance_in(sets)
+            assert dict(zip(explanations.variable_names, shares, strict=True)) == e.importance_by("share", sets)
 
 
 def test_the_arrays_show_both_answers():

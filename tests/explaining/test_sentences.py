@@ -94,7 +94,8 @@ def test_the_title_names_the_row_the_target_and_the_source():
     assert explanation(row=3, id="1677-AEVQX", source="given").sentences.title == "Row 1677-AEVQX: Churn, observed"
     assert explanation(target="y").sentences.title == "Outcome, predicted"
     assert (
-        explanation(source="model", model="SVC", target="prediction", row=0).sentences.title == "Row 0: outcome, predicted by SVC"
+        explanation(source="model", model="SVC", target="prediction", row=0).sentences.title
+        == "Row 0: outcome, predicted by SVC"
     )
 
 
@@ -110,7 +111,7 @@ def test_the_lead_names_the_values_and_the_probability():
 
 def test_the_rows_behind_a_rule_are_stated():
     rows = "131 of the 143 training rows within these bounds (2.4 % of all) have it"
-    assert f"{rows}; expect a share of 0.88 among new rows." in str(explanation(rules=(RULE,)))
+    assert f"{rows}; expected precision on new rows: 0.88." in str(explanation(rules=(RULE,)))
 
 
 def test_a_row_without_a_set_says_what_is_possible():
@@ -142,7 +143,7 @@ def test_nearly_all_is_said_only_where_it_is_true(nearest, sentence):
 
 def test_why_all_variables_reach_less_than_a_set_is_said():
     """A set with 0.92 beside all variables with 0.78 read like a mistake."""
-    reason = "All variables together reach 0.78: other values of the row speak against it."
+    reason = "All variables together reach 0.78: other values point to another outcome."
     assert explanation(sdp_of_all=0.78).sentences.all_text == reason
     assert explanation(sdp_of_all=0.9).sentences.all_text == "All variables together reach 0.90."
     assert without_set(sdp_of_all=0.78).sentences.all_text == "All variables together reach 0.78."
@@ -214,18 +215,21 @@ def test_a_rule_of_another_set_than_the_best_says_so():
     # The set was found by its SDP alone: with the same SDP as the best set, it was taken for the best.
     best = SufficientSet(("city",), 0.92, 0.9)
     assert (
-        explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True).sentences.rule_note == note
+        explanation(
+            best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True
+        ).sentences.rule_note
+        == note
     )
 
 
 def test_a_best_set_of_many_variables_names_few_that_come_near():
     best = SufficientSet(("age", "income", "city"), 0.92)
-    note = "Fewer variables nearly do: age and income reach 0.88 (at least 0.80)."
+    note = "A smaller set comes close: age and income reach 0.88 (at least 0.80)."
     shown = explanation(best_set=best, nearest_set=SufficientSet(("age", "income"), 0.88, 0.801))
     assert shown.sentences.short_note == note
     assert note in str(shown)
     alone = explanation(best_set=best, nearest_set=SufficientSet(("age",), 0.88))
-    assert alone.sentences.short_note == "Fewer variables nearly do: age reaches 0.88."
+    assert alone.sentences.short_note == "A smaller set comes close: age reaches 0.88."
     assert explanation(best_set=best).sentences.short_note == without_set(nearest_set=PAIR).sentences.short_note == ""
 
 
@@ -242,7 +246,7 @@ def test_what_to_expect_of_new_rows_is_said_until_enough_fresh_rows_say_it(n_che
         [n_checked], [n_checked], level=0.9, confidence=0.95, adjustment=None, is_set_aside=True
     )[0]
     checked = replace(RULE, certificate=certificate)
-    assert ("expect a share of 0.88 among new rows" in checked.rows_text) is is_expected
+    assert ("expected precision on new rows: 0.88" in checked.rows_text) is is_expected
 
 
 def test_the_share_of_the_rows_that_made_a_rule_is_not_expected_of_new_rows():

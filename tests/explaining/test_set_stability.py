@@ -10,8 +10,7 @@ import pytest
 from small_explainers import CLASSES, FRAME, NUMBERS, X, classifier, regressor
 
 from suffice import SetStability, SufficientExplainer
-from suffice.explaining.stability import Recurrence
-from suffice.explaining.stability import RowStability
+from suffice.explaining.stability import Recurrence, RowStability
 
 
 @pytest.fixture(scope="module")

@@ -115,8 +115,8 @@ REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
 # Numbers without fractions are taken for classes up to this many distinct values.
 MAX_INTEGER_CLASSES = 20
 NO_WEIGHTS = (
-    "Weights, like repeated rows, change the shares of the outcomes, and every probability would speak of a world with "
-    "those shares, not of your rows. For rare classes, take `levels='odds'`."
+    "Weights, like repeated rows, change the shares of the outcomes, and the probabilities would no longer describe "
+    "your data. For rare classes, take `levels='odds'`."
 )
 # The rows that a leaf of the default forest holds at least, if rows out of bag are counted. Larger leaves of numbers
 # cost accuracy (`python -m benchmarks.honesty` prints the figures).

@@ -232,10 +232,9 @@ class Explanation:
 
         Parameters
         ----------
-        index : {"responsibility", "share", "divided"}, default="responsibility"
+        index : {"responsibility", "share"}, default="responsibility"
             How it is counted. "responsibility": 1 divided by the size of the smallest set with the variable, so that a
             variable that is enough alone has 1. "share": the share of the sets that hold it (the paper's LXI).
-            "divided": every set counts 1 in total, which its variables share equally (Deegan-Packel).
         sets : {"all", "minimal"}, default="all"
             Which sets count.
 
@@ -255,7 +254,7 @@ class Explanation:
 
         Parameters
         ----------
-        index : {"responsibility", "share", "divided"}, default="responsibility"
+        index : {"responsibility", "share"}, default="responsibility"
             How importance is counted: see `importance_by`.
         sets : {"all", "minimal"}, default="all"
             Which sets count.

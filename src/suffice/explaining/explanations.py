@@ -419,7 +419,7 @@ class Explanations(Sequence[Explanation]):
         ----------
         sets : {"all", "minimal"}, default="all"
             Which sufficient sets count.
-        index : {"share", "responsibility", "divided"}, default="share"
+        index : {"share", "responsibility"}, default="share"
             How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
 
         Returns
@@ -441,7 +441,7 @@ class Explanations(Sequence[Explanation]):
         ----------
         sets : {"all", "minimal"}, default="all"
             Which sufficient sets count.
-        index : {"responsibility", "share", "divided"}, default="responsibility"
+        index : {"responsibility", "share"}, default="responsibility"
             How importance is counted: see `Explanation.importance_by`.
 
         Returns
@@ -459,7 +459,7 @@ class Explanations(Sequence[Explanation]):
         ----------
         sets : {"all", "minimal"}, default="all"
             Which sufficient sets count.
-        index : {"share", "responsibility", "divided"}, default="share"
+        index : {"share", "responsibility"}, default="share"
             How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
 
         Returns

@@ -1,7 +1,7 @@
-"""How important variables are for an outcome, counted over its sufficient sets: three indices and one order.
+"""How important variables are for an outcome, counted over its sufficient sets: two indices and one order.
 
 Cooperative game theory knows the indices for games that a coalition wins or loses: a sufficient set is a minimal
-winning coalition. How sets are found is left to ``_engine.search``.
+winning coalition. How sets are found is left to ``search``.
 """
 
 from __future__ import annotations
@@ -19,20 +19,18 @@ if TYPE_CHECKING:
 
 SetsKind: TypeAlias = Literal["all", "minimal"]
 """Which sufficient sets count: all of them, or those of the smallest size."""
-ImportanceIndex: TypeAlias = Literal["responsibility", "share", "divided"]
+ImportanceIndex: TypeAlias = Literal["responsibility", "share"]
 """How the importance of a variable is counted."""
 
 SHOWN_INDEX: ImportanceIndex = "responsibility"  # docs/method.md, 1.5, says why
-INDICES: tuple[ImportanceIndex, ...] = ("responsibility", "share", "divided")
+INDICES: tuple[ImportanceIndex, ...] = ("responsibility", "share")
 IMPORTANCE_NAMES: dict[ImportanceIndex, str] = {
     "responsibility": "importance",
     "share": "importance (LXI)",
-    "divided": "importance (divided)",
 }
 IMPORTANCE_MEANINGS: dict[ImportanceIndex, str] = {
     "responsibility": "1 / size of the smallest sufficient set with the variable",
     "share": "share of the sufficient sets with the variable",
-    "divided": "each sufficient set counts 1, which its variables share",
 }
 
 
@@ -50,9 +48,7 @@ def importance_of_sets(
     sizes = {name: [len(chosen) for chosen in sets if name in chosen] for name in names}
     if index == "responsibility":
         return {name: 1 / min(held) if held else 0.0 for name, held in sizes.items()}
-    if index == "share":
-        return {name: len(held) / max(len(sets), 1) for name, held in sizes.items()}
-    return {name: sum(1 / size for size in held) / max(len(sets), 1) for name, held in sizes.items()}
+    return {name: len(held) / max(len(sets), 1) for name, held in sizes.items()}
 
 
 def importance_of_rows(
@@ -68,16 +64,14 @@ def importance_of_rows(
         smallest = size[np.minimum(found_sets.offset[:-1], len(size) - 1)]
         is_counted = size == smallest[row_of_set]
     n_counted = np.maximum(np.bincount(row_of_set[is_counted], minlength=n_rows), 1)
-    part = 1 / np.maximum(size, 1)
     importance = np.zeros((n_rows, n_variables))
     for bit, variable in enumerate(found_sets.candidates):
         is_held = found_sets.holds(bit) & is_counted
         rows = row_of_set[is_held]
         if index == "responsibility":
-            np.maximum.at(importance[:, variable], rows, part[is_held])
+            np.maximum.at(importance[:, variable], rows, 1 / size[is_held])
         else:
-            weights = None if index == "share" else part[is_held]
-            importance[:, variable] = np.bincount(rows, weights, minlength=n_rows) / n_counted
+            importance[:, variable] = np.bincount(rows, minlength=n_rows) / n_counted
     return importance
 
 

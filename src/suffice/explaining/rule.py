@@ -282,14 +282,16 @@ class Rule:
         few = " These are few rows, so the figures are rough." if self.has_few_rows else ""
         if not self.support or self.n_kept is None:
             return f"{rows}{share} {'is' if self.support == 1 else 'are'} within these bounds.{few}"
-        one, many, what = ("has", "have", "it") if self.interval is None else ("lies", "lie", "in the interval")
+        one, many, what = (
+            ("has", "have", "this outcome") if self.interval is None else ("lies", "lie", "in the interval")
+        )
         where = f" within these bounds{share}" if self.conditions else ""
         are_all = self.n_kept == self.support > 1
         counts = f"All {rows}{where}" if are_all else f"{self.n_kept:,} of the {rows}{where}"
         kept = f"{counts} {one if self.n_kept == 1 else many} {what}"
         if self.precision is None or not self.states_expectation:
             return f"{kept}.{few}"
-        return f"{kept}; expect a share of {format_probability(self.precision)} among new rows.{few}"
+        return f"{kept}; expected precision on new rows: {format_probability(self.precision)}.{few}"
 
     @property
     def states_expectation(self) -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 N_LISTED = 5
 # How many values outside the training rows a note lists.
 N_OUTSIDE = 3
-NO_SIGNAL = "The variables say nothing about the outcome, so no set that holds any of them is called sufficient."
+NO_SIGNAL = "The variables carry no signal about the outcome, so no non-empty set is reported."
 NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
 NO_RULE = "No rule of these sets covers enough training rows."
 WIDER_INTERVAL = "Explain it within a wider interval: take a larger `radius`, or a smaller `alpha`."
@@ -240,7 +240,7 @@ class Sentences:
             return ""
         # A set can reach the level although all variables do not, which puzzles readers without a reason.
         is_less = self.row.is_sufficient and self.row.sdp_of_all < self.row.pi
-        reason = ": other values of the row speak against it" if is_less else ""
+        reason = ": other values point to another outcome" if is_less else ""
         return f"All variables together reach {format_probability(self.row.sdp_of_all)}{reason}."
 
     @property
@@ -297,7 +297,7 @@ class Sentences:
         nearest = self.row.nearest_set
         reached = format_with_bound(nearest.sdp, nearest.lower)
         verb = "reaches" if len(nearest.variables) == 1 else "reach"
-        return f"Fewer variables nearly do: {join(nearest.variables)} {verb} {reached}."
+        return f"A smaller set comes close: {join(nearest.variables)} {verb} {reached}."
 
     @property
     def offer(self) -> str:
@@ -354,7 +354,7 @@ class Sentences:
         lines.append(self.rule_note)
         others = self.row.sufficient_sets[1:]
         if others:
-            lines.append(f"These sets are enough, too (probability {self.level_text} or more):")
+            lines.append(f"Other sufficient sets (probability {self.level_text} or more):")
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")
