@@ -93,7 +93,8 @@ def test_a_rule_shows_the_rows_behind_it_and_marks_few():
     assert picture_rule(rule(Condition("hour", 6.0))).rows == few
     many = picture_rule(rule(Condition("hour", 6.0), support=143, n_kept=131, precision=0.88)).rows
     assert many == (
-        "131 of the 143 training rows within these bounds (12 % of all) have this outcome; expected precision on new rows: 0.88."
+        "131 of the 143 training rows within these bounds (12 % of all) have this outcome; "
+        "expected precision on new rows: 0.88."
     )
 
 

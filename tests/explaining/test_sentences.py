@@ -110,7 +110,7 @@ def test_the_lead_names_the_values_and_the_probability():
 
 
 def test_the_rows_behind_a_rule_are_stated():
-    rows = "131 of the 143 training rows within these bounds (2.4 % of all) have it"
+    rows = "131 of the 143 training rows within these bounds (2.4 % of all) have this outcome"
     assert f"{rows}; expected precision on new rows: 0.88." in str(explanation(rules=(RULE,)))
 
 

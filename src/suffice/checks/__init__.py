@@ -1,7 +1,7 @@
 """How far explanations can be trusted: certificates, quality of predictions, signal, and stability of best sets.
 
-Rules are checked on rows that had no part in finding them, and the forest is grown again with other seeds, on other rows
-or for shuffled outcomes. `SufficientExplainer` has a method for each check.
+Rules are checked on rows that had no part in finding them, and the forest is grown again with other seeds, on other
+rows or for shuffled outcomes. `SufficientExplainer` has a method for each check.
 """
 
 from suffice.checks.certificates import CertifiedRules

@@ -282,9 +282,8 @@ class Rule:
         few = " These are few rows, so the figures are rough." if self.has_few_rows else ""
         if not self.support or self.n_kept is None:
             return f"{rows}{share} {'is' if self.support == 1 else 'are'} within these bounds.{few}"
-        one, many, what = (
-            ("has", "have", "this outcome") if self.interval is None else ("lies", "lie", "in the interval")
-        )
+        is_class = self.interval is None
+        one, many, what = ("has", "have", "this outcome") if is_class else ("lies", "lie", "in the interval")
         where = f" within these bounds{share}" if self.conditions else ""
         are_all = self.n_kept == self.support > 1
         counts = f"All {rows}{where}" if are_all else f"{self.n_kept:,} of the {rows}{where}"
