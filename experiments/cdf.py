@@ -141,7 +141,7 @@ EXPERIMENT = Experiment(
         "distribution function of m rows lies within about 0.87 / sqrt(m) of the true one, so a mean distance of "
         "0.0098 would need nearly all of the 10 000 rows in one cell. The unit of the paper's MAD is not stated. The "
         "area per unit of y, over [-14, 14], has the order of magnitude of its figures and is shown beside them "
-        "without a goal.\n\n"
+        "for comparison only.\n\n"
         "With X1, X2, X5 known, the true distribution function is a step where X5 <= 0, which holds for half of the "
         "rows. An estimate that does not jump at exactly the same place is off by at least one half there, so MKS "
         "stays above 0.25 for any number of rows: the paper's 0.26 is close to the best possible value. The part "

@@ -24,13 +24,13 @@ data files are read from the folder named by `SUFFICE_DATA`; without it the smal
 experiment is one file in `experiments/` and writes one JSON file and, where there is something to see, one figure into
 `build/experiments/`.
 
-Each figure is a mean ± standard deviation over seeds (different samples, splits and forests). *Goal* is the value to
-reach, and whether the mean reaches it. A single seed has no spread, and may reach a goal by luck. `suffice` uses its
-defaults or the paper's settings. As in the paper, it counts the rows that grew the trees and does not search the empty
-set (`counts="bootstrap"`, `min_size=1`). Lines with *out-of-bag counts* show what the library does by default: it
-counts the rows that a tree did not draw, in cells of at least 10 rows, and searches the empty set. Where the paper does
-not state a setting, the page states the choice; where a figure of the paper cannot be right, the page says so. Choices
-made after seeing figures are listed under "Chosen after looking".
+Each figure is a mean ± standard deviation over seeds (different samples, splits and forests). A single
+seed has no spread. The paper's figures stand next to ours. `suffice` uses its defaults or the paper's settings. As in the
+paper, it counts the rows that grew the trees and does not search the empty set (`counts="bootstrap"`, `min_size=1`).
+Lines with *out-of-bag counts* show what the library does by default: it counts the rows that a tree did not draw, in
+cells of at least 10 rows, and searches the empty set. Where the paper does not state a setting, the page states the
+choice; where a figure of the paper cannot be right, the page says so. Choices made after seeing figures are listed under
+"Chosen after looking".
 """
 
 
@@ -48,7 +48,7 @@ def make_page(
     figures : str, default=""
         Where the figures are, seen from the page: a folder with a slash at its end.
     before : str, default=""
-        The page as it was: experiments that were not run keep their sections, goals and costs.
+        The page as it was: experiments that were not run keep their sections and costs.
 
     Returns
     -------
@@ -67,17 +67,15 @@ def make_page(
             continue
         parts.append(f"## {experiment.title}\n\n`{experiment.name}`. {experiment.setting}\n")
         parts.append(_section(experiment, summary, figures) if summary else "Not run yet.\n")
-    parts.append(_missed(done, summaries, kept))
     parts.append(_cost(done, summaries, kept))
     return "\n".join(parts)
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """What stays of the page as it was: sections by experiment, their rows of missed goals and of costs, a date."""
+    """What stays of the page as it was: sections by experiment, their rows of costs, a date."""
 
     sections: dict[str, str]
-    missed: list[str]
     cost: list[str]
     since: str | None
 
@@ -88,17 +86,9 @@ class _Kept:
         by_title = {part.split("\n", 1)[0]: f"## {part.rstrip()}\n" for part in parts}
         sections = {e.name: by_title[e.title] for e in experiments if e.title in by_title}
         starts = tuple(f"| `{name}` " for name in sections)
-        missed, cost = (
-            [line for line in by_title.get(title, "").splitlines() if line.startswith(starts)]
-            for title in ("Goals", "Cost")
-        )
+        cost = [line for line in by_title.get("Cost", "").splitlines() if line.startswith(starts)]
         made = re.search(r"^Made on (\S+?)[ ,]", page, re.MULTILINE)
-        return cls(sections, missed, cost, made[1] if made and sections else None)
-
-    @property
-    def n_goals(self) -> int:
-        """How many goals its sections state."""
-        return sum(len(re.findall(r": (?:reached|\*\*missed\*\*)", section)) for section in self.sections.values())
+        return cls(sections, cost, made[1] if made and sections else None)
 
 
 def _made(all_made: Sequence[Mapping[str, Any]], since: str | None = None) -> str:
@@ -172,8 +162,8 @@ def _tables(lines: Sequence[Line], figures: Mapping[str, Any]) -> list[str]:
         # The longer side goes down the page.
         rows += [*_markdown(table if len(labels) <= len(methods) else list(zip(*table, strict=True))), ""]
     if left:
-        listed = [[line.method, line.label, _here(line, figures), line.paper, _goal(line, figures)] for line in left]
-        rows += [*_markdown([["method", "figure", "here", "paper", "goal"], *listed]), ""]
+        listed = [[line.method, line.label, _here(line, figures), line.paper] for line in left]
+        rows += [*_markdown([["method", "figure", "here", "paper"], *listed]), ""]
     return rows[:-1]
 
 
@@ -194,9 +184,7 @@ def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _cell(line: Line, figures: Mapping[str, Any]) -> str:
-    goal = _goal(line, figures)
-    parts = [_here(line, figures), f"paper: {line.paper}" if line.paper else "", f"goal {goal}" if goal else ""]
-    return "<br>".join(part for part in parts if part)
+    return _here(line, figures) + (f"<br>paper: {line.paper}" if line.paper else "")
 
 
 def _here(line: Line, figures: Mapping[str, Any]) -> str:
@@ -224,42 +212,9 @@ def format_figure(figure: Mapping[str, Any], digits: int) -> str:
     return f"{figure['mean']:.{digits}f}{spread}"
 
 
-def _goal(line: Line, figures: Mapping[str, Any]) -> str:
-    reached = line.is_reached(figures)
-    if line.goal is None or reached is None:
-        return ""
-    sign, than = line.goal
-    value = figures[than]["mean"] if isinstance(than, str) else than
-    bound = f"{value:.{line.digits}f}" if isinstance(than, str) else f"{value:g}"
-    return f"{sign} {bound}: {'reached' if reached else '**missed**'}"
-
-
 def _short(notes: Sequence[str], most: int = 6) -> list[str]:
     more = [f"and {len(notes) - most} more notes in the JSON file."] if len(notes) > most else []
     return [*notes[:most], *more]
-
-
-def _missed(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]], kept: _Kept) -> str:
-    rows = [
-        (experiment, line)
-        for experiment in experiments
-        for line in experiment.lines
-        if line.is_reached(summaries[experiment.name]["figures"]) is False
-    ]
-    n_goals = sum(line.is_reached(summaries[e.name]["figures"]) is not None for e in experiments for line in e.lines)
-    n_goals += kept.n_goals
-    n_missed = len(rows) + len(kept.missed)
-    text = f"## Goals\n\n{n_goals - n_missed} of {n_goals} goals are reached.\n"
-    if n_missed:
-        listed = [
-            f"| `{experiment.name}` {line.method} | {line.label} | "
-            f"{format_figure(summaries[experiment.name]['figures'][line.key], line.digits)} | "
-            f"{_goal(line, summaries[experiment.name]['figures']).split(':')[0]} |"
-            for experiment, line in rows
-        ]
-        head = ["\nMissed:\n", "| method | figure | here | goal |", "| --- | --- | --- | --- |"]
-        text += "\n".join([*head, *kept.missed, *listed]) + "\n"
-    return text
 
 
 def _cost(experiments: Sequence[Experiment], summaries: Mapping[str, Mapping[str, Any]], kept: _Kept) -> str:

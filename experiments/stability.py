@@ -198,7 +198,7 @@ EXPERIMENT = Experiment(
         "Anchors', are the same if they have the same variables and cover the same training rows. Anchors explains "
         "as many of 4 such rows with 10 copies each as it can in 30 s for each table, with noise 0.1 and without "
         "noise. It can therefore have at most 11 rules, where the paper's could have 51; our figures on the same "
-        "rows and copies are shown beside it. Anchors is told which columns are indicators; the noise on these is "
+        "rows and copies are shown beside it. Anchors knows which columns are indicators; the noise on these is "
         "rounded away."
     ),
     lines=_lines(),
@@ -207,17 +207,16 @@ EXPERIMENT = Experiment(
     reading=(
         "Noise of variance 0.1 moves a whole number or an indicator across a threshold in one case of nine, and "
         "changes predictions. The paper's noise did not change predictions, so its 0.1 may have been the standard "
-        "deviation, which is the variance 0.01 here. The goal at 0.01 and 0.001 is the paper's figure at 0.1, the "
-        "only one that it reports.\n\n"
-        "Why goals are missed: on Compas, noise moves SDPs across pi, which changes the size of the minimal sets. On "
-        "Attrition, several single variables are sufficient, and the one with the highest SDP changes. On Nhanesi, "
-        "some columns have steps as small as the noise of variance 0.001: copies cross the bounds of their row's "
-        "box, and the model's prediction changes. Anchors cuts columns at quartiles, which are whole numbers, so "
-        "noise of any size moves half of the copies of such a value to the other side; this accounts for part of its "
-        "different rules.\n\n"
-        "Chosen after looking: when two rules count as the same. Compared by their exact bounds, a row and its "
-        "copies had about one rule more: a row of whole numbers has bounds such as age <= 31 and a noisy copy age <= "
-        "31.5, though both cover the same training rows."
+        "deviation, which is the variance 0.01 here. The paper reports figures at 0.1 only.\n\n"
+        "Why there are more rules than in the paper: on Compas, noise moves SDPs across pi, which changes the size "
+        "of the minimal sets. On Attrition, several single variables are sufficient, and the one with the highest "
+        "SDP changes. On Nhanesi, some columns have steps as small as the noise of variance 0.001: copies cross "
+        "the bounds of their row's box, and the model's prediction changes. Anchors cuts columns at quartiles, "
+        "which are whole numbers, so noise of any size moves half of the copies of such a value to the other side; "
+        "this accounts for part of its different rules.\n\n"
+        "Chosen after looking: when two rules count as the same. Compared by their exact bounds, a row and its copies "
+        "had about one rule more: a row of whole numbers has bounds such as age <= 31 and a noisy copy age <= 31.5, "
+        "though both cover the same training rows."
     ),
     version=2,
 )
