@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from rule_boxes import box, classifier
 
 from suffice.rule_lists.certifying import (
     N_PSEUDO_ROWS,
@@ -68,3 +69,11 @@ def test_counts_of_the_first_rules():
 def test_the_surest_length_is_the_longest_of_equals():
     n_rows, n_kept = np.array([5, 400, 400, 800]), np.array([5, 400, 400, 700])
     assert surest_length(n_rows, n_kept, 0.5, 0.9, 0.95) == 3
+
+
+def test_no_list_is_certified_if_every_rule_covers_too_few_rows():
+    """The choice of the first length failed where no rule covered 0.5 % of the training rows."""
+    x = np.arange(1000.0)[:, None]
+    rules = classifier([box(2.5, 4.5)], X=x, y=np.where(x[:, 0] < 500, "a", "b"))
+    certified = rules.certify(x, rules.training_outcomes_, of="list")
+    assert (certified.rules_, certified.certificate_) == ((), None)

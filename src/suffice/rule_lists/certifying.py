@@ -72,74 +72,59 @@ def count_by_length(covers: Bools, keeps: Bools) -> tuple[Counts, Counts]:
     """Count, for each length of a list, the rows that its first rules decide, and those that they get right."""
     n_rules = len(covers)
     first, _ = first_two(np.ascontiguousarray(covers.T))
-    is_decided = first < n_rules
-    rows = np.flatnonzero(is_decided)
-    decided = np.bincount(first[rows], minlength=n_rules)
-    kept = np.bincount(first[rows][keeps[first[rows], rows]], minlength=n_rules)
-    return np.cumsum(decided), np.cumsum(kept)
+    rows = np.flatnonzero(first < n_rules)
+    is_right = keeps[first[rows], rows]
+    n_decided, n_right = (np.bincount(of, minlength=n_rules) for of in (first[rows], first[rows[is_right]]))
+    return np.cumsum(n_decided), np.cumsum(n_right)
 
 
 def surest_length(n_rows: Counts, n_kept: Counts, ratio: float, level: float, confidence: float) -> int:
     """Choose the length that is tested first: the one that fresh rows most probably confirm."""
     power = power_of_test(n_rows, n_kept, ratio, level, confidence)
-    return int(np.flatnonzero(power == power.max())[-1]) + 1
+    return int(np.flatnonzero(power == power.max())[-1]) + 1 if len(power) else 1
 
 
 def certify_lines(
     lines: Lines,
     rows: FreshRows,
-    precision: float,
+    level: float,
     confidence: float,
     of: Literal["rules", "list"],
     adjust: Adjustment | None,
     max_rules: int | None,
 ) -> tuple[Lines, Certificate | None]:
-    """Return the most lines that fresh rows certify, and the certificate of the list if it was tested as a whole."""
-    if not lines.rules:
-        return lines, None
+    """Return as many lines as fresh rows certify, and the certificate of the list if it was tested as a whole."""
     training = lines.task.outcomes
-    covers, keeps = lines.covers, np.array([line.promise.keeps(training) for line in lines.rules])
+    test = (len(rows.outcomes) / len(training), level, confidence)
     whole: Certificate | None = None
     if of == "rules":
-        ratio = len(rows.outcomes) / len(training)
-        chosen = lines.take(choose_rules(covers, keeps, ratio, precision, confidence)[:max_rules].tolist())
+        lines = lines.take(choose_rules(lines.covers, lines.keeps(training), *test)[:max_rules].tolist())
     else:
-        chosen, whole = _certify_lengths(lines, covers, keeps, rows, precision, confidence, max_rules)
-    certificates = certify_promises(
-        (line.promise for line in chosen.rules), rows, level=precision, confidence=confidence, adjustment=adjust
-    )
+        lines = lines.take(without_small_steps(lines.covers)[:max_rules].tolist())
+        surest = surest_length(*count_by_length(lines.covers, lines.keeps(training)), *test)
+        lines, whole = _longest_list(lines, surest, rows, level, confidence)
+    promises = [line.promise for line in lines.rules]
+    certificates = certify_promises(promises, rows, level=level, confidence=confidence, adjustment=adjust)
     if of == "rules":
-        chosen = chosen.take(i for i, line in enumerate(chosen.rules) if certificates[line.promise].is_certified)
-    return chosen.with_certificates(certificates), whole
+        lines = lines.take(i for i, promise in enumerate(promises) if certificates[promise].is_certified)
+    return lines.with_certificates(certificates), whole
 
 
-def _certify_lengths(
-    lines: Lines,
-    covers: Bools,
-    keeps: Bools,
-    rows: FreshRows,
-    precision: float,
-    confidence: float,
-    max_rules: int | None,
+def _longest_list(
+    lines: Lines, length: int, rows: FreshRows, level: float, confidence: float
 ) -> tuple[Lines, Certificate | None]:
-    """Find the longest list whose precision fresh rows confirm, by tests in a fixed order."""
-    order = without_small_steps(covers)[:max_rules]
-    ratio = len(rows.outcomes) / covers.shape[1]
-    length = surest_length(*count_by_length(covers[order], keeps[order]), ratio, precision, confidence)
-    tested = lines.take(order.tolist())
-    n_rows, n_kept = count_by_length(
-        tested.covers_rows(rows.table), np.array([line.promise.keeps(rows.outcomes) for line in tested.rules])
-    )
+    """Find the longest list whose precision fresh rows confirm: a length is tested first, then one more each time."""
+    n_rows, n_kept = count_by_length(lines.covers_rows(rows.table), lines.keeps(rows.outcomes))
     # No adjustment: a test counts only if all tests before it have succeeded (fixed-sequence testing).
     certificates = make_certificates(
         n_rows.tolist(),
         n_kept.tolist(),
-        level=precision,
+        level=level,
         confidence=confidence,
         adjustment=None,
         is_set_aside=rows.is_set_aside,
     )
     n_lines = 0
-    while length <= len(order) and certificates[length - 1].is_certified:
+    while length <= len(certificates) and certificates[length - 1].is_certified:
         n_lines, length = length, length + 1
-    return tested.take(range(n_lines)), certificates[n_lines - 1] if n_lines else None
+    return lines.take(range(n_lines)), certificates[n_lines - 1] if n_lines else None

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from suffice._table.table import Table
     from suffice.explaining.certificate import Certificate
     from suffice.explaining.rule import Promise, Rule
+    from suffice.rule_lists.mining import Check
 
 __all__ = ["GlobalRulesClassifier", "GlobalRulesRegressor"]
 
@@ -146,9 +147,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         return cls(**{"max_rules": None, **params}).fit_rules(rules, X, y)
 
     @classmethod
-    def from_explainer(
-        cls, explainer: SufficientExplainer, *, check: Literal["rows", "everywhere"] = "rows", **params: Any
-    ) -> Any:
+    def from_explainer(cls, explainer: SufficientExplainer, *, check: Check = "rows", **params: Any) -> Any:
         """Make a list of the rules of the training rows of a fitted explainer, as `fit` does, without fitting again.
 
         Parameters
@@ -167,7 +166,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         """
         return cls(explainer, **params).fit_explainer(check)
 
-    def fit_explainer(self, check: Literal["rows", "everywhere"] = "rows") -> Any:
+    def fit_explainer(self, check: Check = "rows") -> Any:
         """Collect the rules of the training rows of the parameter `explainer`, which is fitted. See `from_explainer`.
 
         Parameters
@@ -472,7 +471,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         covered = f"coverage {format_percent(self.lines_.coverage)} % of {n_rows}"
         heading = f"{counted(len(self.rules_), 'rule')}, {covered}; the first that covers a row decides."
         if self.rules_:
-            heading = f"{heading} {self._task.about_figures}"
+            heading = f"{heading} {self._task.note}"
         return heading if self.certificate_ is None else f"{heading} The list was {self.certificate_.sentence}."
 
     def __str__(self) -> str:
@@ -507,14 +506,29 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             decided[is_open & line.rule.covers(table)] = i
         return decided
 
+    def _predict(self, X: Any, of_rules: NDArray[Any], method: str, missing: float | None) -> NDArray[Any]:
+        """Return the values of the rules that decide; for other rows those of the fallback, or a missing value."""
+        table = self._read_table(X)
+        decided = self._decide(table)
+        is_covered = decided >= 0
+        if is_covered.all():
+            return of_rules[decided]
+        if self.fallback_ is None:
+            dtype = object if missing is None else of_rules.dtype
+            predicted = np.full((len(decided), *of_rules.shape[1:]), missing, dtype=dtype)
+        elif hasattr(self.fallback_, method):
+            of_fallback = getattr(self.fallback_, method)(self._table_for_others(X, table))
+            predicted = np.array(of_fallback, dtype=of_rules.dtype)
+        else:
+            name = type(self.fallback_).__name__
+            raise AttributeError(f"The fallback {name} has no `{method}`: choose another, or fallback=None.")
+        predicted[is_covered] = of_rules[decided[is_covered]]
+        return predicted
+
     # --- fitting -----------------------------------------------------------------------------------------------------
 
     def _mine(
-        self,
-        table: Table,
-        y: NDArray[Any],
-        further_levels: Sequence[float] = (),
-        check: Literal["rows", "everywhere"] = "rows",
+        self, table: Table, y: NDArray[Any], further_levels: Sequence[float] = (), check: Check = "rows"
     ) -> Sequence[Rule | None]:
         """Find the rules of training rows, at the explainer's level and at further ones."""
         if self.max_rules is not None:
@@ -572,13 +586,12 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         must_be, least = self._task.precision_range
         check_number("min_precision", self.min_precision, must_be, lambda v: least <= v <= 1)
         check_number("min_support", self.min_support, "a whole number >= 1", lambda v: v >= 1, Integral)
-        words = ["forest", self._task.constant]
-        if isinstance(self.fallback, str) and self.fallback not in words:
-            hint = did_you_mean(self.fallback, words)
-            raise ValueError(f"`fallback` must be None, one of {words} or an estimator, got {self.fallback!r}.{hint}")
+        names, is_name = ["forest", self._task.constant], isinstance(self.fallback, str)
         is_estimator = all(hasattr(self.fallback, method) for method in ("fit", "predict", "get_params"))
-        if not (self.fallback is None or isinstance(self.fallback, str) or is_estimator):
-            raise TypeError(f"`fallback` must be None, one of {words} or an estimator, got {self.fallback!r}.")
+        if not (self.fallback is None or (self.fallback in names if is_name else is_estimator)):
+            hint = did_you_mean(self.fallback, names) if is_name else ""
+            kind = ValueError if is_name else TypeError
+            raise kind(f"`fallback` must be None, one of {names} or an estimator, got {self.fallback!r}.{hint}")
 
     def _take_training(self, source: Any) -> tuple[Table, Labels | Numbers]:
         """Take the training table of explanations, or of an explainer."""
@@ -723,19 +736,8 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
             The labels, of the dtype of `classes_`. Only if there is no fallback and some row is not covered, an array
             of objects, with None for such rows; `score` refuses those.
         """
-        table = self._read_table(X)
-        decided = self._decide(table)
-        is_covered = decided >= 0
-        labels = self.outputs_[decided[is_covered]]
-        if is_covered.all():
-            return labels
-        if self.fallback_ is None:
-            predicted = np.full(len(decided), None, dtype=object)
-            labels = labels.astype(object)
-        else:
-            predicted = np.array(self.fallback_.predict(self._table_for_others(X, table)), dtype=self.classes_.dtype)
-        predicted[is_covered] = labels
-        return predicted
+        check_is_fitted(self, "rules_")
+        return self._predict(X, self.outputs_, "predict", None)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the shares of the classes among the training rows that the deciding rule covers.
@@ -751,19 +753,9 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
             The shares, in the order of `classes_`. For a row that no rule covers the fallback's probabilities, or NaN
             if there is no fallback.
         """
-        table = self._read_table(X)
-        decided = self._decide(table)
-        is_covered = decided >= 0
-        shares = np.full((len(decided), len(self.classes_)), np.nan)
-        if not is_covered.all() and self.fallback_ is not None:
-            if not hasattr(self.fallback_, "predict_proba"):
-                name = type(self.fallback_).__name__
-                raise AttributeError(f"The fallback {name} has no `predict_proba`: choose another, or fallback=None.")
-            shares[:] = self.fallback_.predict_proba(self._table_for_others(X, table))
-        if is_covered.any():
-            frequencies = np.array([list((line.frequencies or {}).values()) for line in self.rules_])
-            shares[is_covered] = frequencies[decided[is_covered]]
-        return shares
+        check_is_fitted(self, "rules_")
+        frequencies = np.array([list((line.frequencies or {}).values()) for line in self.rules_], dtype=np.float64)
+        return self._predict(X, frequencies.reshape(-1, len(self.classes_)), "predict_proba", np.nan)
 
 
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
@@ -860,11 +852,5 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             The means; NaN for a row that no rule covers if there is no fallback.
         """
-        table = self._read_table(X)
-        decided = self._decide(table)
-        is_covered = decided >= 0
-        predicted = np.full(len(decided), np.nan)
-        if not is_covered.all() and self.fallback_ is not None:
-            predicted[:] = self.fallback_.predict(self._table_for_others(X, table))
-        predicted[is_covered] = self.outputs_[decided[is_covered]]
-        return predicted
+        check_is_fitted(self, "rules_")
+        return self._predict(X, self.outputs_, "predict", np.nan)

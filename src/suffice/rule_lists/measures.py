@@ -140,24 +140,15 @@ class GlobalRule:
         dict
             The conditions as text, in SQL and one by one, the output and the figures.
         """
-        figures: dict[str, Any] = {
-            "output": self.output,
-            "support": self.support,
-            "coverage": self.coverage,
-            "precision": self.precision,
-            "expected": self.expected,
-        }
+        rule = self.rule.to_dict()
+        names = ("output", "support", "coverage", "precision", "expected")
+        values = {"if": self.text, "sql": self.to_sql(), **{name: getattr(self, name) for name in names}}
         if self.frequencies is None:
-            figures.update(mse=self.mse, mae=self.mae, interval=self.rule.to_dict()["interval"])
+            values |= {"mse": self.mse, "mae": self.mae, "interval": rule["interval"]}
         else:
-            figures["frequencies"] = {str(label): share for label, share in self.frequencies.items()}
-        return {
-            "if": self.text,
-            "sql": self.to_sql(),
-            **figures,
-            "conditions": self.rule.to_dict()["conditions"],
-            **({} if self.certificate is None else {"certificate": self.certificate.to_dict()}),
-        }
+            values["frequencies"] = {str(label): share for label, share in self.frequencies.items()}
+        values["conditions"] = rule["conditions"]
+        return values if self.certificate is None else {**values, "certificate": self.certificate.to_dict()}
 
     def to_sql(self) -> str:
         """Write the conditions of the line as the condition of an SQL query.
@@ -298,9 +289,7 @@ class Labels:
     constant_model: ClassVar[Any] = DummyClassifier(strategy="prior")
     precision_range: ClassVar[tuple[str, float]] = ("in [0, 1]", 0.0)  # in words, and the lower end
     figures: ClassVar[tuple[str, ...]] = ("frequencies",)  # columns of a frame of rules
-    about_figures: ClassVar[str] = (
-        "Figures are those of the training rows; expected is the precision estimated for new rows."
-    )
+    note: ClassVar[str] = "Figures are those of the training rows; expected is the precision estimated for new rows."
 
     @classmethod
     def of_training(cls, y: NDArray[Any]) -> Labels:
@@ -365,7 +354,7 @@ class Numbers:
     constant_model: ClassVar[Any] = DummyRegressor()
     precision_range: ClassVar[tuple[str, float]] = ("a number <= 1", -math.inf)
     figures: ClassVar[tuple[str, ...]] = ("std", "mse", "mae")
-    about_figures: ClassVar[str] = "Figures are those of the training rows."
+    note: ClassVar[str] = "Figures are those of the training rows."
 
     @classmethod
     def of_training(cls, y: NDArray[Any]) -> Numbers:
@@ -455,6 +444,11 @@ class Lines:
         """Tell which rule (row) covers which row of another table (column)."""
         covers = np.array([line.rule.covers(table) for line in self.rules], dtype=bool)
         return covers.reshape(len(self.rules), table.n_rows)
+
+    def keeps(self, outcomes: NDArray[Any]) -> Bools:
+        """Tell whose promise (row) each outcome (column) keeps."""
+        keeps = np.array([line.promise.keeps(outcomes) for line in self.rules], dtype=bool)
+        return keeps.reshape(len(self.rules), len(outcomes))
 
     def evaluate(self, covers: Bools, outcomes: NDArray[Any]) -> Evaluation:
         """Measure the rules on rows, each alone and as a list."""
