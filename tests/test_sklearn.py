@@ -9,17 +9,22 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from suffice import SufficientExplainer
 
 SMALL = {"n_estimators": 10, "random_state": 0}
-ESTIMATORS = [
+OTHERS = [
     SufficientExplainer(n_jobs=1),
-    SufficientExplainer(RandomForestClassifier(**SMALL)),
     SufficientExplainer(ExtraTreesRegressor(**SMALL), counts="bootstrap"),  # its trees draw all rows
     SufficientExplainer(ExtraTreesRegressor(**SMALL, bootstrap=True)),
     SufficientExplainer(RandomForestClassifier(**SMALL), task="classification"),
     SufficientExplainer(RandomForestRegressor(**SMALL), task="regression"),
 ]
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")  # the checks fit noise
 
 
-@pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")  # the checks fit noise
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks([SufficientExplainer(RandomForestClassifier(**SMALL), n_jobs=1)])
 def test_scikit_learn_finds_no_fault(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS)
+def test_scikit_learn_finds_no_fault_with_other_settings(estimator, check):
     check(estimator)

@@ -220,7 +220,7 @@ def test_false_certificates_are_rare():
 
     box = replace(rules[0], outcome="yes", interval=None)
     many = [replace(box, conditions=(Condition("a", high=float(k)),)) for k in range(1, 9)]
-    n_trials = 300
+    n_trials = 150
     for _ in range(n_trials):
         rows = pd.DataFrame({"a": rng.uniform(0, 8, 400), "b": "x", "c": 0.0})
         outcomes = np.where(rng.random(400) < 0.899, "yes", "no")

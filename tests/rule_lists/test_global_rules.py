@@ -197,13 +197,14 @@ def test_a_rule_list_that_is_not_fitted_raises(rule_list, method):
 
 
 # The tables of the checks are small: too few of their rows are out of bag for rules.
+TINY = {"n_estimators": 3, "min_samples_leaf": 5, "random_state": 0}
 PAPER = {"n_jobs": 1, "counts": "bootstrap", "min_size": 1}
 
 
 @parametrize_with_checks(
     [
-        GlobalRulesClassifier(SufficientExplainer(RandomForestClassifier(**SMALL), **PAPER), fallback="majority"),
-        GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**SMALL), **PAPER), fallback="mean"),
+        GlobalRulesClassifier(SufficientExplainer(RandomForestClassifier(**TINY), **PAPER), fallback="majority"),
+        GlobalRulesRegressor(SufficientExplainer(RandomForestRegressor(**TINY), **PAPER), fallback="mean"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")  # the checks fit noise
