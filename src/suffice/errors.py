@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import inspect
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -176,3 +177,17 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(str(word), list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
+    """Refuse a parameter that is not a number of the right kind and range."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be {must_be}, got {value!r}.")
+    if not is_right(value):
+        raise ValueError(f"`{name}` must be {must_be}, got {value!r}.")
+
+
+def check_word(name: str, value: object, known: Sequence[object]) -> None:
+    """Refuse a parameter that is not one of the known words."""
+    if not any(value is word or (isinstance(value, str) and value == word) for word in known):
+        raise ValueError(f"`{name}` must be one of {list(known)}, got {value!r}.{did_you_mean(value, map(str, known))}")

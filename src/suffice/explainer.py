@@ -24,7 +24,7 @@ from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings, check_changes
-from suffice._table.input import check_number, read_input, read_outcomes
+from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
 from suffice.changes.finding import find_for_rows, find_for_rules
@@ -43,6 +43,7 @@ from suffice.checks.certificates import (
 from suffice.checks.quality import N_EXPLAINED, Quality, quality_of_table, quality_of_training
 from suffice.checks.signal import SignalCheck, check_signal
 from suffice.checks.stability import measure_stability
+from suffice.errors import check_number
 from suffice.explaining.explanations import Explanations, explain
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
 from suffice.reasons.search import N_REASONS, find_reasons, read_wishes

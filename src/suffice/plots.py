@@ -42,8 +42,8 @@ from suffice._show.figures import (
     held_variables,
 )
 from suffice._show.quality_figure import quality
-from suffice._table.input import check_number
 from suffice._text import counted, format_value
+from suffice.errors import check_number
 from suffice.explainer import SufficientExplainer
 from suffice.explaining.explanation import Explanation, SufficientSet
 from suffice.explaining.explanations import Explanations

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from suffice._table.input import as_finite, check_finite, check_number, read_outcomes
-from suffice.errors import InputTypeError, InputValueError
+from suffice._table.input import as_finite, check_finite, read_outcomes
+from suffice.errors import InputTypeError, InputValueError, check_number
 
 NAN, INF = np.nan, np.inf
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv
 
-from suffice._table.input import check_word
+from suffice.errors import check_word
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from suffice._forest.outcomes import rank_classes
-from suffice._table.input import as_finite, check_number, read_input
+from suffice._table.input import as_finite, read_input
 from suffice._table.rows import recombine_rows
+from suffice.errors import check_number
 
 if TYPE_CHECKING:
     from suffice._forest.model_outputs import ExplainedModel

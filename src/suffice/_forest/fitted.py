@@ -35,7 +35,8 @@ from suffice._forest.trees import (
     list_trees,
     takes_missing,
 )
-from suffice._table.input import as_finite, check_finite, check_number
+from suffice._table.input import as_finite, check_finite
+from suffice.errors import check_number
 
 if TYPE_CHECKING:
     from suffice._forest.drawn_rows import DrawnRows

@@ -12,8 +12,7 @@ from typing import Any, Literal
 from joblib import cpu_count
 
 from suffice._forest.projection import MAX_CANDIDATES
-from suffice._table.input import check_number, check_word
-from suffice.errors import did_you_mean
+from suffice.errors import check_number, check_word, did_you_mean
 
 DEFAULT_MAX_SETS = 2**12  # all sets of 12 candidates
 

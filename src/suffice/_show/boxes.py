@@ -29,10 +29,9 @@ from suffice._show.drawing import (
     shorten,
 )
 from suffice._table.encoding import Column
-from suffice._table.input import check_number, check_word
 from suffice._table.table import Table
 from suffice._text import counted, format_number
-from suffice.errors import did_you_mean
+from suffice.errors import check_number, check_word, did_you_mean
 from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.rule import Condition, Rule

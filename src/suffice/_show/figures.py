@@ -30,9 +30,9 @@ from suffice._show.drawing import (
 from suffice._show.picture import NOTHING
 from suffice._table.condition import Condition
 from suffice._table.encoding import Column
-from suffice._table.input import check_number
 from suffice._text import counted, format_number, format_percent, format_probability, format_value
 from suffice.changes.values import Change, Changes, RowChanges
+from suffice.errors import check_number
 from suffice.explaining.explanation import Explanation, SufficientSet
 from suffice.explaining.importance import rank_in_sets
 from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor

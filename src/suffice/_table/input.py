@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Collection, Mapping, Sequence
-from numbers import Real
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from suffice._table.frames import as_frame, as_rows
 from suffice._table.table import Table, is_missing, is_number, read_columns
 from suffice._text import counted
-from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
+from suffice.errors import InputTypeError, InputValueError, warn
 
 MAX_LISTED = 50  # names that an error lists
 
@@ -40,20 +39,6 @@ def match_columns(names: Sequence[str], fitted: Sequence[str], extra: str | Coll
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     return f"{names[:MAX_LISTED]}{more}"
-
-
-def check_number(name: str, value: Any, must_be: str, is_right: Callable[[Any], bool], kind: Any = Real) -> None:
-    """Refuse a parameter that is not a number of the right kind and range."""
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(f"`{name}` must be {must_be}, got {value!r}.")
-    if not is_right(value):
-        raise ValueError(f"`{name}` must be {must_be}, got {value!r}.")
-
-
-def check_word(name: str, value: object, known: Sequence[object]) -> None:
-    """Refuse a parameter that is not one of the known words."""
-    if not any(value is word or (isinstance(value, str) and value == word) for word in known):
-        raise ValueError(f"`{name}` must be one of {list(known)}, got {value!r}.{did_you_mean(value, map(str, known))}")
 
 
 def check_finite(table: NDArray[Any], column_names: Sequence[str], takes_missing: bool) -> None:

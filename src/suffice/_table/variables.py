@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.input import check_word
-from suffice.errors import did_you_mean
+from suffice.errors import check_word, did_you_mean
 
 if TYPE_CHECKING:
     from suffice._table.encoding import Encoding

@@ -17,7 +17,7 @@ from suffice.changes.making import sides_of
 from suffice.changes.model import MovedRows, cut_boxes
 from suffice.changes.search import columns_of, evenly_spaced, find_changes, holds_at_rows
 from suffice.changes.values import confirmation_text, name_target
-from suffice.explaining.answers import RowAnswers
+from suffice.explaining.row_answers import RowAnswers
 from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:

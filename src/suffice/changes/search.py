@@ -10,7 +10,7 @@ import numpy as np
 from suffice import _core
 from suffice._forest.out_of_bag import Calibration, calibration_of, uses_votes
 from suffice._forest.outcomes import wanted_flags
-from suffice._table.input import check_number, check_word
+from suffice.errors import check_number, check_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

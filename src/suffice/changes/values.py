@@ -10,7 +10,6 @@ import numpy as np
 
 from suffice._forest.outcomes import range_text
 from suffice._table.frames import make_frame
-from suffice._table.input import check_word
 from suffice._table.rows import move_rows
 from suffice._text import (
     counted,
@@ -25,7 +24,8 @@ from suffice._text import (
     name_model,
     to_plain,
 )
-from suffice.explaining.answers import RowAnswers
+from suffice.errors import check_word
+from suffice.explaining.row_answers import RowAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

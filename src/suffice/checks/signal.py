@@ -12,10 +12,9 @@ from suffice._forest.candidates import choose_candidates
 from suffice._forest.fitted import out_of_bag_scores
 from suffice._forest.fitting import measure_fidelity
 from suffice._forest.trees import rows_out_of_bag
-from suffice._table.input import check_number
 from suffice._text import counted, format_percent
 from suffice.checks.refits import best_sets, check_refits, regrow
-from suffice.errors import FidelityWarning, warn
+from suffice.errors import FidelityWarning, check_number, warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from suffice._forest.progress import report_steps
 from suffice._forest.trees import PlainForest, forest_params
-from suffice._table.input import check_number
 from suffice.checks.refits import best_sets, check_refits, regrow
+from suffice.errors import check_number
 from suffice.explaining.stability import Recurrence, SetStability
 
 if TYPE_CHECKING:

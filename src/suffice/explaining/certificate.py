@@ -22,8 +22,8 @@ from suffice._forest.bounds import (
     p_at_least,
     p_at_most,
 )
-from suffice._table.input import check_number, check_word
 from suffice._text import counted, format_percent
+from suffice.errors import check_number, check_word
 
 Verdict = Literal["holds", "does not hold", "undecided"]
 _NAMES = {"benjamini-hochberg": "Benjamini-Hochberg", "holm": "Holm"}

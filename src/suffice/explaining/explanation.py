@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE
-from suffice._table.input import check_word
 from suffice._text import format_probability, format_with_bound, join, to_plain
+from suffice.errors import check_word
 from suffice.explaining.importance import (
     SHOWN_INDEX,
     ImportanceIndex,

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.frames import make_frame
-from suffice._table.input import check_word
 from suffice._text import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
+from suffice.errors import check_word
 from suffice.explaining.answers import Answers
 from suffice.explaining.explanation import Explanation, SufficientSet
 from suffice.explaining.importance import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._table.input import check_word
+from suffice.errors import check_word
 
 if TYPE_CHECKING:
     from suffice.explaining.search import FoundSets

@@ -19,9 +19,10 @@ import numpy as np
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.outcomes import outcomes_of_intervals, read_targets
 from suffice._forest.progress import progress_bar, wants_bar
-from suffice._table.input import as_finite, check_number
+from suffice._table.input import as_finite
 from suffice._table.rows import plain_columns
 from suffice._text import counted, format_exactly, format_level, format_outcome, join, to_plain
+from suffice.errors import check_number
 from suffice.explaining.explanation import SufficientSet
 from suffice.explaining.importance import importance_of_sets
 from suffice.explaining.search import ExplainOptions, find_maximal_rules, find_sufficient_sets

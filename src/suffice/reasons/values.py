@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from suffice._table.frames import make_frame
-from suffice._table.input import check_word
 from suffice._text import counted, format_outcome, format_probability, to_plain
-from suffice.explaining.answers import RowAnswers
+from suffice.errors import check_word
+from suffice.explaining.row_answers import RowAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._table.condition import to_sql_literal
 from suffice._table.frames import as_frame, load_pandas
-from suffice._table.input import check_finite, check_number, check_word, read_input, read_outcomes
+from suffice._table.input import check_finite, read_input, read_outcomes
 from suffice._text import counted, format_percent
 from suffice.checks.certificates import NONE_SET_ASIDE, FreshRows, rows_set_aside
-from suffice.errors import did_you_mean
+from suffice.errors import check_number, check_word, did_you_mean
 from suffice.explainer import SufficientExplainer
 from suffice.explaining.certificate import check_confidence, check_level
 from suffice.explaining.explanations import Explanations
