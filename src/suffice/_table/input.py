@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from suffice._table.frames import as_frame, as_rows
 from suffice._table.table import Table, is_missing, is_number, read_columns
 from suffice._text import counted
-from suffice.errors import InputTypeError, InputValueError, warn
+from suffice.errors import InputTypeError, InputValueError, did_you_mean, warn
 
 MAX_LISTED = 50  # names that an error lists
 
