@@ -16,8 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from suffice import SufficientExplainer
 from suffice.app.server import make_app
 from suffice.app.serving import serve_in_thread
-from suffice.app.state.desk import Desk
-from suffice.app.state.opening import demo_workspace
+from suffice.app.state.sessions import Sessions, demo_workspace
 from suffice.app.state.view import View
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def write_app_pages(page: Page, address: str) -> None:
 
 def main() -> None:
     """Write all pictures."""
-    address, server = serve_in_thread(make_app(Desk(demo_workspace(0))), 0)  # with the token
+    address, server = serve_in_thread(make_app(Sessions(demo_workspace(0))), 0)  # with the token
     with opened_browser() as browser:
         write_card(browser)
         page = browser.new_context(viewport=SIZE, color_scheme="light").new_page()

@@ -2,29 +2,75 @@ import os
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from app_client import Client, traffic_table
+from app_client import Client, replace_processes, traffic_table
+from rare_classes import rare_explainer, rare_table
 
 from suffice import SufficientExplainer
 from suffice.app.server import make_app
 from suffice.app.serving import serve_in_thread
-from suffice.app.state.desk import Desk
-from suffice.app.state.opening import demo_workspace, fit_workspace
+from suffice.app.state.sessions import Sessions, demo_workspace, fit_workspace
 from suffice.app.state.workspace import Workspace
 
 DATA = os.environ.get("SUFFICE_DATA")
 
 
+@pytest.fixture
+def own_processes():
+    """Requested by tests that need the processes of the app: the work of all others is done in this process."""
+
+
+@pytest.fixture(autouse=True)
+def _work_here(request, monkeypatch):
+    """Do the work of the app's processes in this one: to start a process takes seconds."""
+    if "own_processes" not in request.fixturenames:
+        replace_processes(monkeypatch.setattr)
+
+
 @pytest.fixture(scope="session")
-def mixed():
+def fit_here():
+    """Fit a workspace in this process."""
+
+    def fit(frame, target, *, has_dates=False, name="", make=fit_workspace):
+        with pytest.MonkeyPatch.context() as patch:
+            replace_processes(patch.setattr)
+            return make(frame, target, [], has_dates, name)
+
+    return fit
+
+
+@pytest.fixture(scope="session")
+def mixed(fit_here):
     """Classes, explained by columns of every kind."""
-    return fit_workspace(traffic_table(400), "traffic", [], False, "traffic")
+    return fit_here(traffic_table(400), "traffic", name="traffic")
 
 
 @pytest.fixture(scope="session")
-def cancer():
+def cancer(fit_here):
     """Classes, explained by thirty numbers."""
-    return demo_workspace(0)
+    return fit_here(None, None, make=lambda *_: demo_workspace(0))
+
+
+@pytest.fixture(scope="session")
+def diabetes(fit_here):
+    """Numbers, explained by ten numbers."""
+    return fit_here(None, None, make=lambda *_: demo_workspace(1))
+
+
+@pytest.fixture(scope="session")
+def days(fit_here):
+    """A date as a variable."""
+    days = pl.date_range(pl.date(2023, 1, 1), pl.date(2023, 12, 31), eager=True)
+    frame = pl.DataFrame({"day": days, "x": np.arange(365) % 7}).with_columns(kind=days.dt.weekday() > 5)
+    return fit_here(frame, "kind", has_dates=True, name="days")
+
+
+@pytest.fixture(scope="session")
+def rare():
+    """A class of few rows."""
+    X, y = rare_table()
+    return Workspace.of(rare_explainer(), X, y, "rare")
 
 
 @pytest.fixture(scope="session")
@@ -51,13 +97,13 @@ def bike():
 @pytest.fixture(scope="session")
 def served(browser):
     """One server and one browser profile for all tests, so that scripts are loaded once."""
-    desk = Desk()
-    address, server = serve_in_thread(make_app(desk), 0)
+    sessions = Sessions()
+    address, server = serve_in_thread(make_app(sessions), 0)
     context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light", accept_downloads=True)
     page = context.new_page()
     page.goto(address)  # gets the cookie
     page.close()
-    yield context, server.root, desk
+    yield context, server.root, sessions
     context.close()
     server.shutdown()
 

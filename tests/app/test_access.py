@@ -6,16 +6,16 @@ import re
 
 import pytest
 
-from suffice.app.access import is_known, new_token
 from suffice.app.server import make_app
-from suffice.app.state.desk import Desk
+from suffice.app.serving import is_known, new_token
+from suffice.app.state.sessions import Sessions
 
 LOCAL = {"Host": "127.0.0.1:8050"}
 
 
 @pytest.fixture(scope="module")
 def app():
-    return make_app(Desk(), names=["Tables.example"])
+    return make_app(Sessions(), names=["Tables.example"])
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_another_token_or_cookie_is_refused(token, stranger):
 
 
 def test_the_token_of_one_app_is_not_that_of_another(visitor, app):
-    other = make_app(Desk()).server.test_client()
+    other = make_app(Sessions()).server.test_client()
     assert other.get(f"/?token={app.server.config['TOKEN']}", headers=LOCAL).status_code == 403
 
 

@@ -7,11 +7,11 @@ from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 import pytest
 
 from suffice.app.server import make_app
-from suffice.app.state.desk import Desk
+from suffice.app.state.sessions import Sessions
 
 
 def test_the_page_names_no_other_host(mixed):
-    app = make_app(Desk(mixed))
+    app = make_app(Sessions(mixed))
     client = app.server.test_client()
     page = client.get(
         f"/?token={app.server.config['TOKEN']}", headers={"Host": "127.0.0.1"}, follow_redirects=True

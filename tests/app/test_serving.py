@@ -13,20 +13,20 @@ import pytest
 from suffice.app import serving
 from suffice.app.server import make_app
 from suffice.app.serving import HOST, bind, open_browser, serve_in_thread
-from suffice.app.state.desk import Desk
+from suffice.app.state.sessions import Sessions
 
 
 def test_the_server_listens_on_the_loopback_address_only():
-    server = bind(make_app(Desk()), 0)
+    server = bind(make_app(Sessions()), 0)
     assert server.address.startswith(f"http://{HOST}:{server.port}/?token=")
     assert server._server.effective_host == HOST == "127.0.0.1"
     with pytest.raises(ValueError, match="is taken"):
-        bind(make_app(Desk()), server.port)
+        bind(make_app(Sessions()), server.port)
     server.close()
 
 
 def test_a_page_is_served_until_the_server_is_shut_down():
-    address, server = serve_in_thread(make_app(Desk()), 0)
+    address, server = serve_in_thread(make_app(Sessions()), 0)
     assert b"suffice" in build_opener(HTTPCookieProcessor()).open(address).read()
     server.shutdown()
     with pytest.raises(OSError, match=r"refused"):
@@ -35,7 +35,7 @@ def test_a_page_is_served_until_the_server_is_shut_down():
 
 def test_a_stranger_cannot_send_a_large_body():
     """waitress stores a body on disk before the app is asked whether it wants it."""
-    _, server = serve_in_thread(make_app(Desk()), 0)
+    _, server = serve_in_thread(make_app(Sessions()), 0)
     for headers in ("Content-Length: 200000000", "Transfer-Encoding: chunked"):
         with socket.create_connection((HOST, server.port), timeout=60) as stranger:
             stranger.sendall(f"POST /_dash-update-component HTTP/1.1\r\nHost: {HOST}\r\n{headers}\r\n\r\n".encode())

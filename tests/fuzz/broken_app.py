@@ -8,9 +8,8 @@ import threading
 from typing import Any
 
 from suffice._cli.main import main
-from suffice.app.state import opening, uploads
-from suffice.app.state.desk import Desk
-from suffice.app.state.rule_lists import RuleLists
+from suffice.app.pages.rule_list import RuleLists
+from suffice.app.state import sessions, uploads
 from suffice.app.state.workspace import Workspace
 
 _kept: list[Any] = []
@@ -18,7 +17,7 @@ _kept: list[Any] = []
 
 def answer_about_another_table() -> None:
     """A session gets the answers of another one."""
-    Desk.get = lambda self, name: self.first  # type: ignore[method-assign]
+    sessions.Sessions.get = lambda self, name: self.first  # type: ignore[method-assign]
 
 
 def list_rules_in_another_order() -> None:
@@ -56,14 +55,14 @@ def leave_files_open() -> None:
 
 def go_on_after_cancel() -> None:
     """Fits go on when they are cancelled, and never end."""
-    run_in_process = opening.run_in_process
+    run_in_process = sessions.run_in_process
 
     def going_on(*args: Any, **options: Any) -> Any:
         if options.get("watch") is None:  # the table that the app is started with
             return run_in_process(*args, **options)
         return threading.Event().wait()
 
-    opening.run_in_process = going_on
+    sessions.run_in_process = going_on
 
 
 def die_of_a_file() -> None:

@@ -1,9 +1,8 @@
-"""The web app: explanations of a row, of many rows, and global rules, in a browser on this computer.
+"""The web app: explanations of one row, of many rows, and global rules, in a browser on this computer.
 
-The server listens on the loopback address only and serves every script itself. Each room uses those before it only:
-``words`` rewords messages, ``state`` holds what a running app knows, ``parts`` makes components, ``pages`` arranges
-them into pages and connects their callbacks, ``access`` keeps strangers out, ``serving`` is the web server, and
-``server`` puts all together.
+The server listens on the loopback address only and serves every script itself. ``server`` puts the app together from
+``pages``, pages are made of ``parts``, and both show what ``state`` holds. ``serving`` is the web server and keeps
+strangers out; ``messages`` rewords the messages of the library.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from app_client import BAD_FILES, HOSTILE, traffic_table
 from processes import children_of, wait_for
 
 
-def test_a_table_is_opened_fitted_and_explained(open_app, tmp_path):
+def test_a_table_is_opened_fitted_and_explained(open_app, own_processes, tmp_path):
     app = open_app()
     page = app.open_start()
     traffic_table(300).write_csv(tmp_path / "traffic.csv")
@@ -24,7 +24,8 @@ def test_a_table_is_opened_fitted_and_explained(open_app, tmp_path):
     app.wait_for_text("#start-message", "no longer here")
 
 
-def test_hostile_uploads_are_harmless(open_app, tmp_path):
+@pytest.mark.slow
+def test_hostile_uploads_are_harmless(open_app, own_processes, tmp_path):
     app = open_app()
     page = app.open_start()
     for name in ("empty.csv", "bomb.csv", "nul.csv", "broken.parquet"):
@@ -62,7 +63,8 @@ def start_fit(app, path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_a_fit_that_is_killed_says_so_and_ends_nothing_else(open_app, mixed, tmp_path):
+@pytest.mark.slow
+def test_a_fit_that_is_killed_says_so_and_ends_nothing_else(open_app, own_processes, mixed, tmp_path):
     """A fit that ran out of memory took the app with it, and the work of everybody else."""
     traffic_table(20_000).write_csv(tmp_path / "large.csv")
     traffic_table(300).write_csv(tmp_path / "small.csv")
@@ -79,7 +81,8 @@ def test_a_fit_that_is_killed_says_so_and_ends_nothing_else(open_app, mixed, tmp
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_a_fit_can_be_cancelled(open_app, tmp_path):
+@pytest.mark.slow
+def test_a_fit_can_be_cancelled(open_app, own_processes, tmp_path):
     traffic_table(20_000).write_csv(tmp_path / "large.csv")
     app = open_app()
     process = start_fit(app, tmp_path / "large.csv")

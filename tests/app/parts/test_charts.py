@@ -1,11 +1,13 @@
+"""Plotly figures: boxes, distributions, heatmaps, rules and curves."""
+
 import numpy as np
 import pytest
 
 from suffice._show.picture import picture_line
 from suffice._table.encoding import Column
+from suffice.app.pages.rule_list import find_rules
 from suffice.app.parts import charts
 from suffice.app.state.jobs import Job
-from suffice.app.state.rule_lists import find_rules
 from suffice.app.state.view import View
 from suffice.explaining.rule import Condition, Rule
 
@@ -78,16 +80,16 @@ def test_a_row_with_a_missing_value_is_not_drawn():
 
 
 def test_text_is_escaped_and_shortened():
-    assert charts.plain("<b>$x$ & y") == "&lt;b&gt;&#36;x&#36; &amp; y"
-    assert charts.plain("x" * 50) == "x" * 38 + "…"
-    assert charts.nothing("light", "No <rules>.").layout.annotations[0].text == "No &lt;rules&gt;."
+    assert charts.escape("<b>$x$ & y") == "&lt;b&gt;&#36;x&#36; &amp; y"
+    assert charts.escape("x" * 50) == "x" * 38 + "…"
+    assert charts.empty("light", "No <rules>.").layout.annotations[0].text == "No &lt;rules&gt;."
 
 
-def test_the_distribution_has_both_curves_and_the_interval(bike):
+def test_the_distribution_has_both_curves_and_the_interval(diabetes):
     view = View(row=3)
-    explanation = bike.explain(view)[0]
-    values = np.unique(np.quantile(bike.training[1], np.linspace(0, 1, 50)))
-    figure = charts.cdf(values, *bike.distribution(view, values), explanation, "count", "light")
+    explanation = diabetes.explain(view)
+    values = np.unique(np.quantile(diabetes.training[1], np.linspace(0, 1, 50)))
+    figure = charts.cdf(values, *diabetes.distribution(view, values), explanation, "count", "light")
     assert [trace.name for trace in figure.data] == ["all variables", "this set"]
     band, line = figure.layout.shapes
     assert (band.x0, band.x1) == explanation.interval
@@ -115,4 +117,42 @@ def test_marked_rules_stand_out(mixed):
     assert trace.marker.line.width[:3] == (0, 1.5, 0)
     assert trace.marker.color[0] == trace.marker.color[1] != trace.marker.color[2]
     assert trace.text[0].startswith("1. IF ") or trace.text[0].startswith("1. ")
-    assert trace.text[0].endswith(f"→ {charts.plain(picture_line(rules[0]).output)}")
+    assert trace.text[0].endswith(f"→ {charts.escape(picture_line(rules[0]).output)}")
+
+
+def column(workspace, name):
+    return [c.name for c in workspace.columns].index(name)
+
+
+def test_numbers_are_steps_with_the_level_and_the_row(mixed):
+    view = View(row=7)
+    curve = mixed.curve(view, column(mixed, "hour"))
+    figure = charts.curve(curve, "light")
+    of_all, of_set = figure.data[:2]
+    assert np.asarray(of_set.y)[:-1] == pytest.approx(curve.curve.of_set)
+    assert np.asarray(of_all.y)[:-1] == pytest.approx(curve.curve.of_all)
+    assert of_set.line.shape == "hv"
+    assert (of_set.x[0], of_set.x[-1]) == curve.range
+    assert figure.data[2].name == "pi = 0.9"
+    assert list(figure.data[-1].x) == [mixed.values(7)["hour"]]
+    rule = mixed.rule(view)
+    n_bounded = any(condition.name == "hour" for condition in rule.conditions)
+    assert bool(figure.layout.shapes) == n_bounded
+
+
+def test_categories_are_bars_with_their_labels(mixed):
+    curve = mixed.curve(View(row=7), column(mixed, "sky"))
+    figure = charts.curve(curve, "dark")
+    assert np.asarray(figure.data[0].y) == pytest.approx(curve.curve.of_set)
+    assert sorted(figure.layout.xaxis.ticktext) == ["clear", "mist", "rain"]
+
+
+def test_a_missing_value_has_its_own_place(mixed):
+    row = int(np.flatnonzero(mixed.frame["temp"].is_null().to_numpy())[0])
+    curve = mixed.curve(View(row=row), column(mixed, "temp"))
+    figure = charts.curve(curve, "light")
+    own = figure.data[-1]
+    assert own.name.startswith("this row: missing")
+    assert own.x[0] < curve.range[0]
+    assert own.y[0] == pytest.approx(curve.curve.at_missing[0])
+    assert [note.text for note in figure.layout.annotations] == ["missing"]

@@ -4,7 +4,7 @@ from app_client import all_text, with_class
 
 from suffice._show.axis import band
 from suffice._table.encoding import Column
-from suffice.app.parts.drawings import MAX_BARS, MAX_DRAWN, draw_rule
+from suffice.app.parts.pieces import MAX_BARS, MAX_DRAWN, draw_rule
 from suffice.app.state.view import View
 from suffice.explaining.rule import Condition, Rule
 

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from suffice.app.parts.grids import choose_rows, grid, page_of, page_response, shown, table_columns
+from suffice.app.parts.grids import cell_value, choose_rows, grid, page_of, page_response, table_columns
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_columns_are_numbered_and_filtered_by_their_type():
     ("value", "cell"), [(None, None), (float("nan"), None), (True, "True"), (3, 3), (0.1 + 0.2, 0.3), ("a", "a")]
 )
 def test_cells_hold_what_json_can_hold(value, cell):
-    assert shown(value) == cell
-    assert type(shown(value)) is type(cell)
+    assert cell_value(value) == cell
+    assert type(cell_value(value)) is type(cell)
 
 
 def test_options_of_one_grid_are_added_to_those_of_all():

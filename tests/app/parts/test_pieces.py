@@ -48,23 +48,13 @@ def test_the_most_likely_classes_come_first():
     assert all_text(with_class(drawn, "own")) == "b"
 
 
-def test_the_outcome_is_written_as_the_library_writes_it(mixed, bike):
-    of_class = mixed.explain(View())[0]
+def test_the_outcome_is_written_as_the_library_writes_it(mixed, diabetes):
+    of_class = mixed.explain(View())
     assert all_text(pieces.outcome_text(of_class)) == of_class.outcome
-    of_number = bike.explain(View())[0]
+    of_number = diabetes.explain(View())
     outcome, interval = pieces.outcome_text(of_number)
-    assert outcome.children == of_number.outcome_text
-    assert interval.children == f"kept within {of_number.interval_text}"
-
-
-def test_panels_tiles_and_sliders():
-    panel = pieces.panel("Title", "body", note="note", name="id", wide=True)
-    assert (panel.id, panel.className, all_text(panel)) == ("id", "panel wide", "Title note body")
-    assert all_text(pieces.tile("rows", "40", "of 50")) == "rows 40 of 50"
-    row = pieces.slider_row("Probability", "pi", 0.9, 0.5, 1.0, 0.01, "note")
-    assert all_text(row) == "Probability 0.9 note"
-    assert pieces.message("error", "text").role == "alert"
-    assert pieces.message("care", "text").role == "status"
+    assert outcome.children == of_number.sentences.outcome_text
+    assert interval.children == f"kept within {of_number.sentences.interval_text}"
 
 
 def test_long_labels_are_shortened_in_the_sentence(mixed):

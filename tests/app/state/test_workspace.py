@@ -5,10 +5,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
-from suffice.app.state.opening import fit_workspace
+from suffice.app.messages import reword
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.app.words import in_words
 
 
 def test_what_a_link_asks_for_and_the_table_does_not_have_is_replaced(mixed):
@@ -20,7 +19,7 @@ def test_a_workspace_answers_as_the_library_does(mixed):
     explainer = mixed.explainer
     row = mixed.frame[7].select(mixed.names)
     expected = explainer.explain(row)[0]
-    explanation = mixed.explain(View(row=7))[0]
+    explanation = mixed.explain(View(row=7))
     assert explanation.sufficient_sets == expected.sufficient_sets
     assert mixed.rule(View(row=7)) == expected.rule
     S = expected.sufficient_sets[-1].variables
@@ -43,7 +42,7 @@ def test_settings_of_a_view_do_not_touch_the_explainer(mixed):
         frame.drop("traffic"), frame["traffic"]
     )
     expected = again.explain(frame[2].select(mixed.names))[0]
-    assert mixed.explain(view)[0].sufficient_sets == expected.sufficient_sets
+    assert mixed.explain(view).sufficient_sets == expected.sufficient_sets
     assert mixed.rule(view) == expected.rule
 
 
@@ -53,7 +52,7 @@ def test_settings_of_a_view_do_not_touch_the_explainer(mixed):
 def test_an_edited_row_is_explained_with_the_edit(mixed, name, value):
     frame = mixed.frame[7].select(mixed.names)
     edited = frame.with_columns(pl.Series(name, [value], dtype=frame.schema[name] if value is None else None))
-    assert mixed.explain(View(row=7, edits={name: value}))[0].to_dict() == {
+    assert mixed.explain(View(row=7, edits={name: value})).to_dict() == {
         **mixed.explainer.explain(edited, rules=None)[0].to_dict()
     }
 
@@ -62,18 +61,18 @@ def test_an_unseen_category_is_refused_or_counts_as_missing(mixed):
     view = View(row=1, edits={"sky": "snow"})
     with pytest.raises(ValueError, match="not among its categories at fit") as refused:
         mixed.explain(view)
-    assert "Let it count as missing under Settings." in in_words(refused.value)
-    as_missing = mixed.explain(View(row=1, edits={"sky": None}))[0]
-    assert mixed.explain(view.with_(unseen=True))[0].sufficient_sets == as_missing.sufficient_sets
+    assert "Let it count as missing under Settings." in reword(refused.value)
+    as_missing = mixed.explain(View(row=1, edits={"sky": None}))
+    assert mixed.explain(view.with_(unseen=True)).sufficient_sets == as_missing.sufficient_sets
 
 
 def test_the_observed_outcome_is_explained_on_request_but_not_for_an_edited_row(mixed):
-    wrong = next(i for i in range(400) if mixed.explain(View(row=i))[0].outcome == "calm")
+    wrong = next(i for i in range(400) if mixed.explain(View(row=i)).outcome == "calm")
     other = Workspace(mixed.explainer, mixed.frame, ["busy"] * 400, "other")
-    assert other.explain(View(row=wrong, outcome="observed"))[0].outcome == "busy"
+    assert other.explain(View(row=wrong, outcome="observed")).outcome == "busy"
     assert (
-        other.explain(View(row=wrong, outcome="observed", edits={"temp": None}))[0].prediction
-        == other.explain(View(row=wrong, outcome="observed", edits={"temp": None}))[0].outcome
+        other.explain(View(row=wrong, outcome="observed", edits={"temp": None})).prediction
+        == other.explain(View(row=wrong, outcome="observed", edits={"temp": None})).outcome
     )
 
 
@@ -102,7 +101,7 @@ def test_a_workspace_takes_arrays_and_pandas_frames():
     X = rng.normal(size=(120, 3))
     explainer = SufficientExplainer(RandomForestClassifier(5, random_state=0)).fit(X, X[:, 1] > 0)
     space = Workspace.of(explainer, X)
-    assert space.explain(View(row=4))[0].best_set == explainer.explain(X[4:5])[0].best_set
+    assert space.explain(View(row=4)).best_set == explainer.explain(X[4:5])[0].best_set
     frame = pd.DataFrame({"a": X[:, 0], "b": pd.Categorical(np.where(X[:, 1] > 0, "p", "q"))})
 
     def model(rows):
@@ -111,8 +110,8 @@ def test_a_workspace_takes_arrays_and_pandas_frames():
         return np.where(rows["b"] == "p", "yes", "no")
 
     space = Workspace.of(SufficientExplainer.for_model(model, frame, random_state=0), frame)
-    assert space.explain(View(row=0))[0].outcome == model(frame)[0]
-    assert space.explain(View(row=0, edits={"b": "q"}))[0].outcome == "no"
+    assert space.explain(View(row=0)).outcome == model(frame)[0]
+    assert space.explain(View(row=0, edits={"b": "q"})).outcome == "no"
 
 
 def test_a_table_without_a_column_of_the_explainer_is_refused(mixed):
@@ -120,20 +119,17 @@ def test_a_table_without_a_column_of_the_explainer_is_refused(mixed):
         Workspace.of(mixed.explainer, mixed.frame.drop("sky"))
 
 
-def test_a_date_is_edited_as_text():
-    days = pl.date_range(pl.date(2023, 1, 1), pl.date(2023, 12, 31), eager=True)
-    frame = pl.DataFrame({"day": days, "x": np.arange(365) % 7}).with_columns(kind=days.dt.weekday() > 5)
-    space = fit_workspace(frame, "kind", [], True, "days")
-    assert space.explain(View(row=2, edits={"day": "2023-01-07"}))[0].values[0][1][2] == ("day.weekday", "Sat")
+def test_a_date_is_edited_as_text(days):
+    assert days.explain(View(row=2, edits={"day": "2023-01-07"})).values[0][1][2] == ("day.weekday", "Sat")
     with pytest.raises(ValueError, match="'soon' is not a date: write the value of 'day' as 2024-01-31"):
-        space.explain(View(row=2, edits={"day": "soon"}))
+        days.explain(View(row=2, edits={"day": "soon"}))
 
 
 def test_listed_candidates_are_searched_and_unknown_ones_dropped(mixed):
     view = mixed.check(View(row=3, candidates=("sky", "nothing", "temp")))
     assert view.candidates == ("sky", "temp")
     assert mixed.explainer_for(view).candidates_ == ("sky", "temp")
-    assert mixed.explain(view).candidates == ("sky", "temp")
+    assert mixed.explanations(view).candidates == ("sky", "temp")
     assert view.has_own_search
     assert not view.as_fitted().has_own_search
 
@@ -143,10 +139,10 @@ def test_rows_are_called_by_a_column_that_nobody_uses(mixed):
     frame = mixed.frame.with_columns(pl.Series("customer", [f"{i}-AEVQX" for i in range(400)]))
     space = Workspace(mixed.explainer, frame, None, "customers")
     assert space.name_of(3) == "row 3-AEVQX (number 3)"
-    assert space.explain(View(row=3))[0].label == "Row 3-AEVQX"
+    assert space.explain(View(row=3)).label == "Row 3-AEVQX"
     assert mixed.ids is None
     assert mixed.name_of(3) == "row 3"
-    assert mixed.explain(View(row=3))[0].label == "Row 3"
+    assert mixed.explain(View(row=3)).label == "Row 3"
 
 
 def test_rows_of_a_pandas_frame_are_called_by_its_index():
@@ -163,7 +159,7 @@ def test_the_number_of_candidates_is_that_of_each_row(mixed):
 
 def test_a_curve_is_about_the_set_that_is_shown(mixed):
     view = View(row=7)
-    sets = mixed.explain(view)[0].sufficient_sets
+    sets = mixed.explain(view).sufficient_sets
     for chosen in sets[:2]:
         shown = view.with_(chosen=chosen.variables)
         position = mixed.positions_of[chosen.variables[0]][0]

@@ -45,7 +45,7 @@ def app(
     """
     from suffice.app.server import make_app
     from suffice.app.serving import bind, open_browser
-    from suffice.app.state.opening import open_files
+    from suffice.app.state.sessions import open_files
 
     with working("Opening"):
         web_app = make_app(*open_files(file, table, target, demo=demo), names=name or ())

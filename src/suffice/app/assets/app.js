@@ -15,9 +15,9 @@ window.dash_clientside.suffice = {
     if (by.type === "slide") return [none, slid];
     return [typeof typed === "number" ? typed : none, none];
   },
-  outside: function (values, ends) {
+  outside: function (values, ranges) {
     return values.map(function (value, i) {
-      const own = ends && ends[i];
+      const own = ranges && ranges[i];
       if (!own || typeof value !== "number" || (value >= own[0] && value <= own[1])) return "";
       return "outside of the training values, " + own[2] + " to " + own[3];
     });

@@ -1,4 +1,5 @@
-"""The pages: ``start``, ``one_row``, ``many_rows``, ``rule_list`` and ``model_quality``.
+"""The pages. Each lays out its components and connects its callbacks, and imports no other page.
 
-Each lays out its components from ``parts`` and connects their callbacks to ``state``. No page imports another one.
+The page about one row, ``one_row``, has three helpers: ``row_inputs`` reads what users do, ``row_answers`` says what
+the page shows, and ``row_panels`` are the panels with answers of their own: reasons, changes and stability.
 """

@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 import numpy as np
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, ctx, dcc, html
+from dash.exceptions import PreventUpdate
 
 from suffice._io.output import write_table
 from suffice._io.result_table import result_frame
-from suffice._show.picture import Summary, summarize
-from suffice._text import format_percent
-from suffice.app.parts import charts, pieces
-from suffice.app.parts.grids import choose_rows, grid, page_response, table_columns
-from suffice.app.parts.progress import TICK, progress
-from suffice.app.state.desk import Desk
-from suffice.app.state.explained_rows import ExplainedRows, explain_rows
+from suffice._show.picture import summarize
+from suffice._text import format_number, format_percent, format_probability
+from suffice.app.messages import reword
+from suffice.app.parts import charts, controls, pieces
+from suffice.app.parts.grids import CHIPS, WRAPPED, choose_rows, grid, page_response, right_column, table_grid
 from suffice.app.state.jobs import Job, Jobs
-from suffice.app.state.view import View
-from suffice.app.state.workspace import Workspace
-from suffice.app.words import in_words
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import SHOWN_INDEX
 
+if TYPE_CHECKING:
+    from suffice._show.picture import Summary
+    from suffice.app.state.sessions import Sessions
+    from suffice.app.state.view import View
+    from suffice.app.state.workspace import Workspace
+
 MAX_ROWS = 200  # explained by default
 MAX_DRAWN = 20  # variables in the heatmap
+CHUNK_SECONDS = 0.25  # how long a click may wait for a job
+MAX_LISTED = 8  # rows of a group whose positions are listed
 _DOWNLOADS = (("csv", "CSV"), ("parquet", "Parquet"), ("html", "Report"))
 _GROUP_COLUMNS = (
-    {
-        "field": "variables",
-        "headerName": "sufficient set",
-        "cellRenderer": "Chips",
-        "cellDataType": False,
-        "flex": 1,
-        "minWidth": 200,
-        "wrapText": True,
-        "autoHeight": True,
-    },
-    {"field": "n", "headerName": "number of rows", "width": 130, "type": "rightAligned"},
+    {"field": "variables", "headerName": "sufficient set", "minWidth": 200, **CHIPS, **WRAPPED},
+    right_column("n", "number of rows", 130),
     {"field": "share", "headerName": "share", "cellRenderer": "Share", "width": 140},
-    {"field": "sdp", "headerName": "mean SDP", "width": 100, "type": "rightAligned"},
+    right_column("sdp", "mean SDP", 100),
     {"field": "outcomes", "headerName": "outcomes", "width": 190},
     {"field": "rows", "headerName": "rows", "width": 220},
 )
@@ -53,48 +51,26 @@ _GROUP_COLUMNS = (
 
 def layout(workspace: Workspace) -> html.Div:
     """Lay out the page."""
-    table = grid(
-        "table",
-        table_columns(workspace.frame),
-        340,
-        rowModelType="infinite",
-        getRowId="params.data.key",
-        defaultColDef={"floatingFilter": True},
-        dashGridOptions={"cacheBlockSize": 100, "maxBlocksInCache": 6},
-    )
+    table = table_grid("table", workspace.frame, 340, 6, defaultColDef={"floatingFilter": True})
+    contents = (table, _controls(workspace), html.Div(id="many-progress"))
     return html.Div(
         [
-            pieces.panel(
-                "Choose rows",
-                table,
-                _controls(workspace),
-                html.Div(id="many-progress"),
-                note="filter with the fields below the names",
-                wide=True,
-            ),
+            controls.panel("Choose rows", *contents, note="filter with the fields below the names", wide=True),
             _results_panels(),
-            dcc.Store(id="many-job"),
-            dcc.Interval(id="many-tick", interval=TICK, disabled=True),
+            *controls.job_parts("many"),
             dcc.Download(id="many-download"),
         ]
     )
 
 
 def _controls(workspace: Workspace) -> html.Div:
+    n_rows = workspace.frame.height
+    most = controls.number_input("n-most", "At most", min(MAX_ROWS, n_rows), 90, min=1, max=100_000, step=100)
     return html.Div(
         [
-            html.Span(f"{workspace.frame.height} rows", id="n-chosen", className="count"),
+            html.Span(f"{n_rows} rows", id="n-chosen", className="count"),
             html.Span("explain at most", className="note"),
-            dmc.NumberInput(
-                id="n-most",
-                value=min(MAX_ROWS, workspace.frame.height),
-                min=1,
-                max=100_000,
-                step=100,
-                size="xs",
-                w=90,
-                **{"aria-label": "At most"},
-            ),
+            most,
             dmc.Button("Explain", id="explain", size="xs"),
             dmc.Button("Cancel", id="cancel", size="xs", variant="default", disabled=True),
         ],
@@ -103,21 +79,16 @@ def _controls(workspace: Workspace) -> html.Div:
 
 
 def _results_panels() -> html.Div:
-    heatmap = dcc.Graph(id="heatmap", config=charts.CONFIG, style={"height": 360}, figure=charts.nothing("light", ""))
-    buttons = [dmc.Button(text, id=f"save-{kind}", size="compact-xs", variant="default") for kind, text in _DOWNLOADS]
-    downloads = html.Div([html.Span("Download", className="note"), *buttons], className="axes")
+    heatmap = controls.graph(360, charts.empty("light", ""), id="heatmap")
+    groups = grid("groups", _GROUP_COLUMNS, 320, rowData=[], getRowId="params.data.key")
+    downloads = controls.download_buttons("Download", "save", _DOWNLOADS)
     return html.Div(
         [
             html.Div(id="many-tiles", className="tiles wide"),
             html.Div(id="many-cautions", className="wide"),
-            pieces.panel("Mean importance", html.Div(id="many-importance"), note="over rows with a sufficient set"),
-            pieces.panel("Importance of each row", heatmap, note="rows with a sufficient set, ordered by it"),
-            pieces.panel(
-                "Rows with the same sufficient set",
-                grid("groups", _GROUP_COLUMNS, 320, rowData=[], getRowId="params.data.key"),
-                extra=downloads,
-                wide=True,
-            ),
+            controls.panel("Mean importance", html.Div(id="many-importance"), note="over rows with a sufficient set"),
+            controls.panel("Importance of each row", heatmap, note="rows with a sufficient set, ordered by it"),
+            controls.panel("Rows with the same sufficient set", groups, extra=downloads, wide=True),
         ],
         className="panels",
         id="many-results",
@@ -125,10 +96,80 @@ def _results_panels() -> html.Div:
     )
 
 
+# --- explanations -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRows:
+    """Explanations of rows of a table."""
+
+    explanations: Explanations
+    rows: list[int]
+
+    @property
+    def names(self) -> list[str]:
+        """What each row is called: its identifier, or its position."""
+        return list(self.explanations.ids or map(str, self.rows))
+
+    def groups(self) -> list[dict[str, Any]]:
+        """Group rows with the same best set."""
+        best_sets, outcomes = self.explanations.best_sets, self.explanations.outcomes.tolist()
+        members: dict[tuple[str, ...] | None, list[int]] = {}
+        for i, (best_set, has_set) in enumerate(zip(best_sets, self.explanations.has_set, strict=True)):
+            members.setdefault(best_set.variables if has_set else None, []).append(i)
+        lines = []
+        for key, (variables, rows) in enumerate(sorted(members.items(), key=lambda item: -len(item[1]))):
+            share = len(rows) / len(best_sets)
+            lines.append(
+                {
+                    "key": str(key),
+                    "variables": ["(no sufficient set)"] if variables is None else list(variables) or ["(no variable)"],
+                    "n": len(rows),
+                    "share": share,
+                    "shown": f"{format_percent(share)} %",
+                    "sdp": format_probability(float(np.mean([best_sets[i].sdp for i in rows]))),
+                    "outcomes": _outcomes_text([outcomes[i] for i in rows]),
+                    "rows": _rows_text([self.names[i] for i in rows]),
+                }
+            )
+        return lines
+
+
+def _outcomes_text(outcomes: list[Any]) -> str:
+    if all(isinstance(outcome, float) for outcome in outcomes):
+        low, high = min(outcomes), max(outcomes)
+        return f"{format_number(float(f'{low:.3g}'))} to {format_number(float(f'{high:.3g}'))}"
+    counts = Counter(map(str, outcomes)).most_common(3)
+    return ", ".join(f"{label} ({n})" for label, n in counts)
+
+
+def _rows_text(rows: list[str]) -> str:
+    return ", ".join(rows[:MAX_LISTED]) + (", …" if len(rows) > MAX_LISTED else "")
+
+
+def explain_rows(workspace: Workspace, view: View, X: Any, y: Sequence[Any] | None, job: Job) -> Explanations:
+    """Explain rows a few at a time, so that clicks are answered in between and the job can be cancelled."""
+    explainer = workspace.explainer_for(view)
+    parts: list[Explanations] = []
+    begin, size = 0, 4
+    while begin < len(X):
+        job.step(begin)
+        end = min(begin + size, len(X))
+        started = time.monotonic()
+        with workspace.lock:
+            rows = workspace.as_input(X[begin:end])
+            parts.append(explainer.explain(rows, None if y is None else y[begin:end], progress=False))
+        seconds = max(time.monotonic() - started, 1e-3)
+        size = int(np.clip(size * CHUNK_SECONDS / seconds, 1, 4 * size))
+        begin = end
+    job.step(len(X))
+    return Explanations.joined(parts)
+
+
 # --- callbacks --------------------------------------------------------------------------------------------------------
 
 
-def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
+def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
     """Connect the callbacks of the page."""
     app.callback(
         Output("table", "getRowsResponse"),
@@ -136,32 +177,20 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
         Input("table", "getRowsRequest"),
         State("view", "data"),
         prevent_initial_call=True,
-    )(lambda request, stored: _page_of_table(desk, request, stored))
-    app.callback(
-        output={
-            "name": Output("many-job", "data"),
-            "is_idle": Output("many-tick", "disabled"),
-            "cannot_cancel": Output("cancel", "disabled"),
-            "cannot_start": Output("explain", "disabled"),
-            "progress": Output("many-progress", "children"),
-            "is_hidden": Output("many-results", "hidden"),
-        },
+    )(lambda request, stored: _page_of_table(sessions, request, stored))
+    controls.connect_job(
+        app,
+        jobs,
+        "many",
         inputs={
-            "events": [
-                Input("explain", "n_clicks"),
-                Input("cancel", "n_clicks"),
-                Input("many-tick", "n_intervals"),
-            ],
-            "form": {
-                "job": State("many-job", "data"),
-                "filters": State("table", "filterModel"),
-                "request": State("table", "getRowsRequest"),
-                "most": State("n-most", "value"),
-                "view": State("view", "data"),
-            },
+            "filters": State("table", "filterModel"),
+            "request": State("table", "getRowsRequest"),
+            "most": State("n-most", "value"),
+            "view": State("view", "data"),
         },
-        prevent_initial_call=True,
-    )(lambda events, form: _work(desk, jobs, form))
+        outputs={"is_hidden": Output("many-results", "hidden")},
+        buttons=("explain", "cancel"),
+    )(lambda event, job, form: _update(sessions, event, job, form))
     app.callback(
         Output("many-tiles", "children"),
         Output("many-cautions", "children"),
@@ -172,7 +201,7 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
         Input("scheme", "data"),
         State("many-job", "data"),
         prevent_initial_call=True,
-    )(lambda is_hidden, scheme, name: _results(jobs, is_hidden, scheme, name))
+    )(lambda is_hidden, scheme, name: show_results(None if is_hidden else jobs.get(name), scheme or "light"))
     app.callback(
         output=Output("many-download", "data"),
         inputs={
@@ -181,51 +210,26 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
             "stored": State("view", "data"),
         },
         prevent_initial_call=True,
-    )(lambda clicks, name, stored: _download(desk, jobs, name, stored))
+    )(lambda clicks, name, stored: _download(sessions, jobs.get(name), stored))
 
 
-def _page_of_table(desk: Desk, request: Any, stored: Any) -> tuple[Any, Any]:
-    workspace = desk.get(View.from_store(stored).data)
-    if workspace is None or request is None:
-        return no_update, no_update
+def _page_of_table(sessions: Sessions, request: Any, stored: Any) -> tuple[Any, Any]:
+    workspace, _ = sessions.open(stored)
     response = page_response(workspace, request)
     n, n_all = response["rowCount"], workspace.frame.height
     return response, f"{n} of {n_all} rows chosen" if n < n_all else f"{n} rows"
 
 
-def _update(job: Job | None, **changes: Any) -> dict[str, Any]:
-    """Show the state of a job, and change what else is named."""
-    is_running = job is not None and job.state == "running"
-    return {
-        "name": no_update,
-        "is_idle": not is_running,
-        "cannot_cancel": not is_running,
-        "cannot_start": is_running,
-        "progress": progress(job),
-        "is_hidden": no_update,
-        **changes,
-    }
-
-
-def _work(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> dict[str, Any]:
-    view = View.from_store(form["view"])
-    workspace = desk.get(view.data)
-    if workspace is None:
-        return dict.fromkeys(_update(None), no_update)
-    if ctx.triggered_id == "explain":
-        rows = choose_rows(workspace.frame, form["filters"], (form["request"] or {}).get("sortModel"))
-        if not len(rows):
-            return _update(None, progress=pieces.message("care", "No row passes the filters."))
-        chosen = rows[: max(1, int(form["most"] or MAX_ROWS))].tolist()
-        job = Job("Explaining rows", len(chosen))
-        name = jobs.start(job, lambda job: _explain(workspace, view, chosen, job))
-        return _update(job, name=name, is_hidden=True)
-    running = jobs.get(form["job"])
-    if running is None:
-        return _update(None)
-    if ctx.triggered_id == "cancel":
-        running.cancel()
-    return _update(running, is_hidden=running.state != "done")
+def _update(sessions: Sessions, event: Any, job: Job | None, form: Mapping[str, Any]) -> dict[str, Any]:
+    workspace, view = sessions.open(form["view"])
+    if event != "explain":
+        return {} if job is None else {"is_hidden": job.state != "done"}
+    rows = choose_rows(workspace.frame, form["filters"], (form["request"] or {}).get("sortModel"))
+    if not len(rows):
+        return {"progress": controls.message("care", "No row passes the filters.")}
+    chosen = rows[: max(1, int(form["most"] or MAX_ROWS))].tolist()
+    start = Job("Explaining rows", len(chosen)), lambda job: _explain(workspace, view, chosen, job)
+    return {"job": start, "is_hidden": True}
 
 
 def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> ExplainedRows:
@@ -233,18 +237,18 @@ def _explain(workspace: Workspace, view: View, rows: list[int], job: Job) -> Exp
     return ExplainedRows(workspace.named(explain_rows(workspace, view, workspace.frame[rows], y, job), rows), rows)
 
 
-def _results(jobs: Jobs, is_hidden: bool, scheme: str | None, name: str | None) -> tuple[Any, ...]:
-    job = jobs.get(name)
-    if is_hidden or job is None or job.result is None:
-        return (no_update,) * 5
+def show_results(job: Job | None, scheme: str) -> tuple[Any, ...]:
+    """Show the explanations of a job, if there are any."""
+    if job is None or job.result is None:
+        raise PreventUpdate
     explained: ExplainedRows = job.result
     explanations = explained.explanations
     summary = summarize(explanations)
     return (
         _tiles(summary, explanations),
-        [pieces.message("care", in_words(caution)) for caution in summary.cautions],
+        [controls.message("care", reword(caution)) for caution in summary.cautions],
         pieces.importance_bars(explanations.ranked_importance(), 15),
-        _heatmap(explained, scheme or "light"),
+        _heatmap(explained, scheme),
         explained.groups(),
     )
 
@@ -252,18 +256,17 @@ def _results(jobs: Jobs, is_hidden: bool, scheme: str | None, name: str | None) 
 def _tiles(summary: Summary, explanations: Explanations) -> list[html.Div]:
     n, n_sufficient = summary.n_rows, summary.n_sufficient
     n_variables = sum(size * n_rows for size, n_rows in summary.sizes.items())
-    agreement = format_percent(1 - summary.n_disagree / n)
     level = explanations.level_text.replace("probability ", "π = ")
+    size = f"{n_variables / n_sufficient:.1f}" if n_sufficient else "-"
     tiles = [
-        pieces.tile("rows explained", str(n), level),
-        pieces.tile("with a sufficient set", f"{format_percent(n_sufficient / n)} %", f"{n_sufficient} of {n}"),
-        pieces.tile(
-            "mean size of the best set", f"{n_variables / n_sufficient:.1f}" if n_sufficient else "-", "variables"
-        ),
+        controls.tile("rows explained", str(n), level),
+        controls.tile("with a sufficient set", f"{format_percent(n_sufficient / n)} %", f"{n_sufficient} of {n}"),
+        controls.tile("mean size of the best set", size, "variables"),
     ]
     if explanations.answers.source == "forest":  # it agrees with its own predictions
         return tiles
-    return [*tiles, pieces.tile("the forest agrees", f"{agreement} %", "with the explained outcome")]
+    agreement = format_percent(1 - summary.n_disagree / n)
+    return [*tiles, controls.tile("the forest agrees", f"{agreement} %", "with the explained outcome")]
 
 
 def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
@@ -271,18 +274,17 @@ def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
     matrix, names = explanations.importance_matrix(index=SHOWN_INDEX), explanations.variable_names
     drawn = [names.index(name) for name, _ in explanations.ranked_importance()[:MAX_DRAWN]]
     if not drawn:
-        return charts.nothing(scheme, "No row has a sufficient set.")
-    has_set, best_sets = explanations.has_set, explanations.best_sets
-    order = sorted(np.flatnonzero(has_set).tolist(), key=lambda i: best_sets[i].variables)
-    return charts.heatmap(
-        matrix[np.ix_(order, drawn)], [names[i] for i in drawn], [explained.names[i] for i in order], scheme
-    )
+        return charts.empty(scheme, "No row has a sufficient set.")
+    best_sets = explanations.best_sets
+    order = sorted(np.flatnonzero(explanations.has_set).tolist(), key=lambda i: best_sets[i].variables)
+    row_names = [explained.names[i] for i in order]
+    return charts.heatmap(matrix[np.ix_(order, drawn)], [names[i] for i in drawn], row_names, scheme)
 
 
-def _download(desk: Desk, jobs: Jobs, name: str | None, stored: Any) -> Any:
-    job, workspace = jobs.get(name), desk.get(View.from_store(stored).data)
-    if job is None or job.result is None or workspace is None:
-        return no_update
+def _download(sessions: Sessions, job: Job | None, stored: Any) -> Any:
+    workspace, _ = sessions.open(stored)
+    if job is None or job.result is None:
+        raise PreventUpdate
     explained: ExplainedRows = job.result
     kind = str(ctx.triggered_id).removeprefix("save-")
     with tempfile.TemporaryDirectory() as folder:

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
+import numpy as np
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.exceptions import PreventUpdate
 
+from suffice._io.explainer_file import training_rows
 from suffice._show.axis import rounded
 from suffice._show.picture import picture_line
+from suffice._table.cache import LastUsed
 from suffice._text import format_percent, format_probability
-from suffice.app.parts import charts, pieces
-from suffice.app.parts.grids import grid
-from suffice.app.parts.progress import TICK, progress
-from suffice.app.state.desk import Desk
-from suffice.app.state.jobs import Job, Jobs
-from suffice.app.state.rule_lists import RuleLists, find_rules, rules_of_row
-from suffice.app.state.view import View
-from suffice.app.state.workspace import Workspace
+from suffice.app.messages import ERRORS
+from suffice.app.parts import charts, controls
+from suffice.app.parts.grids import SELECT_ONE, WRAPPED, grid, right_column
+from suffice.app.state.jobs import Job, Jobs, run_on_explainer
 from suffice.rule_lists.estimators import N_RULES
-from suffice.rule_lists.measures import GlobalRule
+
+if TYPE_CHECKING:
+    from suffice.app.state.sessions import Sessions
+    from suffice.app.state.view import View
+    from suffice.app.state.workspace import Workspace
+    from suffice.rule_lists.measures import GlobalRule
 
 N_ROWS = 500  # training rows whose rules are collected by default
 MAX_LISTED = 30  # rules that cover a row
-DEFAULT_TOLERANCE = 3
+TOLERANCES = (None, 0.0, 0.005, 0.01, 0.02, 0.05, 0.1)  # None keeps all rules
 _TOLERANCE_TEXTS = ("all", "0", "0.5 %", "1 %", "2 %", "5 %", "10 %")
+DEFAULT_TOLERANCE = 3
 _EXPORTS = (("sql", "SQL"), ("json", "JSON"), ("txt", "Text"))
 
 # --- layout -----------------------------------------------------------------------------------------------------------
@@ -35,19 +41,17 @@ _EXPORTS = (("sql", "SQL"), ("json", "JSON"), ("txt", "Text"))
 def layout(workspace: Workspace) -> html.Div:
     """Lay out the page."""
     explained = "The rules of training rows with their observed outcomes, as one list, measured on all training rows."
+    contents = [
+        html.P(explained, className="note"),
+        html.Div([_controls(workspace), _tolerance_slider()], className="rules-controls"),
+        html.Div(id="rules-progress"),
+    ]
     return html.Div(
         [
-            pieces.panel(
-                "Global rules",
-                html.P(explained, className="note"),
-                html.Div([_controls(workspace), _tolerance_slider()], className="rules-controls"),
-                html.Div(id="rules-progress"),
-                wide=True,
-            ),
+            controls.panel("Global rules", *contents, wide=True),
             _results_panels(workspace),
-            dcc.Store(id="rules-job"),
             dcc.Store(id="rules-of"),
-            dcc.Interval(id="rules-tick", interval=TICK, disabled=True),
+            *controls.job_parts("rules"),
             dcc.Download(id="rules-download"),
         ]
     )
@@ -58,27 +62,9 @@ def _controls(workspace: Workspace) -> html.Div:
     return html.Div(
         [
             html.Span("Rules of", className="note"),
-            dmc.NumberInput(
-                id="rules-n",
-                value=min(N_ROWS, n),
-                min=2,
-                max=n,
-                step=500,
-                size="xs",
-                w=90,
-                **{"aria-label": "Training rows"},
-            ),
+            controls.number_input("rules-n", "Training rows", min(N_ROWS, n), 90, min=2, max=n, step=500),
             html.Span(f"of {n} training rows, at most", className="note"),
-            dmc.NumberInput(
-                id="rules-max",
-                value=N_RULES,
-                min=1,
-                max=1000,
-                allowDecimal=False,
-                size="xs",
-                w=70,
-                **{"aria-label": "Rules at most"},
-            ),
+            controls.number_input("rules-max", "Rules at most", N_RULES, 70, min=1, max=1000, allowDecimal=False),
             html.Span("rules", className="note"),
             dmc.Button("Find rules", id="rules-find", size="xs"),
             dmc.Button("Cancel", id="rules-cancel", size="xs", variant="default", disabled=True),
@@ -104,17 +90,14 @@ def _tolerance_slider() -> html.Div:
 
 
 def _results_panels(workspace: Workspace) -> html.Div:
-    plot = dcc.Graph(id="rules-plot", config=charts.CONFIG, style={"height": 340}, figure=charts.nothing("light", ""))
+    plot = controls.graph(340, charts.empty("light", ""), id="rules-plot")
+    about_row = "the row of the page One row, with its edits"
     return html.Div(
         [
             html.Div(id="rules-tiles", className="tiles wide"),
             _rules_panel(workspace),
-            pieces.panel("Coverage and precision", plot),
-            pieces.panel(
-                "Which rule decides this row?",
-                html.Div(id="rules-decide"),
-                note="the row of the page One row, with its edits",
-            ),
+            controls.panel("Coverage and precision", plot),
+            controls.panel("Which rule decides this row?", html.Div(id="rules-decide"), note=about_row),
         ],
         className="panels",
         id="rules-results",
@@ -126,88 +109,98 @@ def _rules_panel(workspace: Workspace) -> html.Section:
     search = dmc.TextInput(
         id="rules-search", placeholder="Search the rules", size="xs", mb="xs", **{"aria-label": "Search the rules"}
     )
-    rules = grid(
-        "rule-grid",
-        _rule_columns(workspace),
-        460,
-        rowData=[],
-        getRowId="params.data.key",
-        dashGridOptions={"rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True}},
-    )
-    buttons = [dmc.Button(text, id=f"rules-{kind}", size="compact-xs", variant="default") for kind, text in _EXPORTS]
-    exports = html.Div([html.Span("Export", className="note"), *buttons], className="axes")
-    return pieces.panel("Rules", search, rules, extra=exports, note="the first that covers a row decides", wide=True)
+    columns = rule_columns(workspace)
+    rules = grid("rule-grid", columns, 460, rowData=[], getRowId="params.data.key", dashGridOptions=SELECT_ONE)
+    exports = controls.download_buttons("Export", "rules", _EXPORTS)
+    return controls.panel("Rules", search, rules, extra=exports, note="the first that covers a row decides", wide=True)
 
 
-def _rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
-    columns: list[dict[str, Any]] = [
-        {"field": "place", "headerName": "#", "width": 70, "type": "rightAligned"},
-        {
-            "field": "rule",
-            "headerName": "IF",
-            "flex": 1,
-            "minWidth": 260,
-            "wrapText": True,
-            "autoHeight": True,
-            "tooltipField": "exact",
-        },
+def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
+    """Define the columns of the grid of rules."""
+    share = {"cellRenderer": "Share", "width": 140}
+    hint = "expected for new rows; that of the training rows, which made the rule, is higher"
+    lift = {"field": "lift", "headerName": "lift of a rare class", "width": 250}
+    return [
+        right_column("place", "#", 70),
+        {"field": "rule", "headerName": "IF", "minWidth": 260, "tooltipField": "exact", **WRAPPED},
         {"field": "output", "headerName": "THEN", "width": 120},
-        {"field": "coverage", "headerName": "coverage", "cellRenderer": "Share", "width": 140},
+        {"field": "coverage", "headerName": "coverage", **share},
         {
             "field": "precision",
             "headerName": "precision",
-            "headerTooltip": "expected for new rows; that of the training rows, which made the rule, is higher",
-            "cellRenderer": "Share",
+            "headerTooltip": hint,
             "cellRendererParams": {"text": "precision_text"},
-            "width": 140,
+            **share,
         },
-        {
-            "field": "support",
-            "headerName": "support",
-            "width": 110,
-            "type": "rightAligned",
-            "valueFormatter": {"function": "params.data.support_text"},
-        },
+        right_column("mae", "MAE", 90, "mae_text") if workspace.is_regression else lift,
+        right_column("support", "support", 110, "support_text"),
         {"field": "holds", "headerName": "this row", "width": 100},
     ]
-    if workspace.is_regression:
-        mae = {"field": "mae", "headerName": "MAE", "width": 90, "type": "rightAligned"}
-        columns.insert(5, {**mae, "valueFormatter": {"function": "params.data.mae_text"}})
-    else:
-        columns.insert(5, {"field": "lift", "headerName": "lift of a rare class", "width": 250})
-    return columns
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+class RuleLists:
+    """The rules that a job collected, and shorter lists made of them."""
+
+    def __init__(self, rules: Any) -> None:
+        self.full = rules
+        self._simplified = LastUsed(2 * len(TOLERANCES))
+
+    def simplified(self, step: int, max_rules: int | None = N_RULES) -> Any:
+        """Choose few rules that lose little."""
+        loss = TOLERANCES[int(step)]
+        if loss is None or not self.full.rules_:
+            return self.full
+        return self._simplified.get((loss, max_rules), lambda: self.full.simplify(max_rules=max_rules, max_loss=loss))
+
+
+def find_rules(workspace: Workspace, view: View, n_rows: int, job: Job) -> Any:
+    """Find, in a process of its own, the rules of training rows at several levels, as `suffice rules` does."""
+    try:
+        frame, outcomes = training_rows(workspace.explainer)
+    except ValueError:  # fitted on dates
+        if workspace.observed is None:
+            raise ValueError(
+                "The explainer was fitted on dates and holds only their parts: open it together with its table."
+            ) from None
+        frame, outcomes = workspace.frame, np.asarray(workspace.observed)
+    arguments = (workspace.as_input(frame), np.asarray(outcomes), n_rows)
+    rules = run_on_explainer("collect_rules", workspace.explainer_for(view), *arguments, step=job.step)
+    job.step(job.total)
+    return rules
+
+
+def rules_of_row(workspace: Workspace, view: View, rules: Any) -> dict[int, str]:
+    """Look up the rules that cover the row of a view."""
+    try:
+        row = workspace.edited_row(view)
+        covering = [i for i, line in enumerate(rules.rules_) if line.rule.covers(row)[0]]
+    except ERRORS:
+        return {}
+    return {i: "decides" if i == covering[0] else "holds" for i in covering}
 
 
 # --- callbacks --------------------------------------------------------------------------------------------------------
 
 
-def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
+def register(app: Dash, sessions: Sessions, jobs: Jobs) -> None:
     """Connect the callbacks of the page."""
-    app.callback(
-        output={
-            "name": Output("rules-job", "data"),
-            "settings": Output("rules-of", "data"),
-            "is_idle": Output("rules-tick", "disabled"),
-            "cannot_cancel": Output("rules-cancel", "disabled"),
-            "cannot_start": Output("rules-find", "disabled"),
-            "progress": Output("rules-progress", "children"),
-            "is_hidden": Output("rules-results", "hidden"),
-        },
+    controls.connect_job(
+        app,
+        jobs,
+        "rules",
         inputs={
-            "events": [
-                Input("rules-find", "n_clicks"),
-                Input("rules-cancel", "n_clicks"),
-                Input("rules-tick", "n_intervals"),
-            ],
-            "form": {
-                "view": Input("view", "data"),
-                "job": State("rules-job", "data"),
-                "settings": State("rules-of", "data"),
-                "most": State("rules-n", "value"),
-                "is_hidden": State("rules-results", "hidden"),
-            },
+            "view": Input("view", "data"),
+            "settings": State("rules-of", "data"),
+            "most": State("rules-n", "value"),
+            "is_hidden": State("rules-results", "hidden"),
         },
-    )(lambda events, form: _work(desk, jobs, form))
+        outputs={"settings": Output("rules-of", "data"), "is_hidden": Output("rules-results", "hidden")},
+        buttons=("rules-find", "rules-cancel"),
+        runs_at_first=True,
+    )(lambda event, job, form: _update(sessions, event, job, form))
     app.callback(
         output=[
             Output("rules-tiles", "children"),
@@ -223,99 +216,77 @@ def register(app: Dash, desk: Desk, jobs: Jobs) -> None:
                 "scheme": Input("scheme", "data"),
                 "view": Input("view", "data"),
                 "selected": Input("rule-grid", "selectedRows"),
-                "job": State("rules-job", "data"),
-            }
+            },
+            "job": State("rules-job", "data"),
         },
         prevent_initial_call=True,
-    )(lambda form: _results(desk, jobs, form))
+    )(lambda form, job: _show_results(sessions, jobs.get(job), form))
     app.callback(
         output=Output("rules-download", "data"),
         inputs={
             "clicks": [Input(f"rules-{kind}", "n_clicks") for kind, _ in _EXPORTS],
             "tolerance": State("tolerance", "value"),
             "max_rules": State("rules-max", "value"),
-            "name": State("rules-job", "data"),
+            "job": State("rules-job", "data"),
         },
         prevent_initial_call=True,
-    )(lambda clicks, tolerance, max_rules, name: _download(jobs, tolerance, max_rules, name))
+    )(lambda clicks, tolerance, max_rules, job: _download(jobs.get(job), tolerance, max_rules))
 
 
-def _update(job: Job | None, **changes: Any) -> dict[str, Any]:
-    """Show the state of a job, and change what else is named."""
-    is_running = job is not None and job.state == "running"
-    return {
-        "name": no_update,
-        "settings": no_update,
-        "is_idle": not is_running,
-        "cannot_cancel": not is_running,
-        "cannot_start": is_running,
-        "progress": progress(job),
-        "is_hidden": no_update,
-        **changes,
-    }
-
-
-def _work(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> dict[str, Any]:
-    view = View.from_store(form["view"])
-    workspace = desk.get(view.data)
+def _update(sessions: Sessions, event: Any, job: Job | None, form: Mapping[str, Any]) -> dict[str, Any]:
+    workspace, view = sessions.open(form["view"])
     settings = json.dumps([view.settings, form["most"]])
     # The page finds its rules when it is first looked at, and again after a change of the settings.
-    is_of_view = ctx.triggered_id in (None, "view")
-    is_outdated = is_of_view and view.tab == "rules" and form["settings"] != settings
-    if workspace is None or (is_of_view and not is_outdated):
-        return dict.fromkeys(_update(None), no_update)
-    job = jobs.get(form["job"])
-    if ctx.triggered_id == "rules-find" or is_outdated:
+    is_of_view = event in (None, "view")
+    if is_of_view and (view.tab != "rules" or form["settings"] == settings):
+        raise PreventUpdate
+    if event == "rules-find" or is_of_view:
         if job is not None:
             job.cancel()
         n = min(int(form["most"] or N_ROWS), len(workspace.training[1]))
-        job = Job("Finding the rules of training rows", n)
-        name = jobs.start(job, lambda job: RuleLists(find_rules(workspace, view, n, job)))
-        return _update(job, name=name, settings=settings, is_hidden=True)
-    if job is None:
-        return _update(None)
-    if ctx.triggered_id == "rules-cancel":
-        job.cancel()
-    is_hidden = job.state != "done"
-    return _update(job, is_hidden=is_hidden if is_hidden != form["is_hidden"] else no_update)
+        title = "Finding the rules of training rows"
+        start = Job(title, n), lambda job: RuleLists(find_rules(workspace, view, n, job))
+        return {"job": start, "settings": settings, "is_hidden": True}
+    is_hidden = job is None or job.state != "done"
+    return {} if job is None or is_hidden == form["is_hidden"] else {"is_hidden": is_hidden}
 
 
-def _results(desk: Desk, jobs: Jobs, form: Mapping[str, Any]) -> tuple[Any, ...]:
-    view, job = View.from_store(form["view"]), jobs.get(form["job"])
-    workspace = desk.get(view.data)
-    if form["is_hidden"] or job is None or job.result is None or workspace is None or view.tab != "rules":
-        return (no_update,) * 4
+def _show_results(sessions: Sessions, job: Job | None, form: Mapping[str, Any]) -> tuple[Any, ...]:
+    workspace, view = sessions.open(form["view"], "rules")
+    if form["is_hidden"] or job is None or job.result is None:
+        raise PreventUpdate
     lists: RuleLists = job.result
-    rules = lists.simplified(form["tolerance"], _most(form["max_rules"]))
+    rules = lists.simplified(form["tolerance"], _rule_limit(form["max_rules"]))
     marks = rules_of_row(workspace, view, rules)
     tiles = _tiles(rules, len(lists.full.rules_))
-    lines: Any = [_line(i, rule, marks.get(i, "")) for i, rule in enumerate(rules.rules_)]
+    lines: Any = [rule_line(i, rule, marks.get(i, "")) for i, rule in enumerate(rules.rules_)]
     scheme = form["scheme"] or "light"
-    figure = charts.nothing(scheme, "No rules.")
+    figure = charts.empty(scheme, "No rules.")
     if lines:
         chosen = {int(line["key"]): "chosen" for line in form["selected"] or [] if int(line["key"]) < len(lines)}
         measure = f"{'1 - MSE / variance' if workspace.is_regression else 'precision'} on training rows"
         figure = charts.coverage_precision(rules.rules_, {**marks, **chosen}, measure, scheme)
     if ctx.triggered_id in ("rule-grid", "scheme"):
         lines = no_update
-    return tiles, lines, _decision(rules, marks, workspace, view), figure
+    return tiles, lines, decision(rules, marks, workspace, view), figure
 
 
 def _tiles(rules: Any, n_before: int) -> list[html.Div]:
     measured = rules.evaluate()
     tiles = [
-        pieces.tile("rules", str(len(rules.rules_)), f"of {n_before} before simplifying"),
-        pieces.tile("coverage", f"{format_percent(measured.total_coverage)} %", "of the training rows"),
+        controls.tile("rules", str(len(rules.rules_)), f"of {n_before} before simplifying"),
+        controls.tile("coverage", f"{format_percent(measured.total_coverage)} %", "of the training rows"),
     ]
     if not measured.total_coverage > 0:
-        return [*tiles, pieces.tile("precision", "-")]
+        return [*tiles, controls.tile("precision", "-")]
     if measured.mae is not None:
-        return [*tiles, pieces.tile("mean absolute error", rounded(measured.mae, 3), "on the covered training rows")]
+        return [*tiles, controls.tile("mean absolute error", rounded(measured.mae, 3), "on the covered training rows")]
     precision = format_probability(measured.total_precision)
-    return [*tiles, pieces.tile("precision", precision, "of the covered training rows have the output")]
+    return [*tiles, controls.tile("precision", precision, "of the covered training rows have the output")]
 
 
-def _line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
+def rule_line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
+    """Write a rule for the grid."""
     picture = picture_line(rule)
     return {
         "key": str(i),
@@ -336,7 +307,8 @@ def _line(i: int, rule: GlobalRule, mark: str) -> dict[str, Any]:
     }
 
 
-def _decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: View) -> Any:
+def decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: View) -> Any:
+    """Say which rule decides the row of a view, and list all that cover it."""
     name = workspace.name_of(view.row)
     row = f"{name[:1].upper()}{name[1:]}{' (edited)' if view.edits else ''}"
     if not marks:
@@ -352,17 +324,16 @@ def _decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: 
     return [html.Div(f"{row}: rule {next(iter(marks)) + 1} decides; {also}.", id="decided"), html.Ul(items)]
 
 
-def _most(value: Any) -> int | None:
+def _rule_limit(value: Any) -> int | None:
     """Read the number of rules; an empty field means any number."""
     return max(int(value), 1) if isinstance(value, int | float) else None
 
 
-def _download(jobs: Jobs, tolerance: int, max_rules: Any, name: str | None) -> Any:
-    job = jobs.get(name)
+def _download(job: Job | None, tolerance: int, max_rules: Any) -> Any:
     if job is None or job.result is None:
-        return no_update
+        raise PreventUpdate
     kind = str(ctx.triggered_id).removeprefix("rules-")
-    rules = job.result.simplified(tolerance, _most(max_rules))
+    rules = job.result.simplified(tolerance, _rule_limit(max_rules))
     text = {
         "sql": rules.to_sql,
         "txt": lambda: str(rules),

@@ -3,121 +3,104 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 import numpy as np
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+import polars as pl
+from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.exceptions import PreventUpdate
 
 from suffice._io.explainer_file import text_columns
-from suffice.app.parts import pieces
+from suffice.app.messages import ERRORS, reword
+from suffice.app.parts import controls
 from suffice.app.parts.grids import grid, page_of, table_columns
-from suffice.app.parts.progress import TICK, progress
-from suffice.app.state.desk import Desk, WaitingTable, WaitingTables
 from suffice.app.state.jobs import Job, Jobs
-from suffice.app.state.opening import demo_workspace, fit_workspace
+from suffice.app.state.sessions import PendingTable, PendingTables, Sessions, demo_workspace, fit_workspace
 from suffice.app.state.uploads import MAX_UPLOAD, read_upload
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
-from suffice.app.words import ERRORS, in_words
-from suffice.explainer import SufficientExplainer
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
 
 N_PREVIEW = 8
 _DEMOS = ("Breast cancer (classes)", "Diabetes progression (numbers)")
+_FILES = "CSV, Parquet, Arrow or JSON lines, also compressed; or a saved explainer (.suffice)"
+_LEAD = (
+    "Open a table, choose the outcome to explain, and see for each row which few variables keep it, within which "
+    "bounds, and with which probability. Everything stays on this computer."
+)
 
 
-def layout(waiting: WaitingTables, message: str = "") -> html.Div:
+def layout(pending: PendingTables, message: str = "") -> html.Div:
     """Lay out the page."""
-    first = waiting.first
+    first = pending.first
     cancel = dmc.Button("Cancel", id="fit-cancel", size="xs", variant="default")
     return html.Div(
         [
             html.H1("Which few variables are enough?"),
-            html.P(
-                "Open a table, choose the outcome to explain, and see for each row which few variables keep it, within "
-                "which bounds, and with which probability. Everything stays on this computer.",
-                className="lead",
-            ),
-            html.Div(pieces.message("care", message) if message else None, id="start-message"),
+            html.P(_LEAD, className="lead"),
+            html.Div(controls.message("care", message) if message else None, id="start-message"),
             _open_panel(),
             html.Div(_choose_panel(first, None) if first else None, id="choose"),
             html.Div(id="fit-progress"),
             html.Div(cancel, id="fit-controls", hidden=True),
             dcc.Store(id="waiting", data="" if first else None),
-            dcc.Store(id="fit-job"),
             dcc.Store(id="goto"),
-            dcc.Interval(id="fit-tick", interval=TICK, disabled=True),
+            *controls.job_parts("fit"),
         ],
         className="start",
     )
 
 
 def _open_panel() -> html.Section:
-    kinds = "CSV, Parquet, Arrow or JSON lines, also compressed; or a saved explainer (.suffice)"
-    drop = dcc.Upload(
-        id="upload",
-        children=html.Div([html.B("Drop a table here, or click to choose one"), html.Div(kinds, className="note")]),
-        className="drop",
-        max_size=MAX_UPLOAD,
-    )
     demos = [dmc.Button(text, id=f"demo-{i}", size="xs", variant="default") for i, text in enumerate(_DEMOS)]
-    return pieces.panel(
+    return controls.panel(
         "Open",
-        dcc.Loading(drop, type="dot"),
+        controls.drop_area("upload", "a table", _FILES, MAX_UPLOAD),
         html.Div([html.Span("or try", className="note"), *demos], className="controls"),
         wide=True,
     )
 
 
-def _choose_panel(table: WaitingTable, opened: Workspace | None) -> html.Section:
+def _choose_panel(table: PendingTable, opened: Workspace | None) -> html.Section:
     frame = table.frame
     has_dates = any(dtype.is_temporal() for dtype in frame.schema.values())
     can_explain = opened is not None and set(opened.names) <= set(frame.columns)
-    buttons = [
-        dmc.Button("Fit", id="fit", size="sm"),
-        dmc.Button(
-            "Explain its rows with the open explainer",
-            id="use-explainer",
-            size="sm",
-            variant="default",
-            style={} if can_explain else {"display": "none"},
-        ),
-    ]
+    use_explainer = dmc.Button(
+        "Explain its rows with the open explainer",
+        id="use-explainer",
+        size="sm",
+        variant="default",
+        style={} if can_explain else {"display": "none"},
+    )
+    dates = dmc.Switch(id="dates", label="Use dates: year, month, day, weekday, hour", checked=has_dates, size="sm")
     preview = frame.head(N_PREVIEW)
-    return pieces.panel(
+    return controls.panel(
         table.name,
-        *(pieces.message("plain", note) for note in table.notes[:5]),
+        *(controls.message("plain", note) for note in table.notes[:5]),
         grid("preview", table_columns(preview), 270, rowData=page_of(preview, np.arange(preview.height))),
         html.Div(_fields(frame.columns), className="fields"),
-        html.Div(
-            dmc.Switch(id="dates", label="Use dates: year, month, day, weekday, hour", checked=has_dates, size="sm"),
-            hidden=not has_dates,
-        ),
-        html.Div(buttons, className="controls"),
+        html.Div(dates, hidden=not has_dates),
+        html.Div([dmc.Button("Fit", id="fit", size="sm"), use_explainer], className="controls"),
         note=f"{frame.height} rows, {frame.width} columns",
         wide=True,
     )
 
 
-def _fields(names: list[str]) -> list[html.Div]:
-    options = [{"value": str(i), "label": name} for i, name in enumerate(names)]
-    target = dmc.Select(id="target", data=options, value=str(len(names) - 1), searchable=True, size="sm", limit=300)
-    left_out = dmc.MultiSelect(
-        id="leave-out",
-        data=options,
-        value=[],
-        searchable=True,
-        size="sm",
-        limit=300,
-        placeholder="such as names of the rows",
-    )
+def _fields(names: list[str]) -> list[Component]:
+    columns: dict[str, Any] = {"data": controls.options(range(len(names)), names), "searchable": True, "limit": 300}
+    target = dmc.Select(id="target", value=str(len(names) - 1), size="sm", **columns)
+    hint = "such as names of the rows"
+    left_out = dmc.MultiSelect(id="leave-out", value=[], size="sm", placeholder=hint, **columns)
     return [
         html.Div([html.Label("Target: the column with the outcomes"), target]),
         html.Div([html.Label("Leave out"), left_out]),
     ]
 
 
-def register(app: Dash, desk: Desk, jobs: Jobs, waiting: WaitingTables) -> None:
+def register(app: Dash, sessions: Sessions, jobs: Jobs, pending: PendingTables) -> None:
     """Connect the callbacks of the page."""
     app.callback(
         Output("choose", "children"),
@@ -128,85 +111,68 @@ def register(app: Dash, desk: Desk, jobs: Jobs, waiting: WaitingTables) -> None:
         Input("upload", "contents"),
         State("upload", "filename"),
         prevent_initial_call=True,
-    )(lambda content, name: _receive(desk, waiting, content, name))
-    app.callback(
-        output=[
-            Output("fit-job", "data"),
-            Output("fit-tick", "disabled"),
-            Output("fit-progress", "children"),
-            Output("goto", "data"),
-            Output("fit-controls", "hidden"),
-        ],
+    )(lambda content, name: _receive(sessions, pending, content, name))
+    buttons = ("fit", "use-explainer", "demo-0", "demo-1", "fit-cancel")
+    controls.connect_job(
+        app,
+        jobs,
+        "fit",
         inputs={
-            "clicks": {
-                name: Input(name, "n_clicks") for name in ("fit", "use-explainer", "demo-0", "demo-1", "fit-cancel")
-            },
-            "tick": Input("fit-tick", "n_intervals"),
-            "form": {
-                "table": State("waiting", "data"),
-                "target": State("target", "value"),
-                "left_out": State("leave-out", "value"),
-                "dates": State("dates", "checked"),
-            },
-            "job": State("fit-job", "data"),
+            "clicks": {name: Input(name, "n_clicks") for name in buttons},
+            "table": State("waiting", "data"),
+            "target": State("target", "value"),
+            "left_out": State("leave-out", "value"),
+            "dates": State("dates", "checked"),
         },
-        prevent_initial_call=True,
-    )(lambda clicks, tick, form, job: _when_fitted(jobs, job) or _fit(desk, jobs, waiting, clicks, form))
+        outputs={"goto": Output("goto", "data"), "cannot_cancel": Output("fit-controls", "hidden")},
+        cancel="fit-cancel",
+    )(lambda event, job, form: _update(sessions, pending, str(event), job, form))
 
 
-def _receive(desk: Desk, waiting: WaitingTables, content: str | None, name: str | None) -> tuple[Any, ...]:
+def _receive(sessions: Sessions, pending: PendingTables, content: str | None, name: str | None) -> tuple[Any, ...]:
     if not content:
-        return (no_update,) * 5
-    opened = desk.first
+        raise PreventUpdate
+    opened = sessions.first
     try:
         upload, notes = read_upload(content, name or "", text_columns(opened.explainer) if opened else ())
-        if isinstance(upload, SufficientExplainer):
+        if not isinstance(upload, pl.DataFrame):
             workspace = Workspace.of(upload, name=f"training rows of {name}")
-            return no_update, no_update, None, f"/{View(data=desk.add(workspace)).to_search()}", None
+            return no_update, no_update, None, _link_to(sessions.add(workspace)), None
         if upload.width < 2:
             raise ValueError("The table has one column: the outcome and at least one variable are needed.")
-        table = WaitingTable(upload, str(name)[:100], tuple(notes))
     except ERRORS as error:
-        refusal = pieces.message("error", html.B("This file cannot be used. "), in_words(error))
+        refusal = controls.message("error", html.B("This file cannot be used. "), reword(error))
         return None, None, refusal, no_update, None
-    return _choose_panel(table, opened), waiting.add(table), None, no_update, None
+    table = PendingTable(upload, str(name)[:100], tuple(notes))
+    return _choose_panel(table, opened), pending.add(table), None, no_update, None
 
 
-def _when_fitted(jobs: Jobs, name: str | None) -> tuple[Any, ...] | None:
-    """Show how far the job is, and go to its workspace when it is done. None if a new job is to be started."""
-    if ctx.triggered_id not in ("fit-tick", "fit-cancel"):
-        return None
-    job = jobs.get(name)
-    if job is not None and ctx.triggered_id == "fit-cancel":
-        job.cancel()
-    is_over = job is None or job.state != "running"
-    address = f"/{View(data=job.result).to_search()}" if job is not None and job.state == "done" else no_update
-    return no_update, is_over, progress(job), address, is_over
+def _link_to(data: str) -> str:
+    return f"/{View(data=data).to_search()}"
 
 
-def _fit(
-    desk: Desk, jobs: Jobs, waiting: WaitingTables, clicks: Mapping[str, Any], form: Mapping[str, Any]
-) -> tuple[Any, ...]:
-    action = str(ctx.triggered_id)
-    if not clicks.get(action):
-        return (no_update,) * 5
-    if action.startswith("demo-"):
-        return _start(desk, jobs, "Fitting 100 trees", lambda watch: demo_workspace(int(action[-1]), watch))
-    table = waiting.get(form["table"])
+def _update(
+    sessions: Sessions, pending: PendingTables, event: str, job: Job | None, form: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Start a fit, or go to the workspace of one that is done."""
+    if event in ("fit-tick", "fit-cancel"):
+        return {"goto": _link_to(job.result)} if job is not None and job.state == "done" else {}
+    if not form["clicks"].get(event):
+        raise PreventUpdate
+    if event.startswith("demo-"):
+        return _start(sessions, "Fitting 100 trees", lambda watch: demo_workspace(int(event[-1]), watch))
+    table = pending.get(form["table"])
     if table is None:
-        return no_update, True, pieces.message("error", "The table is no longer here: open it again."), no_update, True
+        return {"job": None, "progress": controls.message("error", "The table is no longer here: open it again.")}
     frame, name = table.frame, table.name
-    if action == "use-explainer" and desk.first is not None:
-        explainer = desk.first.explainer
-        return _start(desk, jobs, "Opening", lambda _: Workspace.of(explainer, frame, name=name))
+    if event == "use-explainer" and sessions.first is not None:
+        explainer = sessions.first.explainer
+        return _start(sessions, "Opening", lambda _: Workspace.of(explainer, frame, name=name))
     target = frame.columns[int(form["target"]) if form["target"] is not None else -1]
     left_out = [frame.columns[int(i)] for i in form["left_out"] or []]
-    title = f"Fitting 100 trees to {frame.height} rows"
-    has_dates = bool(form["dates"])
-    return _start(desk, jobs, title, lambda watch: fit_workspace(frame, target, left_out, has_dates, name, watch))
+    title, has_dates = f"Fitting 100 trees to {frame.height} rows", bool(form["dates"])
+    return _start(sessions, title, lambda watch: fit_workspace(frame, target, left_out, has_dates, name, watch))
 
 
-def _start(desk: Desk, jobs: Jobs, title: str, make: Callable[[Callable[[int], None]], Workspace]) -> tuple[Any, ...]:
-    job = Job(title)
-    name = jobs.start(job, lambda job: desk.add(make(job.step)))
-    return name, False, progress(job), no_update, False
+def _start(sessions: Sessions, title: str, make: Callable[[Callable[[int], None]], Workspace]) -> dict[str, Any]:
+    return {"job": (Job(title), lambda job: sessions.add(make(job.step)))}

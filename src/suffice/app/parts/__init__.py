@@ -1,4 +1,1 @@
-"""What pages are made of: pieces, charts, grids and progress bars.
-
-A part turns values into components. It may use ``state``, but no page; it connects no callback.
-"""
+"""What pages are made of: panels and inputs, charts, grids, drawn answers. No part imports a page or the state."""

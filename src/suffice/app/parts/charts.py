@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from suffice._show.axis import code_text, condition_text, drawn_range, spans
 from suffice._show.picture import picture_line
-from suffice._table.encoding import Column
-from suffice.explaining.explanation import Explanation
-from suffice.explaining.rule import Rule
-from suffice.rule_lists.measures import GlobalRule
+from suffice._text import format_probability, join
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice._show.curve_figure import CurveView
+    from suffice._table.encoding import Column
+    from suffice.explaining.curve import Curve
+    from suffice.explaining.explanation import Explanation
+    from suffice.explaining.rule import Rule
+    from suffice.rule_lists.measures import GlobalRule
 
 # Okabe and Ito's colours, as in the report: text, lines, blue, orange, green, purple, panel.
 COLOURS = {
@@ -26,7 +33,6 @@ COLOURS = {
 MAX_POINTS = 3000
 MAX_TICKS = 40  # categories with a label
 MAX_WHOLE_TICKS = 12  # whole numbers of a range in which each has a label
-CONFIG = {"displayModeBar": False, "responsive": True, "displaylogo": False}
 
 
 def base_figure(scheme: str, height: int, **layout: Any) -> go.Figure:
@@ -54,16 +60,16 @@ def base_figure(scheme: str, height: int, **layout: Any) -> go.Figure:
     )
 
 
-def plain(text: str, length: int = 40) -> str:
+def escape(text: str, length: int = 40) -> str:
     """Escape text for Plotly, which reads tags, and formulas between dollar signs; shorten it if it is long."""
     shortened = text if len(text) <= length else f"{text[: length - 2]}…"
     return shortened.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
-def nothing(scheme: str, text: str, height: int = 260) -> go.Figure:
+def empty(scheme: str, text: str, height: int = 260) -> go.Figure:
     """Make an empty figure with a sentence."""
     figure = base_figure(scheme, height, xaxis={"visible": False}, yaxis={"visible": False})
-    figure.add_annotation(text=plain(text), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
+    figure.add_annotation(text=escape(text), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     return figure
 
 
@@ -77,7 +83,7 @@ def cdf(
 ) -> go.Figure:
     """Draw the distribution of the outcome given a set, and given all variables."""
     text, _, blue, orange, *_ = COLOURS[scheme]
-    figure = base_figure(scheme, 300, xaxis={"title": plain(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
+    figure = base_figure(scheme, 300, xaxis={"title": escape(target)}, yaxis={"title": "P(Y ≤ y)", "range": [0, 1.02]})
     if explanation.interval is not None:
         low, high = explanation.interval
         figure.add_vrect(x0=low, x1=high, fillcolor=blue, opacity=0.14, line_width=0)
@@ -113,23 +119,21 @@ def boxes(plane: Plane, rule: Rule | None, outcome: str, scheme: str) -> go.Figu
     if rule is not None:
         _add_boxes(figure, plane, rule, scheme)
     if not np.isnan(plane.row).any():
-        figure.add_scatter(
-            x=[plane.row[0]],
-            y=[plane.row[1]],
-            mode="markers",
-            name="this row",
-            # A ring leaves a small box visible.
-            marker={"color": text, "size": 13, "symbol": "circle-open", "line": {"color": text, "width": 2.5}},
-        )
+        # A ring leaves a small box visible.
+        ring = {"color": text, "size": 13, "symbol": "circle-open", "line": {"color": text, "width": 2.5}}
+        figure.add_scatter(x=[plane.row[0]], y=[plane.row[1]], mode="markers", name="this row", marker=ring)
     return figure
+
+
+def sample_rows(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw rows without replacement if a figure cannot show all of them."""
+    return rows if len(rows) <= MAX_POINTS else np.sort(rng.choice(rows, MAX_POINTS, replace=False))
 
 
 def _add_points(figure: go.Figure, plane: Plane, outcome: str, scheme: str) -> None:
     _, _, blue, _, _, purple, _ = COLOURS[scheme]
     rng = np.random.default_rng(0)  # the same points on every click
-    chosen = np.flatnonzero(~np.isnan(plane.points).any(axis=1))
-    if len(chosen) > MAX_POINTS:
-        chosen = np.sort(rng.choice(chosen, MAX_POINTS, replace=False))
+    chosen = sample_rows(np.flatnonzero(~np.isnan(plane.points).any(axis=1)), rng)
     places = plane.points[chosen].astype(np.float64)
     for i, column in enumerate(plane.columns):
         if column.kind != "number":
@@ -141,7 +145,7 @@ def _add_points(figure: go.Figure, plane: Plane, outcome: str, scheme: str) -> N
             x=places[is_kind, 0],
             y=places[is_kind, 1],
             mode="markers",
-            name=plain(name),
+            name=escape(name),
             marker={"color": colour, "symbol": symbol, "size": 5, "opacity": opacity},
             hoverinfo="skip",
         )
@@ -157,33 +161,18 @@ def _add_boxes(figure: go.Figure, plane: Plane, rule: Rule, scheme: str) -> None
         places = spans(column, condition)
         if condition is not None and not places.known:
             unseen.append(condition_text(condition))
-        sides.append(places.within(*_drawn_ends(column, values)))
+        sides.append(places.within(*_drawn_range(column, values)))
+    line = {"color": colour, "width": 2}
     for (x0, x1), (y0, y1) in itertools.product(*sides):
-        figure.add_shape(
-            type="rect",
-            x0=x0,
-            x1=x1,
-            y0=y0,
-            y1=y1,
-            line={"color": colour, "width": 2},
-            fillcolor=colour,
-            opacity=0.22,
-        )
+        figure.add_shape(type="rect", x0=x0, x1=x1, y0=y0, y1=y1, line=line, fillcolor=colour, opacity=0.22)
     if unseen:
-        figure.add_annotation(
-            text=f"The rows of this rule cannot be drawn: {plain(' AND '.join(unseen))}",
-            x=0.5,
-            y=1,
-            xref="paper",
-            yref="paper",
-            yanchor="top",
-            showarrow=False,
-            bgcolor=panel,
-        )
+        text = f"The rows of this rule cannot be drawn: {escape(' AND '.join(unseen))}"
+        place = {"x": 0.5, "y": 1, "xref": "paper", "yref": "paper", "yanchor": "top"}
+        figure.add_annotation(text=text, showarrow=False, bgcolor=panel, **place)
 
 
-def _drawn_ends(column: Column, values: NDArray[np.float32]) -> tuple[float, float]:
-    """Return the ends of a box that is not bounded: the training values with a margin."""
+def _drawn_range(column: Column, values: NDArray[np.float32]) -> tuple[float, float]:
+    """Return the sides of a box that is not bounded: the training values with a margin."""
     if column.kind != "number":
         return drawn_range(column)
     known = values[~np.isnan(values)]
@@ -194,10 +183,10 @@ def _drawn_ends(column: Column, values: NDArray[np.float32]) -> tuple[float, flo
 
 def column_axis(column: Column) -> dict[str, Any]:
     """Lay out the axis of a column: the labels of categories, and whole numbers without fractions between them."""
-    axis: dict[str, Any] = {"title": {"text": plain(column.name), "standoff": 12}, "zeroline": False}
+    axis: dict[str, Any] = {"title": {"text": escape(column.name), "standoff": 12}, "zeroline": False}
     if column.kind == "category" and len(column.labels) <= MAX_TICKS:
         codes = list(range(len(column.labels)))
-        axis |= {"tickvals": codes, "ticktext": [plain(code_text(column, code), 18) for code in codes]}
+        axis |= {"tickvals": codes, "ticktext": [escape(code_text(column, code), 18) for code in codes]}
     elif column.kind == "whole":
         low, high = drawn_range(column)
         axis |= {"tickformat": "d"} | ({"dtick": 1, "tick0": 0} if high - low <= MAX_WHOLE_TICKS else {})
@@ -212,8 +201,8 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
     )
     figure.add_heatmap(
         z=importance.T,
-        y=[plain(name) for name in names],
-        customdata=np.broadcast_to(np.asarray([plain(row) for row in rows]), importance.T.shape),
+        y=[escape(name) for name in names],
+        customdata=np.broadcast_to(np.asarray([escape(row) for row in rows]), importance.T.shape),
         hovertemplate="row %{customdata}<br>%{y}<br>importance %{z:.2f}<extra></extra>",
         zmin=0,
         zmax=1,
@@ -234,13 +223,13 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
         yaxis={"title": measure},
     )
     marks = [marked.get(i, "") for i in range(len(rules))]
+    outputs = [escape(picture_line(rule).output) for rule in rules]
+    texts = [f"{i + 1}. {escape(rule.text)}<br>→ {outputs[i]}" for i, rule in enumerate(rules)]
     figure.add_scatter(
         x=[rule.coverage for rule in rules],
         y=[rule.precision for rule in rules],
         mode="markers",
-        text=[
-            f"{i}. {plain(rule.text)}<br>→ {plain(picture_line(rule).output)}" for i, rule in enumerate(rules, start=1)
-        ],
+        text=texts,
         hovertemplate="%{text}<br>coverage %{x:.1%}<br>%{y:.3f}<extra></extra>",
         marker={
             "color": [orange if mark else blue for mark in marks],
@@ -251,3 +240,100 @@ def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], m
         },
     )
     return figure
+
+
+# --- curves -----------------------------------------------------------------------------------------------------------
+
+
+def curve(view: CurveView, scheme: str) -> go.Figure:
+    """Draw a curve with the row's value, the level and the bounds of the rule."""
+    text, _, blue, orange, *_ = COLOURS[scheme]
+    drawn, (low, high) = view.curve, view.range
+    missing_at = _missing_at(view)
+    axis = column_axis(drawn.column)
+    if missing_at is not None and "tickvals" in axis:
+        axis = {**axis, "tickvals": [*axis["tickvals"], missing_at], "ticktext": [*axis["ticktext"], "missing"]}
+    figure = base_figure(scheme, 320, xaxis=axis, yaxis={"title": "probability", "range": [0, 1.04]})
+    for start, end in [] if view.bounds is None else view.bounds.within(low, high):
+        figure.add_vrect(x0=start, x1=end, fillcolor=orange, opacity=0.16, line_width=0, layer="below")
+    of_set, of_all = escape(f"given {join(view.known)}"), "given all variables"
+    if drawn.column.kind == "category":
+        _add_bars(figure, drawn.column, drawn.of_set, of_set, blue)
+        _add_dashes(figure, list(range(len(drawn.of_all))), drawn.of_all, 26, text, 2, name=of_all, hoverinfo="skip")
+    else:
+        ends = [low, high] if drawn.ends[0] == drawn.ends[-1] else drawn.ends.tolist()
+        _add_steps(figure, ends, drawn.of_all, of_all, {"color": text, "width": 1, "dash": "dot"})
+        _add_steps(figure, ends, drawn.of_set, of_set, {"color": blue, "width": 3})
+    _add_level(figure, (low, high), view.explanation.pi, view.level_text, scheme)
+    if missing_at is not None:
+        _add_missing(figure, view, missing_at, scheme)
+    own = missing_at if math.isnan(drawn.own) else drawn.own
+    name = f"this row: {view.own_text}, {format_probability(drawn.at_own[0])}"
+    _add_own(figure, own, drawn.at_own[0], escape(name), scheme)
+    return figure
+
+
+def target_curve(drawn: Curve, wanted: str, level: float, scheme: str) -> go.Figure:
+    """Draw the probability of the wanted outcome along one column, if all other values stay."""
+    blue, column, ends = COLOURS[scheme][2], drawn.column, drawn.ends.tolist()
+    axis = {"title": f"probability of {escape(wanted)}", "range": [0, 1.04]}
+    figure = base_figure(scheme, 240, xaxis=column_axis(column), yaxis=axis)
+    if column.kind == "category":
+        _add_bars(figure, column, drawn.of_all, "with this value", blue)
+    else:
+        _add_steps(figure, ends, drawn.of_all, "with this value", {"color": blue, "width": 3})
+    _add_level(figure, (ends[0], ends[-1]), level, "level", scheme)
+    if not math.isnan(drawn.own):
+        name = f"this row: {format_probability(drawn.at_own[1])}"
+        _add_own(figure, drawn.own, drawn.at_own[1], name, scheme)
+    return figure
+
+
+def _add_bars(figure: go.Figure, column: Column, values: NDArray[np.float64], name: str, colour: str) -> None:
+    codes = list(range(len(values)))
+    labels = [code_text(column, code) for code in codes]
+    hover = "%{customdata}: %{y:.2f}<extra></extra>"
+    marker = {"color": colour}
+    figure.add_bar(x=codes, y=values, name=name, marker=marker, width=0.6, customdata=labels, hovertemplate=hover)
+
+
+def _add_steps(
+    figure: go.Figure, ends: list[float], values: NDArray[np.float64], name: str, line: Mapping[str, Any]
+) -> None:
+    steps = [*values.tolist(), float(values[-1])]
+    hover = "%{x}: %{y:.2f}<extra></extra>"
+    figure.add_scatter(x=ends, y=steps, mode="lines", name=name, line={**line, "shape": "hv"}, hovertemplate=hover)
+
+
+def _add_dashes(figure: go.Figure, x: list[Any], y: Any, size: int, colour: str, width: int, **more: Any) -> None:
+    marker = {"symbol": "line-ew", "size": size, "line": {"color": colour, "width": width}}
+    figure.add_scatter(x=x, y=y, mode="markers", marker=marker, **more)
+
+
+def _add_level(figure: go.Figure, ends: tuple[float, float], level: float, name: str, scheme: str) -> None:
+    line = {"color": COLOURS[scheme][5], "dash": "dash", "width": 1.5}
+    figure.add_scatter(x=list(ends), y=[level] * 2, mode="lines", name=name, line=line, hoverinfo="skip")
+
+
+def _add_own(figure: go.Figure, x: float | None, y: float, name: str, scheme: str) -> None:
+    """Mark the row's own value."""
+    marker = {"color": COLOURS[scheme][-1], "size": 12, "line": {"color": COLOURS[scheme][0], "width": 2.5}}
+    figure.add_scatter(x=[x], y=[y], mode="markers", name=name, marker=marker)
+
+
+def _missing_at(view: CurveView) -> float | None:
+    """Return where a missing value is drawn, if the curve has a probability for it."""
+    if view.curve.at_missing is None:
+        return None
+    low, high = view.range
+    return high + 0.5 if view.curve.column.kind == "category" else low - 0.06 * (high - low)
+
+
+def _add_missing(figure: go.Figure, view: CurveView, missing_at: float, scheme: str) -> None:
+    text, _, blue, *_ = COLOURS[scheme]
+    assert view.curve.at_missing is not None
+    more = {"showlegend": False, "hovertemplate": "missing: %{y:.2f}<extra></extra>"}
+    for value, colour, width in zip(view.curve.at_missing, (blue, text), (3, 1), strict=True):
+        _add_dashes(figure, [missing_at], [value], 22, colour, width, **more)
+    if view.curve.column.kind != "category":
+        figure.add_annotation(text="missing", x=missing_at, y=0, yanchor="bottom", showarrow=False, font={"size": 10})

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dash_ag_grid as dag
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from dash.exceptions import PreventUpdate
 
 from suffice._text import format_value
-from suffice.app.state.workspace import Workspace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.app.state.workspace import Workspace
 
 _THEME = {
     "function": "themeQuartz.withParams({backgroundColor: 'var(--panel)', foregroundColor: 'var(--text)', "
@@ -61,6 +65,24 @@ def grid(name: str, columns: Sequence[Mapping[str, Any]], height: int, **options
     )
 
 
+CHIPS = {"cellRenderer": "Chips", "cellDataType": False}
+WRAPPED = {"flex": 1, "wrapText": True, "autoHeight": True}
+SELECT_ONE = {"rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True}}
+
+
+def right_column(field: str, title: str, width: int, formatter: str = "") -> dict[str, Any]:
+    """Define a column of numbers; `formatter` is the field with their texts."""
+    column = {"field": field, "headerName": title, "width": width, "type": "rightAligned"}
+    return {**column, "valueFormatter": {"function": f"params.data.{formatter}"}} if formatter else column
+
+
+def table_grid(name: str, frame: pl.DataFrame, height: int, n_blocks: int, **options: Any) -> dag.AgGrid:
+    """Make a grid that requests the pages of a table from the server."""
+    own = {"cacheBlockSize": 100, "maxBlocksInCache": n_blocks}
+    key = {"rowModelType": "infinite", "getRowId": "params.data.key"}
+    return grid(name, table_columns(frame), height, dashGridOptions=own, **key, **options)
+
+
 def table_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Define the columns of a grid that shows a table a page at a time."""
     columns: list[dict[str, Any]] = [{"field": "row", "headerName": "row", "pinned": "left", "width": 86}]
@@ -89,24 +111,20 @@ def choose_rows(
     frame: pl.DataFrame, filters: Mapping[str, Any] | None, order: Sequence[Mapping[str, Any]] | None
 ) -> NDArray[np.intp]:
     """Select the rows that pass the filters of a grid, in its order."""
-    names = frame.columns
     index = "__row"
-    while index in names:
+    while index in frame.columns:
         index += "_"
-    lazy = frame.with_row_index(index)
+    name_of = {"row": index, **{f"c{i}": name for i, name in enumerate(frame.columns)}}
+    numbered = frame.with_row_index(index)
     for field, grid_filter in (filters or {}).items():
-        if field.startswith("c") and field[1:].isdigit() and int(field[1:]) < len(names):
-            lazy = lazy.filter(_expression(names[int(field[1:])], frame.schema[names[int(field[1:])]], grid_filter))
-    by = [
-        (index if one["colId"] == "row" else names[int(one["colId"][1:])], one.get("sort") == "desc")
-        for one in order or []
-        if one.get("colId") == "row" or (str(one.get("colId"))[1:].isdigit() and int(one["colId"][1:]) < len(names))
-    ]
+        if field in name_of and field != "row":
+            numbered = numbered.filter(_expression(name_of[field], frame.schema[name_of[field]], grid_filter))
+    sorted_by = [(str(one.get("colId")), one.get("sort") == "desc") for one in order or []]
+    by = [(name_of[field], is_descending) for field, is_descending in sorted_by if field in name_of]
     if by:
-        lazy = lazy.sort(
-            [_column(n) for n, _ in by], descending=[d for _, d in by], nulls_last=True, maintain_order=True
-        )
-    return lazy[index].to_numpy().astype(np.intp)
+        columns, descending = [_column(name) for name, _ in by], [is_descending for _, is_descending in by]
+        numbered = numbered.sort(columns, descending=descending, nulls_last=True, maintain_order=True)
+    return numbered[index].to_numpy().astype(np.intp)
 
 
 def _expression(name: str, dtype: Any, grid_filter: Mapping[str, Any]) -> pl.Expr:
@@ -140,19 +158,21 @@ def page_of(frame: pl.DataFrame, rows: NDArray[np.intp]) -> list[dict[str, Any]]
     chosen = frame[rows.tolist()]
     lines = zip(rows.tolist(), chosen.iter_rows(), strict=True)
     return [
-        {"key": str(row), "row": row, **{f"c{i}": shown(value) for i, value in enumerate(values)}}
+        {"key": str(row), "row": row, **{f"c{i}": cell_value(value) for i, value in enumerate(values)}}
         for row, values in lines
     ]
 
 
-def page_response(workspace: Workspace, request: Mapping[str, Any]) -> dict[str, Any]:
+def page_response(workspace: Workspace, request: Mapping[str, Any] | None) -> dict[str, Any]:
     """Answer a grid that requests a page of the table."""
+    if request is None:
+        raise PreventUpdate
     rows = choose_rows(workspace.frame, request.get("filterModel"), request.get("sortModel"))
     page = rows[int(request["startRow"]) : int(request["endRow"])]
     return {"rowData": page_of(workspace.frame, page), "rowCount": len(rows)}
 
 
-def shown(value: Any) -> Any:
+def cell_value(value: Any) -> Any:
     """Prepare a value for a cell; numbers stay numbers."""
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return None

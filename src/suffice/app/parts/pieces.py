@@ -1,36 +1,32 @@
-"""Pieces of pages that look like the report: panels, messages, sentences, bars, tiles and sliders."""
+"""Answers drawn as in the report: sentences, bars, figures, and rules on the distributions of training values.
+
+Where a condition lies on the axis of its column is computed by ``_show.axis``; here it is only drawn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dash_mantine_components as dmc
 import numpy as np
 from dash import html
-from numpy.typing import NDArray
 
-from suffice._show.picture import RulePicture, importance_shares, kept_text, more_text
-from suffice._text import format_probability
-from suffice.explaining.explanation import Explanation
+from suffice._show import axis
+from suffice._show.picture import importance_shares, kept_text, more_text
+from suffice._text import counted, format_percent, format_probability, format_value
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-def panel(
-    title: str, *children: Any, note: str = "", extra: Any = None, name: str = "", wide: bool = False
-) -> html.Section:
-    """Make a panel with a title."""
-    head = [html.H2(title), html.Span(note, className="note"), html.Span(className="gap"), extra]
-    options = {"id": name} if name else {}
-    return html.Section(
-        [html.Div([h for h in head if h is not None], className="panel-head"), *children],
-        className="panel wide" if wide else "panel",
-        **options,
-    )
+    from suffice._show.picture import RulePicture
+    from suffice._table.encoding import Column
+    from suffice.explaining.explanation import Explanation
+    from suffice.explaining.rule import Condition, Rule
 
-
-def message(kind: str, *children: Any) -> html.Div:
-    """Make a message."""
-    return html.Div(list(children), className=f"message {kind}", role="alert" if kind == "error" else "status")
+N_BINS = 40
+MAX_BARS = 30  # categories of a column that are drawn, the most frequent ones
+MAX_DRAWN = 12  # columns of one rule
+MIN_WIDTH = 0.6  # of a band, in percent of the drawing
 
 
 def bar(share: float, kind: str = "", tick: float | None = None) -> html.Span:
@@ -40,6 +36,10 @@ def bar(share: float, kind: str = "", tick: float | None = None) -> html.Span:
     return html.Span([html.Span(className=f"fill {kind}", style={"width": width}), *marks], className="bar")
 
 
+def _bar_cells(name: str, kind: str, drawn: html.Span, text: str) -> list[html.Span]:
+    return [html.Span(name, className=kind), drawn, html.Span(text, className="number")]
+
+
 def importance_bars(ranked: Sequence[tuple[str, float]], most: int) -> Any:
     """Draw the importance of variables."""
     shares = importance_shares(ranked)
@@ -47,21 +47,18 @@ def importance_bars(ranked: Sequence[tuple[str, float]], most: int) -> Any:
         return html.Div("No variable is in a sufficient set.", className="note")
     cells: list[Any] = []
     for share in shares[:most]:
-        cells += [
-            html.Span(share.name, className="label"),
-            bar(share.value, "importance"),
-            html.Span(share.text, className="number"),
-        ]
+        cells += _bar_cells(share.name, "label", bar(share.value, "importance"), share.text)
     more = [html.Div(more_text(len(shares), most), className="note more")] if len(shares) > most else []
     return html.Div([*cells, *more], className="bars")
 
 
 def outcome_text(explanation: Explanation) -> list[Any]:
     """Show the outcome and its interval."""
-    outcome = html.Span(explanation.sentences.outcome_text, className="large", id="outcome")
+    sentences = explanation.sentences
+    outcome = html.Span(sentences.outcome_text, className="large", id="outcome")
     if explanation.interval is None:
         return [outcome]
-    return [outcome, html.Span(kept_text(explanation.sentences.interval_text), className="kept", id="interval")]
+    return [outcome, html.Span(kept_text(sentences.interval_text), className="kept", id="interval")]
 
 
 def rule_sentence(picture: RulePicture) -> html.Div:
@@ -76,14 +73,7 @@ def rule_sentence(picture: RulePicture) -> html.Div:
 def figures(picture: RulePicture) -> html.Div:
     """Show the SDP, the coverage and the precision of a rule."""
     drawn = [
-        html.Div(
-            [
-                html.Span(share.name, className="key"),
-                bar(share.value, "", share.tick),
-                html.Span(share.text, className="number"),
-            ],
-            className="figure",
-        )
+        html.Div(_bar_cells(share.name, "key", bar(share.value, "", share.tick), share.text), className="figure")
         for share in (picture.sdp, picture.coverage, picture.precision)
     ]
     under = " ".join(filter(None, (picture.rows, picture.lift, picture.proof)))
@@ -98,14 +88,10 @@ def class_bars(
     order = np.argsort(-np.maximum(of_set, of_all), kind="stable")[:12]
     lines = []
     for c in order.tolist():
-        rows = [("this set", of_set[c], ""), ("all variables", of_all[c], "plain")]
         cells: list[Any] = []
-        for text, share, kind in rows:
-            cells += [
-                html.Span(text, className="key"),
-                bar(float(share), kind),
-                html.Span(format_probability(float(share)), className="number"),
-            ]
+        for text, shares, kind in (("this set", of_set, ""), ("all variables", of_all, "plain")):
+            share = float(shares[c])
+            cells += _bar_cells(text, "key", bar(share, kind), format_probability(share))
         own = " own" if classes[c] == outcome else ""
         lines.append(
             html.Div([html.Div(str(classes[c]), className=f"class-name{own}"), html.Div(cells, className="pair")])
@@ -113,40 +99,83 @@ def class_bars(
     return html.Div(lines, className="classes")
 
 
-def tile(name: str, large: str, note: str = "") -> html.Div:
-    """Make a tile with one figure."""
-    return html.Div(
-        [html.Div(name, className="note"), html.Div(large, className="large"), html.Div(note, className="note")],
-        className="tile",
-    )
+# --- rules drawn on training values -----------------------------------------------------------------------------------
 
 
-def slider_row(label: str, name: str, value: float, low: float, high: float, step: float, note: str) -> html.Div:
-    """Make a labelled slider that shows its value."""
-    return html.Div(
-        [
-            html.Div(
-                [html.Label(label), html.Span(f"{value:g}", id=f"{name}-text", className="number")],
-                className="setting-head",
-            ),
-            dmc.Slider(id=name, value=value, min=low, max=high, step=step, size="sm", label=None, updatemode="mouseup"),
-            html.Div(note, className="note"),
-        ],
-        className="setting",
-    )
-
-
-def choice_row(
-    label: str, name: str, choices: Sequence[tuple[str, str]], value: str, *, note: str = "", hidden: bool = False
+def draw_rule(
+    columns: Sequence[tuple[int, Column]],
+    matrix: NDArray[np.float32],
+    row: NDArray[np.float32],
+    rule: Rule | None,
 ) -> html.Div:
-    """Make a labelled setting that has a few values."""
-    data = [{"value": choice, "label": text} for choice, text in choices]
-    return html.Div(
-        [
-            html.Div(html.Label(label), className="setting-head"),
-            dmc.SegmentedControl(id=name, data=data, value=value, size="xs", fullWidth=True),
-            *([html.Div(note, className="note")] if note else []),
-        ],
-        className="setting",
-        hidden=hidden,
+    """Draw each condition of a rule on the distribution of the training values of its column."""
+    conditions = {condition.name: condition for condition in rule.conditions} if rule is not None else {}
+    drawn = [
+        _draw(column, matrix[:, c], float(row[c]), conditions.get(column.name), "" if rule is None else "any value")
+        for c, column in columns[:MAX_DRAWN]
+    ]
+    return html.Div(drawn, className="hists")
+
+
+def _draw(
+    column: Column, values: NDArray[np.float32], own: float, condition: Condition | None, unbounded: str
+) -> html.Div:
+    known = values[~np.isnan(values)].astype(np.float64)
+    bounds = unbounded if condition is None else axis.bounds_text(condition)
+    head = html.Div(
+        [html.Span(column.name, className="name"), html.Span(bounds, className="bounds" if condition else "note")],
+        className="hist-head",
     )
+    draw_values = _bars if column.kind == "category" else _histogram
+    value = format_value(column.decode(own)) if not np.isnan(own) else "missing"
+    n_missing = len(values) - len(known)
+    missing = f" · {format_percent(n_missing / len(values))} % missing" if n_missing else ""
+    below = html.Div(["this row: ", html.B(value), missing], className="note")
+    return html.Div([head, draw_values(column, known, own, condition), below], className="hist-box")
+
+
+def _histogram(column: Column, known: NDArray[np.float64], own: float, condition: Condition | None) -> html.Div:
+    if not len(known):
+        return html.Div("All values are missing.", className="note")
+    ends = axis.drawn_range(column)
+    n_bins = int(ends[1] - ends[0]) if column.kind == "whole" and ends[1] - ends[0] <= N_BINS else N_BINS
+    counts, _ = np.histogram(known, n_bins, ends)  # a single number lies in the middle, as with `share`
+    kept = axis.band(column, condition)
+    drawn: list[Any] = []
+    if kept is not None:
+        drawn.append(html.Span(className=f"band{kept.sides}", style=_extent(kept.start, kept.end)))
+    top = max(int(counts.max()), 1)
+    for i, n in enumerate(counts.tolist()):
+        if n:
+            kind = "rod in" if kept is not None and kept.start <= (i + 0.5) / n_bins <= kept.end else "rod"
+            style = {**_extent(i / n_bins, (i + 1) / n_bins), "height": f"{100 * n / top:.2f}%"}
+            drawn.append(html.Span(className=kind, style=style, title=counted(n, "row")))
+    if not np.isnan(own):
+        drawn.append(html.Span(className="own", style={"left": f"{100 * axis.share(own, ends):.3f}%"}))
+    scale = html.Div([html.Span(text) for text in axis.end_texts(column)], className="scale")
+    return html.Div([html.Div(drawn, className="hist"), scale])
+
+
+def _extent(start: float, end: float) -> dict[str, str]:
+    return {"left": f"{100 * start:.3f}%", "width": f"{max(100 * (end - start), MIN_WIDTH):.3f}%"}
+
+
+def _bars(column: Column, known: NDArray[np.float64], own: float, condition: Condition | None) -> html.Div:
+    counts = np.bincount(known.astype(np.intp), minlength=len(column.labels))
+    top = max(int(counts.max()), 1) if len(counts) else 1
+    order = np.argsort(-counts, kind="stable")[:MAX_BARS] if len(counts) > MAX_BARS else np.arange(len(counts))
+    included = set() if condition is None else set(axis.included_codes(column, condition))
+    drawn = []
+    for code in order.tolist():
+        is_own = not np.isnan(own) and int(own) == code
+        kinds = ["level"] + ["in"] * (code in included) + ["mine"] * is_own
+        height = html.Span(className="rod", style={"height": f"{max(100 * counts[code] / top, 1):.2f}%"})
+        text = axis.code_text(column, code)
+        drawn.append(
+            html.Span(
+                [html.Span(height, className="shaft"), html.Span(text, className="tag")],
+                className=" ".join(kinds),
+                title=f"{text}: {counted(int(counts[code]), 'row')}",
+            )
+        )
+    return html.Div(drawn, className="levels" if len(order) <= 8 else "levels many")

@@ -1,4 +1,1 @@
-"""What a running app holds: views, workspaces, uploads, and jobs with their results.
-
-These modules know nothing of the page: they import neither Dash nor ``parts`` nor ``pages``.
-"""
+"""What a running app knows: workspaces, views, jobs and uploads. Nothing here makes a component."""

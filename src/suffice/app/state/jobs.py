@@ -1,16 +1,24 @@
-"""Work that takes longer than a click: it runs in a thread, reports its progress, and can be cancelled."""
+"""Work that takes longer than a click: it runs in a thread, reports its progress, and can be cancelled.
+
+Long work about an explainer goes on to a process of its own, which may die without ending anything else.
+"""
 
 from __future__ import annotations
 
+import copy
 import secrets
 import threading
 import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from suffice.app.words import in_words
+from suffice._io.processes import CannotSendError, run_in_process
+from suffice.app.messages import ERRORS, reword
+
+if TYPE_CHECKING:
+    from suffice.explainer import SufficientExplainer
 
 N_JOBS = 12  # finished jobs whose results are kept, and refused ones
 N_RUNNING = 8  # jobs that run at the same time
@@ -56,11 +64,11 @@ class Job:
             self.state = "done"
         except Cancelled:
             self.state = "cancelled"
-        except (ValueError, TypeError, ImportError, OSError) as error:
-            self.message, self.state = in_words(error), "failed"
+        except ERRORS as error:
+            self.message, self.state = reword(error), "failed"
         except MemoryError:
             self.message, self.state = "There is not enough memory for this: take fewer rows or columns.", "failed"
-        # A page must not wait forever for a thread that died. A panic of polars, for one, is no Exception.
+        # A page must not wait forever for a thread that died. A panic of polars is not an Exception.
         except BaseException as error:
             traceback.print_exc()
             self.message, self.state = f"Something is wrong with the program: {type(error).__name__}.", "failed"
@@ -82,7 +90,7 @@ class Jobs:
                 job.is_refused = True
                 job.message, job.state = f"{N_RUNNING} jobs are running already: wait until one of them ends.", "failed"
             self._jobs[name] = job
-            # Each kind by itself: many refused jobs must not push out a result that nobody has looked at yet.
+            # Refused jobs are counted by themselves: they must not push out a result that nobody has looked at yet.
             of_kind = [one for one in self._jobs if self._jobs[one].is_refused == is_full]
             for old in of_kind[:-N_JOBS]:
                 if self._jobs[old].state != "running":
@@ -94,3 +102,20 @@ class Jobs:
     def get(self, name: str | None) -> Job | None:
         """Look up a job."""
         return self._jobs.get(name or "")
+
+
+def run_on_explainer(name: str, explainer: SufficientExplainer, *args: Any, step: Callable[[int], None]) -> Any:
+    """Call a function of `_io.explainer_file` in a process of its own.
+
+    An explainer that cannot be sent to another process, because it was fitted with a class that a notebook has defined,
+    is asked in this one.
+    """
+    without_model = copy.copy(explainer)
+    without_model.fitted_ = explainer.fitted_.without_model
+    try:
+        work = f"suffice._io.explainer_file:{name}"
+        return run_in_process(work, without_model, *args, watch=step, counts_steps=True)
+    except CannotSendError:
+        from suffice._io import explainer_file
+
+        return getattr(explainer_file, name)(without_model, *args, step=step)

@@ -17,8 +17,8 @@ from suffice.explainer import SufficientExplainer
 from suffice.reasons.code_book import CodeBook
 
 MAX_UPLOAD = 200 * 2**20  # bytes that a browser may send; `UPLOAD_VARIABLE` limits what they become in memory
-_N_TIMES = 6  # the memory of a reader, as a multiple of that of the table
-_FOR_THREADS = 2**29
+_READER_FACTOR = 6  # the memory of a reader, as a multiple of that of the table
+_THREAD_BYTES = 2**29  # and what its threads take
 MAX_COLUMNS = 5000  # with more, the lists of names alone make a page slow
 
 
@@ -67,7 +67,7 @@ def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, 
     if data.startswith(MARK):
         return _load(path, len(data)), []
     arguments = (str(path), tuple(text_columns), UPLOAD_VARIABLE)
-    max_bytes = _N_TIMES * memory_limit(UPLOAD_VARIABLE) + _FOR_THREADS
+    max_bytes = _READER_FACTOR * memory_limit(UPLOAD_VARIABLE) + _THREAD_BYTES
     frame, notes = run_in_process("suffice._io.files:read_with_notes", *arguments, max_bytes=max_bytes)
     if frame.width > MAX_COLUMNS:
         raise ValueError(
@@ -78,7 +78,7 @@ def _read(path: Path, data: bytes, text_columns: Collection[str]) -> tuple[Any, 
 
 
 def _load(path: Path, n_bytes: int) -> SufficientExplainer:
-    """Load a saved explainer, which stays in the memory of the app: like that of a table, it is limited."""
+    """Load a saved explainer; its memory is limited like that of a table, because it stays in the app."""
     limit = memory_limit(UPLOAD_VARIABLE)
     if saved_limit(n_bytes) <= limit:
         return SufficientExplainer.load(path)

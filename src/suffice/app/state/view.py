@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -58,7 +59,7 @@ class View:
         """Return the view with the explainer's own settings of the search."""
         return self.with_(pi=None, alpha=None, n_candidates=None, candidates=(), levels=None, confidence=None)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A text that is equal for views with the same explanation."""
         edits = sorted(self.edits.items())

@@ -7,39 +7,57 @@ under a lock, because the model may not take calls from several threads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from suffice._forest.candidates import is_by_row
 from suffice._forest.outcomes import outcomes_of_classes
 from suffice._io.explainer_file import training_rows
-from suffice._show.curve_figure import CurveView, view_curve
 from suffice._table.cache import LastUsed
-from suffice._table.encoding import Column
 from suffice._table.input import match_columns
 from suffice._table.rows import read_ids
-from suffice._table.table import Table
-from suffice.app.state.beside import run_beside
-from suffice.app.state.row_search import find_rows
-from suffice.app.state.user_tables import as_polars, find_ids, plain_value, read_date
-from suffice.app.state.view import View
-from suffice.checks.quality import Quality
-from suffice.explainer import SufficientExplainer
-from suffice.explaining.explanation import Explanation, SufficientSet
-from suffice.explaining.explanations import Explanations
-from suffice.explaining.rule import Rule
-from suffice.explaining.stability import SetStability
+from suffice.app.state.jobs import run_on_explainer
+from suffice.app.state.tables import as_polars, find_ids, find_rows, plain_value, read_date
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice._show.curve_figure import CurveView
+    from suffice._table.encoding import Column
+    from suffice._table.table import Table
+    from suffice.app.state.view import View
+    from suffice.checks.quality import Quality
+    from suffice.explainer import SufficientExplainer
+    from suffice.explaining.explanation import Explanation, SufficientSet
+    from suffice.explaining.explanations import Explanations
+    from suffice.explaining.rule import Rule
+    from suffice.explaining.stability import SetStability
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 N_KEPT = 64  # answers that are kept for the next click
 N_REFITS = 10  # forests of each kind that a page grows to measure the stability of a row
 MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
+
+
+def _kept(key: Callable[..., Hashable], *, is_locked: bool = False) -> Callable[[F], F]:
+    """Keep the last answers of a method, by a key of its arguments."""
+
+    def decorate(method: F) -> F:
+        @wraps(method)
+        def answer(self: Workspace, *args: Any) -> Any:
+            with self.lock if is_locked else nullcontext():
+                return self._answers.get((method.__name__, key(*args)), lambda: method(self, *args))
+
+        return answer  # type: ignore[return-value]
+
+    return decorate
 
 
 @dataclass(eq=False)
@@ -50,7 +68,7 @@ class Workspace:
     frame: pl.DataFrame
     observed: list[Any] | None
     name: str
-    like: Any = None
+    pandas_rows: Any = None
     ids: Sequence[str] | None = None
     lock: Any = field(default_factory=threading.RLock, repr=False)
     _answers: LastUsed = field(default_factory=lambda: LastUsed(N_KEPT), repr=False)
@@ -132,11 +150,9 @@ class Workspace:
         of_candidates = [c.source for name in self.explainer.candidates_ for c in self.columns_of[name]]
         return tuple(dict.fromkeys([*(self.names[i] for i in of_candidates), *self.names]))
 
+    @_kept(lambda view: view.settings)
     def explainer_for(self, view: View) -> SufficientExplainer:
         """Return a copy of the explainer with the settings of a view; it shares the forest."""
-        return self._answers.get(("explainer", view.settings), lambda: self._make_explainer(view))  # type: ignore[no-any-return]
-
-    def _make_explainer(self, view: View) -> SufficientExplainer:
         changes: dict[str, Any] = {"extra_columns": "ignore"}
         if view.candidates:
             changes["candidates"] = list(view.candidates)
@@ -146,20 +162,16 @@ class Workspace:
         elif view.n_candidates is not None and view.n_candidates != self.n_searched:
             changes["candidates"] = list(self.ranking[: view.n_candidates])
             changes["n_candidates"] = len(changes["candidates"])
-        if view.pi is not None:
-            changes["pi"] = view.pi
-        if view.alpha is not None:
-            changes["alpha"] = view.alpha
-        if view.levels is not None:
-            changes["levels"] = view.levels
-        if view.confidence is not None:
-            changes["confidence"] = view.confidence or None
+        settings = {"pi": view.pi, "alpha": view.alpha, "levels": view.levels, "confidence": view.confidence}
+        changes |= {name: value for name, value in settings.items() if value is not None}
+        if view.confidence == 0:
+            changes["confidence"] = None
         if view.unseen:
             changes["unseen"] = "missing"
         return self.explainer.with_settings(**changes)
 
     def check(self, view: View) -> View:
-        """Replace what a link asks for if the table does not have it."""
+        """Replace what a link asks for and the table does not have."""
         edits = {name: value for name, value in view.edits.items() if name in self.names}
         known = set(self.explainer.variable_names_)
         chosen = view.chosen if set(view.chosen) <= known else ()
@@ -217,12 +229,12 @@ class Workspace:
         frame = frame.select(self.names)
         if not self.explainer.fitted_.encoding.has_names:
             return frame.to_numpy()
-        if self.like is None:
+        if self.pandas_rows is None:
             return frame
         import pandas as pd
 
         native = pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
-        for name, dtype in self.like.dtypes.items():
+        for name, dtype in self.pandas_rows.dtypes.items():
             if name in native.columns:
                 try:
                     native[name] = native[name].astype(dtype)
@@ -237,41 +249,37 @@ class Workspace:
         outcomes = [self.observed[row] for row in rows]
         return None if any(outcome is None for outcome in outcomes) else outcomes
 
+    @_kept(lambda text: text)
     def find(self, text: str) -> NDArray[np.intp]:
         """Find rows by conditions, such as ``hour > 17 AND weather = clear``, or by words in any column."""
-        return self._answers.get(("find", text), lambda: find_rows(self.frame, text))  # type: ignore[no-any-return]
+        return find_rows(self.frame, text)
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def explain(self, view: View) -> Explanations:
+    @_kept(lambda view: view.key, is_locked=True)
+    def explain(self, view: View) -> Explanation:
         """Explain the row of a view."""
-        with self.lock:
-            return self._answers.get(("explain", view.key), lambda: self._explain(view))  # type: ignore[no-any-return]
+        return self.explanations(view)[0]
 
-    def _explain(self, view: View) -> Explanations:
+    @_kept(lambda view: view.key, is_locked=True)
+    def explanations(self, view: View) -> Explanations:
+        """Explain the row of a view, as the only row of a table."""
         y = self.observed_at([view.row]) if view.is_of_observed else None
         explained = self.explainer_for(view).explain(self.row_of(view), y, rules=None, progress=False)
         return self.named(explained, [view.row])
 
+    @_kept(lambda view, step: view.key)
     def stability(self, view: View, step: Callable[[int], None]) -> SetStability:
-        """Measure whether the best set of a view's row returns when the forest is grown again.
-
-        The forests are grown in a process of its own.
-        """
-        return self._answers.get(("stability", view.key), lambda: self._stability(view, step))  # type: ignore[no-any-return]
-
-    def _stability(self, view: View, step: Callable[[int], None]) -> Any:
-        outcome = self.explain(view)[0].outcome  # so that the model is not asked in another process
+        """Measure, in a process of its own, whether the best set of a view's row returns in forests grown again."""
+        outcome = self.explain(view).outcome  # so that the model is not asked in another process
         arguments = (self.row_of(view), outcome, N_REFITS)
-        stability = run_beside("measure_stability", self.explainer_for(view), *arguments, step=step)
+        stability: SetStability = run_on_explainer("measure_stability", self.explainer_for(view), *arguments, step=step)
         step(2 * N_REFITS)
         return stability
 
+    @_kept(lambda of_table: of_table)
     def quality(self, of_table: bool) -> Quality:
         """Measure how well the forest predicts, with the settings of the explainer."""
-        return self._answers.get(("quality", of_table), lambda: self._quality(of_table))  # type: ignore[no-any-return]
-
-    def _quality(self, of_table: bool) -> Quality:
         explainer = self.explainer.with_settings(extra_columns="ignore")
         if not of_table:
             return explainer.quality()
@@ -282,24 +290,19 @@ class Workspace:
 
     def chosen_set(self, view: View) -> SufficientSet:
         """Return the set that a view shows: the chosen one if it is sufficient, else the best one."""
-        explanation = self.explain(view)[0]
-        wanted = [s for s in explanation.sufficient_sets if set(s.variables) == set(view.chosen)]
-        return wanted[0] if wanted else explanation.shown_set
+        explanation, chosen = self.explain(view), set(view.chosen)
+        return next((s for s in explanation.sufficient_sets if set(s.variables) == chosen), explanation.shown_set)
 
     def rule(self, view: View) -> Rule | None:
         """Compute the rule of the set that a view shows."""
-        explanation = self.explain(view)[0]
-        S = self.chosen_set(view).variables
-        if not explanation.is_sufficient:
-            return None
-        with self.lock:
-            return self._answers.get(("rule", view.key, S), lambda: self._rule(view, explanation, S))  # type: ignore[no-any-return]
+        return self._rule(view, self.chosen_set(view).variables) if self.explain(view).is_sufficient else None
 
-    def _rule(self, view: View, explanation: Explanation, S: tuple[str, ...]) -> Rule | None:
-        explainer, row = self.explainer_for(view), self.row_of(view)
+    @_kept(lambda view, S: (view.key, S), is_locked=True)
+    def _rule(self, view: View, S: tuple[str, ...]) -> Rule | None:
+        explainer, row, outcomes = self.explainer_for(view), self.row_of(view), [self.explain(view).outcome]
         if not S:
-            return explainer.explain(row, [explanation.outcome], sets="minimal", progress=False)[0].rule
-        rules: list[Rule | None] = explainer.rule(row, list(S), [explanation.outcome])
+            return explainer.explain(row, outcomes, sets="minimal", progress=False)[0].rule
+        rules: list[Rule | None] = explainer.rule(row, list(S), outcomes)
         return rules[0]
 
     def distribution(self, view: View, values: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -315,19 +318,23 @@ class Workspace:
             of_all = fitted.projected.leaf_sdp(rows, outcomes_of_classes(classes, classes), fitted.settings.n_threads)
             return explainer.predict_proba(X, S)[0], of_all
 
+    @_kept(lambda view, column: (view.key, view.chosen, column))
     def curve(self, view: View, column: int) -> CurveView:
         """Compute the probability that the outcome of a view is kept along one column."""
-        return self._answers.get(("curve", view.key, view.chosen, column), lambda: self._curve(view, column))  # type: ignore[no-any-return]
+        from suffice._show.curve_figure import view_curve
 
-    def _curve(self, view: View, column: int) -> CurveView:
-        explanations, chosen, rule = self.explain(view), self.chosen_set(view), self.rule(view)
-        answers = explanations.answers
-        return view_curve(explanations.fitted, answers.X[0], answers.outcomes, explanations[0], chosen, rule, column)
+        explanations = self.explanations(view)
+        answers, shown = explanations.answers, (self.explain(view), self.chosen_set(view), self.rule(view))
+        return view_curve(explanations.fitted, answers.X[0], answers.outcomes, *shown, column)
+
+    def columns_of_set(self, view: View) -> list[int]:
+        """List the positions of the columns of the set that a view shows."""
+        return [c for name in self.chosen_set(view).variables for c in self.positions_of[name]]
 
     def encoded(self, view: View) -> NDArray[np.float32]:
         """Encode the row of a view."""
         return np.asarray(self.explainer_for(view).encode(self.row_of(view))[0])
 
     def keeps(self, explanation: Explanation) -> NDArray[np.bool_]:
-        """Check which training rows have the outcome of an explanation."""
+        """Check which training rows have the explained outcome."""
         return explanation.keeps(self.training[1])

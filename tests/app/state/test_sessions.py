@@ -1,8 +1,55 @@
+"""The workspaces of a running app, and how tables and saved explainers are opened."""
+
 import polars as pl
 import pytest
 from app_client import traffic_table
 
-from suffice.app.state.opening import fit_workspace, open_files
+from suffice._io.sources import UPLOAD_VARIABLE
+from suffice.app.state.sessions import (
+    N_PENDING,
+    N_WORKSPACES,
+    PendingTable,
+    PendingTables,
+    Sessions,
+    fit_workspace,
+    open_files,
+)
+
+
+def test_the_first_workspace_has_the_empty_name(mixed):
+    assert Sessions(mixed).get("") is mixed
+    assert Sessions().get("") is None
+    assert Sessions(mixed).get("0123456789abcdef") is None
+
+
+def test_the_oldest_workspaces_are_dropped(mixed, cancer):
+    sessions = Sessions(cancer)
+    names = [sessions.add(mixed) for _ in range(N_WORKSPACES + 2)]
+    assert len(set(names)) == N_WORKSPACES + 2
+    assert [sessions.get(name) is mixed for name in names] == [False] * 2 + [True] * N_WORKSPACES
+    assert sessions.get("") is cancer
+
+
+def test_tables_wait_for_their_target():
+    frame = pl.DataFrame({"a": [1]})
+    waiting = PendingTables(PendingTable(frame, "first"))
+    names = [waiting.add(PendingTable(frame, str(i))) for i in range(N_PENDING + 1)]
+    assert waiting.get("").name == "first"
+    assert waiting.get(None) is None
+    assert waiting.get(names[0]) is None
+    assert [waiting.get(name).name for name in names[1:]] == [str(i) for i in range(1, N_PENDING + 1)]
+
+
+def test_tables_that_wait_are_limited_by_their_memory(monkeypatch):
+    """Four tables waited at most, so that the table of a visitor among many was gone before its target was chosen."""
+    monkeypatch.setenv(UPLOAD_VARIABLE, "1K")
+    waiting = PendingTables()
+    small, large = pl.DataFrame({"a": [1]}), pl.DataFrame({"a": range(1000)})
+    names = [waiting.add(PendingTable(small, "small")) for _ in range(8)]
+    assert all(waiting.get(name) for name in names)
+    last = waiting.add(PendingTable(large, "larger than all may be"))
+    assert waiting.get(last) is not None
+    assert not any(waiting.get(name) for name in names)
 
 
 def test_files_are_opened_for_what_they_are(mixed, tmp_path):
@@ -11,8 +58,8 @@ def test_files_are_opened_for_what_they_are(mixed, tmp_path):
     mixed.frame.write_csv(table)
     assert open_files(saved)[0].first.frame.height == 400
     assert open_files(saved, table)[0].first.observed == mixed.observed
-    desk, waiting = open_files(table)
-    assert desk.first is None
+    sessions, waiting = open_files(table)
+    assert sessions.first is None
     assert waiting.get("").frame.shape == (400, 5)
     assert open_files(table, target="traffic")[0].first.explainer.target_name_ == "traffic"
     assert open_files(None)[0].first is None

@@ -1,6 +1,6 @@
 import pytest
 
-from suffice.app.words import in_words
+from suffice.app.messages import reword
 from suffice.explaining.sentences import WIDER_INTERVAL
 
 
@@ -18,9 +18,9 @@ from suffice.explaining.sentences import WIDER_INTERVAL
     ],
 )
 def test_messages_of_the_library_are_reworded_for_the_page(message, words):
-    assert in_words(ValueError(message)) == words
+    assert reword(ValueError(message)) == words
 
 
 def test_errors_without_a_message_have_words():
-    assert in_words(ValueError()) == "ValueError"
-    assert in_words(FileNotFoundError(2, "No such file or directory", "/secret/path")) == "No such file or directory."
+    assert reword(ValueError()) == "ValueError"
+    assert reword(FileNotFoundError(2, "No such file or directory", "/secret/path")) == "No such file or directory."

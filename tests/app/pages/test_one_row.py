@@ -1,16 +1,21 @@
+"""The page about one row, in the browser."""
+
+import pytest
+
 from suffice._text import format_number, format_probability
 from suffice.app.state.view import View
 
 
+@pytest.mark.slow
 def test_one_row_of_numbers_is_explained_edited_and_linked(open_app, bike):
     app = open_app(bike)
-    row = next(i for i in range(100, 200) if len(bike.explain(View(row=i, pi=0.8))[0].sufficient_sets) > 1)
+    row = next(i for i in range(100, 200) if len(bike.explain(View(row=i, pi=0.8)).sufficient_sets) > 1)
     view = View(row=row, pi=0.8)
     page = app.open(row=row, pi=0.8)
     expected = bike.explainer_for(view).explain(bike.row_of(view))[0]
     low, high = (format_number(end) for end in expected.interval)
     assert app.text("#interval") == f"kept within [{low}, {high}]"
-    assert app.text("#outcome") == expected.outcome_text
+    assert app.text("#outcome") == expected.sentences.outcome_text
     assert page.get_attribute("#sentence", "title") == str(expected.rule)
 
     # The sets: all of them, and the rule of the one that is clicked.
@@ -28,8 +33,8 @@ def test_one_row_of_numbers_is_explained_edited_and_linked(open_app, bike):
     i = bike.names.index("hour")
     app.set_number(i, 3)
     edited = View(row=row, pi=0.8, edits={"hour": 3}, chosen=other)
-    expected = bike.explain(edited)[0]
-    app.wait_for_text("#outcome", expected.outcome_text)
+    expected = bike.explain(edited)
+    app.wait_for_text("#outcome", expected.sentences.outcome_text)
     app.wait_for_link("x.hour=3")
     assert app.text("#outcome-card").startswith(f"count, predicted for row {row} · 1 value edited")
 
@@ -44,6 +49,7 @@ def test_one_row_of_numbers_is_explained_edited_and_linked(open_app, bike):
     app.wait_for_text("#outcome-card", "observed")
 
 
+@pytest.mark.slow
 def test_the_page_of_a_large_table_is_soon_there(open_app, bike):
     app = open_app(bike)
     app.page.add_init_script(
@@ -58,7 +64,7 @@ def test_the_page_of_a_large_table_is_soon_there(open_app, bike):
 def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
     app = open_app(cancer)
     page = app.open(row=5)
-    expected = cancer.explain(View(row=5))[0]
+    expected = cancer.explain(View(row=5))
     assert app.text("#outcome") == expected.outcome
     assert app.text("#importance .number") == f"{expected.ranked_importance()[0][1]:.2f}"
     of_set, _ = cancer.distribution(View(row=5))
@@ -92,7 +98,7 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
 
     # Nothing is sufficient at this pi: the page names a pi that would do, and offers it as a button.
     app.open("#row-message .message", row=5, pi=1.0, n_candidates=2)
-    best = cancer.explain(View(row=5, pi=1.0, n_candidates=2))[0].shown_set
+    best = cancer.explain(View(row=5, pi=1.0, n_candidates=2)).shown_set
     message = app.text("#row-message")
     assert "No set of the candidates keeps it with probability 1." in message
     assert f"With π = {float(format_probability(best.sdp)):g} it would be sufficient." in message
@@ -103,6 +109,7 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
     app.wait_for_text("#effect", "as fitted: ")
 
 
+@pytest.mark.slow
 def test_categories_gaps_and_unseen_ones(open_app, mixed):
     app = open_app(mixed)
     page = app.open("#row-message .message", edits={"sky": "snow"})
@@ -119,4 +126,4 @@ def test_categories_gaps_and_unseen_ones(open_app, mixed):
     app.wait_for_link("x.hour=null")
     view = mixed.check(View.from_search(page.evaluate("window.location.search")))
     app.wait_for_text("#outcome-card", "2 values edited")
-    assert app.text("#outcome") == mixed.explain(view)[0].outcome
+    assert app.text("#outcome") == mixed.explain(view).outcome

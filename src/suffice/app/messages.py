@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the app."""
+"""Messages of the library, reworded for the pages of the app."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from suffice._text import ARGUMENT_WORDS, ODDS_OPTION
 ERRORS = (ValueError, TypeError, ImportError, OSError)
 
 
-def in_words(error: BaseException | str) -> str:
+def reword(error: BaseException | str) -> str:
     """Reword a message of the library for the app."""
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, OSError) and error.strerror:

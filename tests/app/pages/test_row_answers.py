@@ -1,21 +1,27 @@
+"""What the page about one row shows."""
+
 from dataclasses import replace
 
 import pytest
 from app_client import all_text, with_class
-from dash import no_update
+from dash.exceptions import PreventUpdate
 
-from suffice.app.pages.one_row.answers import (
-    Picked,
-    alike,
+from suffice.app.pages.one_row import explained
+from suffice.app.pages.row_answers import (
+    answer_view,
     boxes,
     classes,
     covered,
+    covered_rows,
     curve,
+    distances,
     distribution,
-    explained,
+    fill_axes,
     list_sets,
+    similar,
+    similar_rows,
 )
-from suffice.app.state.desk import Desk
+from suffice.app.state.sessions import Sessions
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.explaining.explanation import SufficientSet
@@ -27,9 +33,9 @@ def answer_with(mixed, monkeypatch):
     """Answer as if the explanation had other fields."""
 
     def answer(view, **fields):
-        explanation = replace(mixed.explain(view)[0], **fields)
-        monkeypatch.setattr(Workspace, "explain", lambda self, view: [explanation])
-        return explained(mixed, view)
+        explanation = replace(mixed.explain(view), **fields)
+        monkeypatch.setattr(Workspace, "explain", lambda self, view: explanation)
+        return answer_view(mixed, view)
 
     return answer
 
@@ -63,8 +69,8 @@ def test_both_reasons_for_care_are_given(answer_with):
 
 def test_the_best_set_and_its_probability_lead(mixed):
     view = View(row=7)
-    explanation = mixed.explain(view)[0]
-    text = all_text(with_class(explained(mixed, view).outcome, "lead"))
+    explanation = mixed.explain(view)
+    text = all_text(with_class(answer_view(mixed, view).outcome, "lead"))
     assert text.replace("  ", " ").replace(" ,", ",").startswith(explanation.sentences.lead)  # the set is in bold
     for name in explanation.best_set.variables:
         assert name in text
@@ -73,17 +79,17 @@ def test_the_best_set_and_its_probability_lead(mixed):
 
 
 def test_a_row_that_cannot_be_explained_says_why(mixed):
-    answer = explained(mixed, View(row=1, edits={"sky": "snow"}))
+    answer = answer_view(mixed, View(row=1, edits={"sky": "snow"}))
     assert answer.page_class == "panels failed"
-    assert "This row cannot be explained." in all_text(answer.sentences.care)
-    assert "'snow'" in all_text(answer.sentences.care)
+    assert "This row cannot be explained." in all_text(answer.care)
+    assert "'snow'" in all_text(answer.care)
     assert answer.outcome is answer.rule is None
 
 
 def test_the_effect_of_the_settings_is_described(mixed):
-    assert explained(mixed, View(row=7)).effect == ""
-    effect = explained(mixed, View(row=7, pi=0.6)).effect
-    n = len(mixed.explain(View(row=7, pi=0.6))[0].sufficient_sets)
+    assert answer_view(mixed, View(row=7)).effect == ""
+    effect = answer_view(mixed, View(row=7, pi=0.6)).effect
+    n = len(mixed.explain(View(row=7, pi=0.6)).sufficient_sets)
     assert effect.startswith("as fitted: ")
     assert f"now: {n} sufficient set" in effect
 
@@ -99,33 +105,40 @@ def test_the_effect_of_the_settings_names_the_empty_set(answer_with):
 
 
 def test_the_chosen_set_is_selected(mixed):
-    sets = mixed.explain(View(row=7, pi=0.6))[0].sufficient_sets
+    sets = mixed.explain(View(row=7, pi=0.6)).sufficient_sets
     lines, selected = list_sets(mixed, View(row=7, pi=0.6, chosen=sets[-1].variables))
     assert [tuple(line["variables"]) for line in lines] == [one.variables for one in sets]
     assert selected == [lines[-1]]
 
 
 def test_the_box_has_the_axes_of_the_set_unless_others_are_chosen(mixed):
-    desk, view = Desk(mixed), View(row=7)
+    view = View(row=7)
     first = mixed.chosen_set(view).variables[0]
-    figure, x, y, suggested = boxes(desk, view.to_store(), Picked((None, None), None), None)
+    figure, x, y, suggested = boxes(mixed, view, None, None, None, None)
     assert figure.layout.xaxis.title.text == first
     assert [x, y] == suggested  # the pickers show what is drawn
     assert mixed.columns[int(x)].name == first
-    figure = boxes(desk, view.to_store(), Picked(("1", "0"), None), "dark")[0]
+    figure = boxes(mixed, view, "1", "0", "dark", None)[0]
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("temp", "hour")
 
 
-def test_a_curve_is_drawn_along_the_first_variable_or_the_picked_one(mixed, bike):
-    desk, view = Desk(mixed), View(row=7)
+def test_a_curve_is_drawn_along_the_first_variable_or_the_picked_one(mixed, diabetes):
+    view = View(row=7)
     chosen = mixed.chosen_set(view)
-    figure, x, suggested = curve(desk, view.to_store(), Picked((None,), None), None)
+    figure, x, suggested = curve(mixed, view, None, None, None)
     assert [x] == suggested
     assert figure.layout.xaxis.title.text == chosen.variables[0]
     assert figure.data[-1].y[0] == pytest.approx(chosen.sdp)
-    assert curve(desk, view.to_store(), Picked(("1",), [x]), "dark")[0].layout.xaxis.title.text == "temp"
-    assert curve(Desk(bike), View(row=3).to_store(), Picked((None,), None), None)[0].data
-    assert curve(desk, View(tab="rows").to_store(), Picked((None,), None), None) == (no_update,) * 3
+    assert curve(mixed, view, "1", "dark", [x])[0].layout.xaxis.title.text == "temp"
+    assert curve(diabetes, View(row=3), None, None, None)[0].data
+
+
+def test_only_a_row_that_is_shown_and_explained_is_answered(mixed):
+    answers = explained(Sessions(mixed), lambda workspace, view, value: (view.row, value))
+    assert answers(View(row=7).to_store(), 3) == (7, 3)
+    for view in (View(tab="rows"), View(data="gone"), View(row=1, edits={"sky": "snow"})):
+        with pytest.raises(PreventUpdate):
+            answers(view.to_store(), 3)
 
 
 @pytest.mark.parametrize(
@@ -139,29 +152,50 @@ def test_a_curve_is_drawn_along_the_first_variable_or_the_picked_one(mixed, bike
     ],
 )
 def test_picked_axes_stay_and_suggested_ones_follow_the_set(axes, suggested, expected):
-    assert Picked(axes, suggested).choose([5, 3, 7]) == expected
+    assert fill_axes([5, 3, 7], axes, suggested) == expected
 
 
-def test_figures_and_lists_belong_to_the_task(mixed, bike):
-    stored = View(row=7).to_store()
-    assert with_class(classes(Desk(mixed), stored), "own")[0].children == mixed.explain(View(row=7))[0].outcome
-    assert len(distribution(Desk(bike), stored, None).data) == 2
-    lines, note, columns, is_hidden = covered(Desk(mixed), stored)
+def test_figures_and_lists_belong_to_the_task(mixed, diabetes):
+    view = View(row=7)
+    assert with_class(classes(mixed, view), "own")[0].children == mixed.explain(view).outcome
+    assert len(distribution(diabetes, view, None).data) == 2
+    for workspace, draw in ((diabetes, classes), (mixed, lambda *shown: distribution(*shown, None))):
+        with pytest.raises(PreventUpdate):
+            draw(workspace, view)
+    lines, note, columns, is_hidden = covered(mixed, view)
     assert note.startswith(f"{mixed.rule(View(row=7)).support} rows")
     assert columns[2]["headerName"] in mixed.chosen_set(View(row=7)).variables
     assert len(lines) == mixed.rule(View(row=7)).support
     assert not is_hidden
-    similar, note, _ = alike(Desk(mixed), stored, "all")
-    assert note.startswith(f"The {len(similar)} most similar of the ")
+    nearest, note, _ = similar(mixed, view, "all")
+    assert note.startswith(f"The {len(nearest)} most similar of the ")
 
 
 def test_without_a_sufficient_set_there_is_no_rule(mixed):
     view = View(row=7, pi=1.0, n_candidates=1)
-    explanation = mixed.explain(view)[0]
+    explanation = mixed.explain(view)
     assert not explanation.is_sufficient
-    answer = explained(mixed, view)
-    assert explanation.sentences.verdict in all_text(answer.sentences.care)
-    assert explanation.sentences.lead.removeprefix(explanation.sentences.verdict) in all_text(answer.sentences.care)
+    answer = answer_view(mixed, view)
+    assert explanation.sentences.verdict in all_text(answer.care)
+    assert explanation.sentences.lead.removeprefix(explanation.sentences.verdict) in all_text(answer.care)
     assert explanation.sentences.verdict in all_text(answer.rule)
-    assert covered(Desk(mixed), view.to_store())[:2] == ([], "There is no rule.")
-    assert covered(Desk(mixed), view.to_store())[3]  # an empty table would only take room
+    assert covered(mixed, view)[:2] == ([], "There is no rule.")
+    assert covered(mixed, view)[3]  # an empty table would only take room
+
+
+def test_similar_rows_are_near_and_have_another_outcome(mixed):
+    view = View(row=7)
+    explanation = mixed.explain(view)
+    matrix, outcomes, _ = mixed.training
+    row = mixed.encoded(view)
+    distance = distances(mixed, row, [0, 2])
+    assert distance[7] == 0
+    other_sky = matrix[:, 2] != row[2]
+    assert (distance[other_sky] >= 0.5).all()
+    lines, _ = similar_rows(mixed, row, explanation, [0, 1, 2, 3])
+    assert {line["outcome"] for line in lines} == set(outcomes) - {explanation.outcome}
+    assert [line["distance"] for line in lines] == sorted(line["distance"] for line in lines)
+    rule = mixed.rule(view)
+    lines, note = covered_rows(mixed, rule, explanation)
+    assert len(lines) == rule.support
+    assert note.startswith(f"{rule.support} rows")

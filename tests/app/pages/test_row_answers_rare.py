@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from types import SimpleNamespace
 
 import pytest
 from app_client import all_text, with_class
-from rare_classes import first, rare_explainer, rare_explanations, rare_table
+from rare_classes import first, rare_explanations
 
 from suffice import GlobalRulesClassifier
-from suffice.app.pages.many_rows import _results
-from suffice.app.pages.one_row.answers import explained, list_sets
-from suffice.app.pages.rule_list import _decision, _line, _rule_columns
-from suffice.app.state.explained_rows import ExplainedRows
-from suffice.app.state.jobs import Job, Jobs
+from suffice.app.pages.many_rows import ExplainedRows, show_results
+from suffice.app.pages.row_answers import answer_view, list_sets
+from suffice.app.pages.rule_list import decision, rule_columns, rule_line
+from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
-from suffice.app.state.workspace import Workspace
-
-
-@pytest.fixture(scope="module")
-def rare():
-    X, y = rare_table()
-    return Workspace.of(rare_explainer(), X, y, "rare")
 
 
 def row_of(outcome, *, is_sufficient):
@@ -32,7 +23,7 @@ def row_of(outcome, *, is_sufficient):
 def test_the_empty_set_has_a_rule_and_a_name(rare):
     """The page showed no rule, and a set without a name."""
     view = View(row=row_of("no", is_sufficient=True), outcome="observed")
-    answer = explained(rare, view)
+    answer = answer_view(rare, view)
     text = all_text(answer.outcome)
     assert "No variable is needed to keep it: it has probability" in text
     assert "ALWAYS" in all_text(answer.rule)
@@ -43,8 +34,8 @@ def test_the_empty_set_has_a_rule_and_a_name(rare):
 
 def test_a_rare_class_without_a_set_is_offered_its_level(rare):
     view = View(row=row_of("yes", is_sufficient=False), outcome="observed")
-    answer = explained(rare, view)
-    text = all_text(answer.sentences.care)
+    answer = answer_view(rare, view)
+    text = all_text(answer.care)
     assert "times as likely as on average" in text
     assert "a level for each class (under Settings of One row): this class would need probability" in text
     assert "Use a level for each class" in text
@@ -55,9 +46,9 @@ def test_a_rare_class_without_a_set_is_offered_its_level(rare):
 
 def test_the_level_of_the_class_is_shown(rare):
     i = first(rare_explanations("odds"), "yes", is_sufficient=True)
-    answer = explained(rare, View(row=i, outcome="observed", levels="odds"))
+    answer = answer_view(rare, View(row=i, outcome="observed", levels="odds"))
     text = all_text(answer.outcome)
-    assert rare_explanations("odds")[i].level_note in text
+    assert rare_explanations("odds")[i].sentences.level_note in text
     assert "times as likely as on average" in all_text(with_class(answer.outcome, "lead"))
     assert "times as likely as on average" in all_text(answer.rule)
     assert answer.effect.startswith("as fitted: ")
@@ -65,19 +56,19 @@ def test_the_level_of_the_class_is_shown(rare):
 
 def test_the_button_for_pi_is_about_the_bound_if_one_is_asked_for(rare):
     view = View(row=row_of("yes", is_sufficient=False), outcome="observed", confidence=0.95)
-    explanation = rare.explain(view)[0]
+    explanation = rare.explain(view)
     reached = int(100 * explanation.best_set.lower) / 100
-    assert f"Use π = {reached:g}" in all_text(explained(rare, view).care)
-    assert rare.explain(view.with_(pi=reached))[0].is_sufficient
+    assert f"Use π = {reached:g}" in all_text(answer_view(rare, view).care)
+    assert rare.explain(view.with_(pi=reached)).is_sufficient
     by_class = View(row=view.row, outcome="observed", levels="odds", pi=0.9999)
-    assert "Use π" not in all_text(explained(rare, by_class).care)
+    assert "Use π" not in all_text(answer_view(rare, by_class).care)
 
 
 def test_the_bars_of_the_classes_agree_with_the_note(rare):
     """They showed the forest's own probabilities, which come from the rows that grew its trees."""
     view = View(row=row_of("yes", is_sufficient=False), outcome="observed")
     _, of_all = rare.distribution(view)
-    explanation = rare.explain(view)[0]
+    explanation = rare.explain(view)
     assert of_all.sum() == pytest.approx(1)
     assert of_all[1] == pytest.approx(explanation.sdp_of_all)
 
@@ -87,12 +78,9 @@ def test_many_rows_name_the_levels_and_the_offer():
         ("same", ["π = 0.9", "there is a level for each class (under Settings of One row)."]),
         ("odds", ["a level for each class: 9 times its odds"]),
     ):
-        jobs, is_done = Jobs(), threading.Event()
-        explained_rows = ExplainedRows(rare_explanations(levels), list(range(200)))
-        name = jobs.start(Job(""), lambda job, rows=explained_rows: rows)
-        while jobs.get(name).state == "running":
-            is_done.wait(0.01)
-        tiles, cautions, *_ = _results(jobs, False, "light", name)
+        job = Job("")
+        job.run(lambda job, levels=levels: ExplainedRows(rare_explanations(levels), list(range(200))))
+        tiles, cautions, *_ = show_results(job, "light")
         text = all_text([*tiles, *cautions])
         assert all(expected in text for expected in texts)
         assert ("π =" in text) == (levels == "same")
@@ -101,13 +89,14 @@ def test_many_rows_name_the_levels_and_the_offer():
 def test_global_rules_state_the_lift_of_a_rare_class(rare):
     lines = GlobalRulesClassifier.from_explanations(rare_explanations("odds")).rules_
     k = next(k for k, line in enumerate(lines) if line.output == "yes")
-    assert _line(k, lines[k], "")["lift"].endswith("times as likely as on average")
-    assert {_line(k, line, "")["lift"] for line in lines if line.output == "no"} == {""}
-    assert "lift" in [column["field"] for column in _rule_columns(rare)]
-    decision = all_text(_decision(SimpleNamespace(rules_=lines), {k: "decides"}, rare, View()))
-    assert decision.endswith("times as likely as on average)")
+    assert rule_line(k, lines[k], "")["lift"].endswith("times as likely as on average")
+    assert {rule_line(k, line, "")["lift"] for line in lines if line.output == "no"} == {""}
+    assert "lift" in [column["field"] for column in rule_columns(rare)]
+    text = all_text(decision(SimpleNamespace(rules_=lines), {k: "decides"}, rare, View()))
+    assert text.endswith("times as likely as on average)")
 
 
+@pytest.mark.slow
 def test_a_level_for_each_class_is_chosen_by_a_click(open_app, rare):
     row = row_of("yes", is_sufficient=False)
     app = open_app(rare)

@@ -1,9 +1,21 @@
+"""What users do on the page about one row."""
+
 import numpy as np
+import polars as pl
 import pytest
 
-from suffice.app.pages.one_row.changes import _move, next_view
-from suffice.app.pages.one_row.editors import shown_values
+from suffice.app.pages.row_inputs import (
+    NO_CHANGE,
+    editors,
+    move,
+    next_view,
+    read_edits,
+    read_value,
+    shown_values,
+    training_ranges,
+)
 from suffice.app.state.view import View
+from suffice.app.state.workspace import MAX_SEARCHED
 
 INPUTS = {"row": 3, "find": "", "clicked_row": None, "clicked_set": None, "use_pi": [], "outcome": "prediction"}
 
@@ -34,28 +46,28 @@ def inputs(mixed):
     ],
 )
 def test_moves_lead_to_a_row(mixed, inputs, action, changed, expected):
-    view, _ = _move(mixed, View(row=3, edits={}), action, {**inputs, **changed})
+    view, _ = move(mixed, View(row=3, edits={}), action, {**inputs, **changed})
     assert view.row == expected
 
 
 def test_moves_stay_among_the_rows_that_match(mixed, inputs):
     matches = np.flatnonzero((mixed.frame["hour"] > 20).to_numpy())
     search = {**inputs, "find": "hour > 20"}
-    view, note = _move(mixed, View(row=int(matches[1])), "next", search)
+    view, note = move(mixed, View(row=int(matches[1])), "next", search)
     assert view.row == matches[2]
     assert note == f"{len(matches)} of 400 rows match"
-    assert _move(mixed, View(row=int(matches[-1])), "next", search)[0].row == matches[0]
-    assert _move(mixed, View(row=int(matches[0])), "previous", search)[0].row == matches[-1]
-    assert _move(mixed, View(row=0), "random", search)[0].row in matches
-    assert _move(mixed, View(row=0), "find", {**inputs, "find": "hour > 99"})[1] == "No row matches."
+    assert move(mixed, View(row=int(matches[-1])), "next", search)[0].row == matches[0]
+    assert move(mixed, View(row=int(matches[0])), "previous", search)[0].row == matches[-1]
+    assert move(mixed, View(row=0), "random", search)[0].row in matches
+    assert move(mixed, View(row=0), "find", {**inputs, "find": "hour > 99"})[1] == "No row matches."
     old = View(row=5)
-    view, note = _move(mixed, old, "find", {**inputs, "find": "hours > 3"})
+    view, note = move(mixed, old, "find", {**inputs, "find": "hours > 3"})
     assert view is old
     assert "Did you mean 'hour'?" in note.children
 
 
 def test_a_move_drops_the_edits_and_the_chosen_set(mixed, inputs):
-    view, _ = _move(mixed, View(row=3, edits={"hour": 1}, chosen=("sky",)), "next", inputs)
+    view, _ = move(mixed, View(row=3, edits={"hour": 1}, chosen=("sky",)), "next", inputs)
     assert view == View(row=4)
 
 
@@ -86,9 +98,52 @@ def test_edits_sets_and_tabs_make_the_next_view(mixed, inputs):
     assert next_view(mixed, old, {"type": "value", "column": 0}, {**inputs, "values": values}).edits == {"hour": 23}
     assert next_view(mixed, old.with_(edits={"hour": 1}), "reset", inputs) == old
     assert next_view(mixed, old, "tabs", {**inputs, "tab": "rules"}).tab == "rules"
-    sets = mixed.explain(old)[0].sufficient_sets
+    sets = mixed.explain(old).sufficient_sets
     assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "0"}}).chosen == sets[0].variables
     assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "999"}}) == old
     use = {"type": "use-pi", "pi": "0.83"}
     assert next_view(mixed, old, use, {**inputs, "use_pi": [1]}).pi == 0.83
     assert next_view(mixed, old, use, {**inputs, "use_pi": [None]}) == old
+
+
+def test_what_inputs_show_reads_back(mixed):
+    for row in range(20):
+        view = View(row=row)
+        shown = shown_values(mixed, view)
+        assert read_edits(mixed, view, shown) == {}
+    changed = [7, 1.25, None, shown[3]]
+    edits = read_edits(mixed, view, changed)
+    assert edits["hour"] == 7
+    assert edits["temp"] == 1.25
+    assert edits["sky"] is None
+    assert shown_values(mixed, view.with_(edits=edits))[:2] == [7, 1.25]
+    assert read_value(mixed, 0, "-") is NO_CHANGE
+    assert read_value(mixed, 2, "99") is NO_CHANGE
+
+
+def test_a_date_is_shown_as_text(days):
+    assert shown_values(days, View(row=2)) == ["2023-01-03", 2]
+    assert read_value(days, 0, "2023-02-01") == "2023-02-01"
+
+
+def test_candidates_come_first_and_the_others_are_folded(cancer):
+    *first, folded = editors(cancer, View())
+    names = [editor.children[0].children for editor in first]
+    assert names == list(cancer.explainer.candidates_[:MAX_SEARCHED])
+    assert folded.children[0].children == f"{30 - len(names)} other variables"
+
+
+def test_long_categories_have_the_whole_width(mixed, fit_here):
+    sky = pl.when(pl.col("hour") > 5).then(pl.lit("covered by clouds")).otherwise(pl.lit("clear"))
+    long = fit_here(mixed.frame.with_columns(sky=sky), "traffic")
+    classes = {editor.children[0].children: editor.className for editor in editors(long, View())}
+    assert classes["sky"] == "editor long"
+    assert classes["hour"] == "editor"
+
+
+def test_the_training_range_is_known_of_each_editor_of_numbers(mixed):
+    names = [editor.children[0].children for editor in editors(mixed, View())]
+    ends = dict(zip(names, training_ranges(mixed), strict=True))
+    hours = mixed.frame["hour"]
+    assert ends["hour"] == [hours.min(), hours.max(), str(hours.min()), str(hours.max())]
+    assert ends["sky"] is None

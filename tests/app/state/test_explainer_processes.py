@@ -12,12 +12,12 @@ from processes import children_of, wait_for
 
 from suffice import SufficientExplainer
 from suffice._io import explainer_file
-from suffice.app.state.beside import run_beside
-from suffice.app.state.jobs import Job, Jobs
-from suffice.app.state.rule_lists import find_rules
+from suffice.app.pages.rule_list import find_rules
+from suffice.app.state.jobs import Job, Jobs, run_on_explainer
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("own_processes")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
 
@@ -29,8 +29,11 @@ def long_stability(workspace):
     return lambda job: workspace.stability(View(row=11, pi=0.83), job.step)
 
 
+WORK = [long_rules, pytest.param(long_stability, marks=pytest.mark.slow)]
+
+
 @LINUX
-@pytest.mark.parametrize("work", [long_rules, long_stability])
+@pytest.mark.parametrize("work", WORK)
 def test_work_that_is_killed_says_so_and_ends_nothing_else(mixed, work):
     """Rules and stability ran in the process of the app: one that died took all others along."""
     jobs = Jobs()
@@ -48,7 +51,7 @@ def test_work_that_is_killed_says_so_and_ends_nothing_else(mixed, work):
 
 
 @LINUX
-@pytest.mark.parametrize("work", [long_rules, long_stability])
+@pytest.mark.parametrize("work", WORK)
 def test_cancelled_work_leaves_no_process(mixed, work):
     jobs, job = Jobs(), Job("work", 400)
     before = set(children_of(os.getpid()))  # of other tests
@@ -72,11 +75,11 @@ class Unpicklable:
 def test_the_explained_model_stays_here(monkeypatch):
     X = pl.DataFrame({"a": [i / 100 for i in range(100)], "b": [i % 7 for i in range(100)]})
     explainer = SufficientExplainer.for_model(Unpicklable(), X, random_state=0)
-    rules = find_rules(Workspace.of(explainer, X), View(), 50, Job("", 50))
-    assert rules.rules_
+    expected = explainer_file.collect_rules(explainer, X, X["a"].to_numpy() > 0.5, 50, step=lambda n_rows: None)
+    assert expected.rules_
     monkeypatch.setattr(explainer_file, "collect_rules", None)  # nothing is computed in this process
-    sent = run_beside("collect_rules", explainer, X, X["a"].to_numpy() > 0.5, 50, step=lambda n_rows: None)
-    assert [line.text for line in sent.rules_] == [line.text for line in rules.rules_]
+    rules = find_rules(Workspace.of(explainer, X), View(), 50, Job("", 50))
+    assert [line.text for line in rules.rules_] == [line.text for line in expected.rules_]
     assert hasattr(explainer, "model_")
 
 
@@ -88,7 +91,7 @@ def test_an_error_of_the_step_ends_the_work(mixed):
 
     row, outcome = mixed.frame.drop("traffic")[:1], mixed.frame["traffic"][0]
     with pytest.raises(KeyError):
-        run_beside("measure_stability", mixed.explainer, row, outcome, 3, step=give_up)
+        run_on_explainer("measure_stability", mixed.explainer, row, outcome, 3, step=give_up)
 
 
 def test_an_explainer_that_cannot_be_sent_is_asked_here(mixed, monkeypatch):
@@ -101,5 +104,5 @@ def test_an_explainer_that_cannot_be_sent_is_asked_here(mixed, monkeypatch):
     explainer = mixed.explainer.with_settings()
     explainer.named_by = module.Column("x")
     steps = []
-    assert run_beside("measure_stability", explainer, None, step=steps.append)[0] == os.getpid()
+    assert run_on_explainer("measure_stability", explainer, None, step=steps.append)[0] == os.getpid()
     assert steps[-1] == 3

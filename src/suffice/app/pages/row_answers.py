@@ -1,0 +1,326 @@
+"""What the page about one row shows: the outcome, the sets, the rule, figures, and training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+import numpy as np
+from dash import html
+from dash.exceptions import PreventUpdate
+
+from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule
+from suffice._text import counted, format_number, format_percent, format_probability, format_value
+from suffice.app.messages import ERRORS, reword
+from suffice.app.parts import charts, controls, pieces
+from suffice.app.parts.grids import cell_value, right_column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.app.state.view import View
+    from suffice.app.state.workspace import Workspace
+    from suffice.explaining.explanation import Explanation
+    from suffice.explaining.rule import Rule
+
+MAX_LISTED = 500  # training rows that a rule covers
+N_SIMILAR = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The contents of the page that depend on the view."""
+
+    outcome: Any
+    care: Any
+    importance: Any
+    rule: Any
+    effect: Any
+    page_class: Any
+    view: Any
+
+
+def answer_view(workspace: Workspace, view: View) -> Answer:
+    """Explain the row of a view."""
+    try:
+        explanation, rule = workspace.explain(view), workspace.rule(view)
+        row = workspace.encoded(view)
+    except ERRORS as error:
+        refusal = controls.message("error", html.B("This row cannot be explained. "), reword(error))
+        return Answer(None, refusal, None, None, "", "panels failed", view.to_store())
+    columns = [(c, workspace.columns[c]) for c in workspace.columns_of_set(view)]
+    drawn = pieces.draw_rule(columns, workspace.training[0], row, rule)
+    body: list[Any]
+    if rule is not None:
+        picture = picture_rule(rule, pi=explanation.pi, lower=workspace.chosen_set(view).lower)
+        body = [pieces.rule_sentence(picture), drawn, pieces.figures(picture)]
+    else:
+        body = [html.Div(explanation.sentences.verdict, className="sentence")]
+        if not explanation.is_sufficient:
+            body += [html.Div(picture_best_set(explanation).title, className="note"), drawn]
+    return Answer(
+        outcome=_outcome(workspace, view, explanation),
+        care=[] if explanation.is_sufficient else [_not_sufficient(explanation)],
+        importance=pieces.importance_bars(explanation.ranked_importance(), 12),
+        rule=body,
+        effect=_effect(workspace, view, explanation),
+        page_class="panels",
+        view=view.to_store(),
+    )
+
+
+def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list[Any]:
+    sentences = explanation.sentences
+    target = workspace.explainer.target_name_
+    kind = "observed" if view.is_of_observed else "predicted"
+    edited = f" · {counted(len(view.edits), 'value')} edited" if view.edits else ""
+    head: list[Any] = [
+        html.Div(f"{target}, {kind} for {workspace.name_of(view.row)}{edited}", className="note"),
+        html.Div(pieces.outcome_text(explanation), className="outcome"),
+        html.P(sentences.outcome_sentence, className="note", id="outcome-sentence"),
+    ]
+    if explanation.is_sufficient:
+        head.append(html.P(_lead(explanation), className="lead", id="lead"))
+    notes = filter(None, (*sentences.notes, sentences.rule_note, sentences.bound_note))
+    head.append(html.Div(" ".join(notes), className="note", id="notes"))
+    own = workspace.values(view.row)
+    changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
+    if changes:
+        head.append(html.Div("; ".join(changes), className="edits", id="edits"))
+    reasons = cautions(explanation)
+    if reasons:
+        head.append(controls.message("care", html.B(READ_WITH_CARE), " ".join(reasons)))
+    observed = workspace.observed_at([view.row])
+    if observed is not None and not view.edits and not view.is_of_observed:
+        text = format_number(observed[0]) if isinstance(observed[0], float) else str(observed[0])
+        head.append(html.Div(f"observed: {text}", className="note"))
+    return head
+
+
+def _lead(explanation: Explanation) -> list[Any]:
+    """Write the lead with the best set in bold, and how many sets are sufficient."""
+    n, sentences = len(explanation.sufficient_sets), explanation.sentences
+    if explanation.is_search_complete:
+        others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
+    else:
+        others = f"The search found {counted(n, 'sufficient set')}."
+    if not explanation.best_set.variables:
+        return [sentences.lead]
+    before, best, after = sentences.lead.partition(sentences.best_text)
+    return [before, html.B(best), f"{after} {others}"]
+
+
+def _not_sufficient(explanation: Explanation) -> html.Div:
+    """Write why no set is sufficient, what comes nearest, and what to do."""
+    sentences = explanation.sentences
+    items: list[Any] = []
+    for advice in sentences.advice:
+        if advice.kind == "pi" and advice.value is not None:
+            button = _button(f"Use π = {advice.value:g}", "use-pi", advice.value)
+            items.append([f"With π = {advice.value:g} it would be sufficient. ", button])
+        elif advice.kind == "levels":
+            items.append([f"{reword(advice.text)} ", _button("Use a level for each class", "use-levels", 1)])
+        else:
+            items.append(reword(advice.text))
+    verdict = sentences.verdict
+    listed = [html.Ul([html.Li(item) for item in items], className="advice")] if items else []
+    return controls.message("care", html.B(verdict), sentences.lead.removeprefix(verdict), *listed)
+
+
+def _button(text: str, kind: str, pi: float) -> dmc.Button:
+    return dmc.Button(text, id={"type": kind, "pi": f"{pi:g}"}, size="compact-xs", variant="light")
+
+
+def _effect(workspace: Workspace, view: View, explanation: Explanation) -> str:
+    """Write what the settings change for this row."""
+    if not view.has_own_search:
+        return ""
+    compared = {"as fitted": workspace.explain(view.as_fitted()), "now": explanation}
+    texts = [
+        f"{name}: {counted(len(one.sufficient_sets), 'sufficient set')}, best {one.best_set}"
+        for name, one in compared.items()
+    ]
+    return "; ".join(texts) + "."
+
+
+def list_sets(workspace: Workspace, view: View) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """List the sufficient sets for their grid, and the one that is chosen."""
+    try:
+        explanation = workspace.explain(view)
+    except ERRORS:
+        return [], []
+    chosen = workspace.chosen_set(view)
+    lines = [
+        {
+            "key": str(i),
+            "variables": list(s.variables) or ["(no variable)"],
+            "sdp": s.sdp,
+            "shown": format_probability(s.sdp),
+            "tick": explanation.pi,
+        }
+        for i, s in enumerate(explanation.sufficient_sets)
+    ]
+    return lines, [line for line, s in zip(lines, explanation.sufficient_sets, strict=True) if s == chosen]
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def distribution(workspace: Workspace, view: View, scheme: str | None) -> Any:
+    """Draw the distribution of a number."""
+    if not workspace.is_regression:
+        raise PreventUpdate
+    values = np.unique(np.quantile(workspace.training[1], np.linspace(0, 1, 300)))
+    curves, target = workspace.distribution(view, values), workspace.explainer.target_name_
+    return charts.cdf(values, *curves, workspace.explain(view), target, scheme or "light")
+
+
+def classes(workspace: Workspace, view: View) -> Any:
+    """Draw the probabilities of classes."""
+    if workspace.is_regression:
+        raise PreventUpdate
+    labels, outcome = workspace.explainer.classes_.tolist(), workspace.explain(view).outcome
+    return pieces.class_bars(labels, *workspace.distribution(view), outcome)
+
+
+def choose_axes(workspace: Workspace, view: View, picked: Sequence[str | None], suggested: Any) -> list[str]:
+    """Choose the columns of axes: those that the user picked, and suggested ones for all others.
+
+    The page shows suggested columns in its pickers, so a picker that still shows what was suggested was not used.
+    """
+    names = [*workspace.chosen_set(view).variables, *workspace.explainer_for(view).candidates_]
+    columns = dict.fromkeys(c for name in names for c in workspace.positions_of[name])
+    return fill_axes([*columns] or [*range(len(workspace.columns))], picked, suggested)
+
+
+def fill_axes(usual: list[int], picked: Sequence[str | None], suggested: list[str] | None) -> list[str]:
+    """Fill the axes that the user did not pick with the first usual columns that are free."""
+    before: list[str | None] = [*(suggested or []), *[None] * len(picked)]
+    own = [None if axis == last else axis for axis, last in zip(picked, before, strict=False)]
+    chosen: list[str] = []
+    for axis in own:
+        free = (str(c) for c in usual if str(c) not in chosen and str(c) not in own)
+        chosen.append(axis or next(free, str(usual[0])))
+    return chosen
+
+
+def boxes(
+    workspace: Workspace, view: View, x: str | None, y: str | None, scheme: str | None, suggested: list[str] | None
+) -> tuple[Any, Any, Any, Any]:
+    """Draw the box of the rule on two columns."""
+    axes = choose_axes(workspace, view, (x, y), suggested)
+    i, j = (int(axis) for axis in axes)
+    row, explanation = workspace.encoded(view), workspace.explain(view)
+    plane = charts.Plane(
+        (workspace.columns[i], workspace.columns[j]),
+        workspace.training[0][:, [i, j]],
+        workspace.keeps(explanation),
+        (float(row[i]), float(row[j])),
+    )
+    outcome = str(explanation.outcome) if explanation.interval is None else "in the interval"
+    return charts.boxes(plane, workspace.rule(view), outcome, scheme or "light"), *axes, axes
+
+
+def curve(
+    workspace: Workspace, view: View, x: str | None, scheme: str | None, suggested: list[str] | None
+) -> tuple[Any, Any, Any]:
+    """Draw the probability that the outcome is kept along one column."""
+    axes = choose_axes(workspace, view, (x,), suggested)
+    return charts.curve(workspace.curve(view, int(axes[0])), scheme or "light"), axes[0], axes
+
+
+# --- training rows ----------------------------------------------------------------------------------------------------
+
+
+def row_columns(
+    workspace: Workspace, chosen: Sequence[int] = (), *, has_distance: bool = False
+) -> list[dict[str, Any]]:
+    """Define the columns of a grid of training rows."""
+    kept = {"field": "kept", "headerName": "kept", "width": 84}
+    columns = workspace.columns
+    return [
+        {"field": "outcome", "headerName": workspace.explainer.target_name_, "pinned": "left", "width": 120},
+        right_column("distance", "distance", 104) if has_distance else kept,
+        *(
+            {
+                "field": f"c{c}",
+                "headerName": columns[c].name,
+                "width": int(np.clip(9 * len(columns[c].name) + 40, 80, 200)),
+                "cellClass": "of-set" if c in chosen else "",
+            }
+            for c in dict.fromkeys((*chosen, *range(len(columns))))
+        ),
+    ]
+
+
+def covered(workspace: Workspace, view: View) -> tuple[Any, Any, Any, Any]:
+    """List the training rows that the rule covers; the panel is hidden if there is no rule."""
+    rule, columns = workspace.rule(view), row_columns(workspace, workspace.columns_of_set(view))
+    if rule is None:
+        return [], "There is no rule.", columns, True
+    return (*covered_rows(workspace, rule, workspace.explain(view)), columns, False)
+
+
+def similar(workspace: Workspace, view: View, over: str) -> tuple[Any, Any, Any]:
+    """List the nearest training rows with another outcome."""
+    first = workspace.columns_of_set(view)
+    compared = first if over == "set" and first else list(range(len(workspace.columns)))
+    lines, note = similar_rows(workspace, workspace.encoded(view), workspace.explain(view), compared)
+    return lines, note, row_columns(workspace, first, has_distance=True)
+
+
+def covered_rows(workspace: Workspace, rule: Rule, explanation: Explanation) -> tuple[list[dict[str, Any]], str]:
+    """List the training rows that a rule covers."""
+    rows = np.flatnonzero(rule.covers(workspace.training[2]))
+    keeps = workspace.keeps(explanation)
+    n_kept = int(np.count_nonzero(keeps[rows]))
+    note = f"{counted(len(rows), 'row')}, {n_kept} with this outcome"
+    note += f" ({format_percent(n_kept / len(rows))} %)" if len(rows) else ""
+    note += f"; the first {MAX_LISTED} are listed" if len(rows) > MAX_LISTED else ""
+    return [_line(workspace, row, kept="yes" if keeps[row] else "no") for row in rows[:MAX_LISTED].tolist()], f"{note}."
+
+
+def similar_rows(
+    workspace: Workspace, row: NDArray[np.float32], explanation: Explanation, columns: Sequence[int]
+) -> tuple[list[dict[str, Any]], str]:
+    """List the nearest training rows that have another outcome."""
+    others = np.flatnonzero(~workspace.keeps(explanation))
+    if not len(others):
+        return [], "No training row has another outcome."
+    distance = distances(workspace, row, columns)[others]
+    order = np.argsort(distance, kind="stable")[:N_SIMILAR]
+    n_all = len(workspace.training[0])
+    note = f"The {len(order)} most similar of the {len(others)} training rows with another outcome ({n_all} in all)"
+    lines = [_line(workspace, int(others[i]), distance=round(float(distance[i]), 3)) for i in order]
+    return lines, f"{note}. The distance is the mean difference of ranks, from 0 to 1."
+
+
+def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[int]) -> NDArray[np.float64]:
+    """Measure how far training rows are from a row."""
+    matrix = workspace.training[0]
+    total = np.zeros(len(matrix))
+    for c in columns:
+        values, own = matrix[:, c], row[c]
+        if np.isnan(own):
+            total += ~np.isnan(values)
+        elif workspace.columns[c].kind == "category":
+            total += values != own
+        else:
+            known = np.sort(values[~np.isnan(values)])
+            difference = np.abs(_middle_rank(known, values) - _middle_rank(known, own))
+            total += np.where(np.isnan(values), 1.0, difference / max(len(known), 1))
+    return total / max(len(columns), 1)
+
+
+def _middle_rank(known: NDArray[np.float32], values: Any) -> Any:
+    """Rank values among known ones; equal values have the same rank."""
+    return (np.searchsorted(known, values, "left") + np.searchsorted(known, values, "right")) / 2
+
+
+def _line(workspace: Workspace, row: int, **more: Any) -> dict[str, Any]:
+    matrix, outcomes, _ = workspace.training
+    columns, outcome = workspace.columns, outcomes[row]
+    values = {f"c{c}": cell_value(columns[c].decode(float(value))) for c, value in enumerate(matrix[row])}
+    return {"outcome": cell_value(outcome.item() if hasattr(outcome, "item") else outcome), **more, **values}
