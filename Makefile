@@ -40,9 +40,10 @@ demo: .venv/installed
 test: .venv/installed-test lint
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
 
-# The others: Spark, killed workers, sanitizers, a soak of the app, browser journeys, experiments and benchmarks.
+# The others: Spark, killed workers, sanitizers, a soak of the app, browser journeys, experiments and benchmarks; and the
+# tests of hypothesis with all examples, of which `make test` draws a third.
 test-slow: .venv/installed-test
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m slow
+	SUFFICE_EXAMPLES=all $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "slow or hypothesis"
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .

@@ -23,6 +23,18 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+# What is in these folders tests no single module of the package, and takes minutes.
+SLOW_FOLDERS = {"benchmarks", "experiments", "fuzz"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests of some folders as slow, before slow tests are left out."""
+    for item in items:
+        if SLOW_FOLDERS & set(item.path.relative_to(item.config.rootpath).parts):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
     """Say at the end, after the list of all skipped tests, which programs were missing and how to install them."""

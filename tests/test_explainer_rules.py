@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from small_explainers import PAPER
+from thoroughness import n_examples
 
 from suffice import Rule, SufficientExplainer
 from suffice._forest import projection
@@ -45,7 +46,7 @@ def check_precision(rule, explainer, covered, sdps):
 
 
 @pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(
     drawn=fitted_forests(max_rows=80),
     check=st.sampled_from(["rows", "everywhere"]),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import trees_of
 from sklearn.ensemble import RandomForestClassifier
+from thoroughness import n_examples
 
 from suffice import _core
 
@@ -123,7 +124,7 @@ def check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere,
             assert float(mean) >= pi - 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
@@ -143,7 +144,7 @@ def test_the_best_boxes_of_the_smallest_sets_are_found(everywhere, data):
     check_against_oracle(oracle, result, region, limits, wanted, pi, everywhere, 2, min_size)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=n_examples(40), deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_limits_and_groups_are_kept(everywhere, data):
@@ -164,7 +165,7 @@ def test_limits_and_groups_are_kept(everywhere, data):
     check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=n_examples(40), deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_regions_go_both_ways_where_they_straddle_a_split(everywhere, data):
@@ -189,7 +190,7 @@ def test_regions_go_both_ways_where_they_straddle_a_split(everywhere, data):
     check_against_oracle(oracle, result, region, limits, wanted, 0.5, everywhere, 2)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=n_examples(40), deadline=None)
 @given(st.data())
 def test_leaves_can_say_what_their_trees_predict(data):
     """The trees count other rows than those that they were fitted on: a leaf may have none of them, but has a vote."""

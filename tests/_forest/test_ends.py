@@ -13,6 +13,7 @@ import pytest
 from drawn_rules import ROUND
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from thoroughness import n_examples
 
 from suffice._forest.rounded_bounds import Ends, round_end, round_whole_end
 from suffice._table.condition import Condition
@@ -105,7 +106,7 @@ FLOAT32 = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=n_examples(500), deadline=None)
 @given(FLOAT32, st.data())
 def test_a_rounded_end_parts_all_numbers_as_the_definition_asks(below, data):
     above = data.draw(st.one_of(st.just(next32(below)), st.just(INF), FLOAT32))
@@ -119,7 +120,7 @@ def test_a_rounded_end_parts_all_numbers_as_the_definition_asks(below, data):
     assert parts(end, below, above)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=n_examples(500), deadline=None)
 @given(st.lists(st.one_of(ROUND, st.floats(-1e38, 1e38), st.floats(-2, 2)), min_size=1, max_size=8), st.data())
 def test_a_rounded_end_parts_the_training_values_as_the_threshold_does(values, data):
     near = [math.nextafter(rounded(value), to) for value in values for to in (-INF, INF)]
@@ -144,7 +145,7 @@ FEW_DIGITS = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(st.lists(st.floats(-50, 50, width=32), min_size=2, max_size=2, unique=True).map(sorted), st.floats(0.01, 0.99))
 def test_no_shorter_or_nearer_end_is_correct(ends, where):
     below, above = ends
@@ -197,7 +198,7 @@ def test_ends_of_whole_numbers(below, above, threshold, low, high):
     assert round_whole_end(below, above, threshold, "high") == high
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(st.integers(-2000, 2000), st.integers(1, 3000), st.floats(0, 0.999), st.sampled_from(["low", "high", None]))
 def test_ends_of_whole_numbers_leave_every_value_on_its_side(below, gap, share, within):
     above = below + gap
@@ -216,7 +217,7 @@ def test_ends_of_whole_numbers_leave_every_value_on_its_side(below, gap, share, 
     assert beyond["low"] == beyond["high"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=3, max_size=3, unique=True))
 def test_ends_within_a_threshold_let_nothing_pass_that_it_stops(three):
     below, threshold, above = sorted(three)
@@ -313,7 +314,7 @@ def test_several_columns_come_in_their_order():
     assert Ends(ENCODING, TRAINING).bounds([0, 1, 2], box, TRAINING[1]) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=n_examples(200), deadline=None)
 @given(
     st.lists(st.integers(-40, 40).map(lambda i: i / 4), min_size=2, max_size=8, unique=True),
     st.booleans(),

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from thoroughness import n_examples
 
 from suffice import SufficientExplainer, _core
 from suffice._forest.fitted import calibrated_level
@@ -45,7 +46,7 @@ def counts_of(forest, drawn):
     return drawn if forest.bootstrap else "bootstrap"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=n_examples(100), deadline=None)
 @given(
     drawn=fitted_forests(task="regression"),
     min_node_size=st.sampled_from([1, 2, 7]),
@@ -77,7 +78,7 @@ def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, layout, coun
     np.testing.assert_array_equal(cdf[:, [0, 3]], np.tile([0.0, 1.0], (3, 1)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(
     drawn=fitted_forests(task="classification"),
     min_node_size=st.sampled_from([1, 2, 7]),
@@ -103,7 +104,7 @@ def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, layout, 
             assert oracle.sdp(x, S, predicted[i]) >= max(exact) - 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(drawn=fitted_forests(), layout=layouts)
 def test_without_a_set_it_is_the_forest_itself(drawn, layout):
     X, y, task, forest = drawn
@@ -118,7 +119,7 @@ def test_without_a_set_it_is_the_forest_itself(drawn, layout):
         np.testing.assert_allclose(explainer.predict_proba(X, everything), forest.predict_proba(X), rtol=0, atol=1e-14)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=n_examples(30), deadline=None)
 @given(drawn=fitted_forests(task="regression"))
 def test_the_empty_set_is_the_bootstrap_marginal(drawn):
     X, y, _, forest = drawn

@@ -9,6 +9,7 @@ import pytest
 from drawn_rules import NAMES, PLAIN, rule, rules
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
+from thoroughness import n_examples
 
 from suffice._io.code_book_file import parse_conditions
 from suffice._table.condition import Condition
@@ -16,7 +17,7 @@ from suffice._table.condition import Condition
 NAN, INF = math.nan, math.inf
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(rules(names=st.sampled_from([*PLAIN, "", "x AND y", "or", "is known", "IF", "THEN", "5", "-3", "a < b"])))
 @example(rule(Condition("temp", 1.0), Condition("temp max", 2.0)))
 @example(rule(Condition("a < b", 1.0, 2.0), Condition("5", 1.0, 2.0), Condition("x AND y", high=2.0)))
@@ -25,7 +26,7 @@ def test_the_conditions_of_a_rule_are_read_back_from_its_sentence(drawn):
     assert parse_conditions(str(drawn), names) == drawn.conditions
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(rules(), st.lists(NAMES))
 def test_a_sentence_is_read_back_whatever_the_names_unless_it_can_be_read_in_two_ways(drawn, other_names):
     names = [condition.column for condition in drawn.conditions]
@@ -39,7 +40,7 @@ def test_a_sentence_is_read_back_whatever_the_names_unless_it_can_be_read_in_two
         assert conditions == drawn.conditions
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=n_examples(200), deadline=None)
 @given(st.data())
 def test_a_text_that_is_read_gives_the_same_text(data):
     columns = data.draw(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=4, unique=True))

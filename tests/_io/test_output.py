@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from table_files import PEOPLE
+from thoroughness import n_examples
 
 from suffice._io.files import read_table
 from suffice._io.output import check_output, format_of_output, table_bytes, write_bytes, write_table
@@ -48,7 +49,7 @@ def frames(draw):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "jsonl", "json"])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=n_examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(frame=frames())
 def test_a_table_comes_back_as_it_was(kind, frame, tmp_path):
     path = str(tmp_path / f"table.{kind}")

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thoroughness import n_examples
 
 from suffice._table.encoding import MAX_WHOLE, MIN_CATEGORY_ROWS, Column, Encoding, order_by_outcome
 from suffice._table.table import WEEKDAYS, read_columns
@@ -69,7 +70,7 @@ def test_categories_stand_in_the_order_of_their_means_in_every_small_table():
             assert order_by_outcome(np.array(codes), n_groups, as_indicators(outcomes, 2)).tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=n_examples(100), deadline=None)
 @given(rows=st.lists(st.tuples(st.integers(-1, 6), st.integers(-9, 9)), min_size=1, max_size=40))
 def test_categories_stand_in_the_order_of_their_means(rows):
     known = sorted({code for code, _ in rows} - {-1})
@@ -86,7 +87,7 @@ def test_the_first_to_appear_of_equal_categories_comes_first():
         assert order_by_outcome(codes, 3, targets).tolist() == [2, 0, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1))
 def test_categories_of_one_of_three_classes_stand_together(data, seed):
     rng = np.random.default_rng(seed)
@@ -103,7 +104,7 @@ def test_categories_of_one_of_three_classes_stand_together(data, seed):
     assert len(list(itertools.groupby(majority[order]))) == 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(
     shares=st.lists(st.tuples(*[st.integers(0, 3)] * 3).filter(any), min_size=3, max_size=6),
     seed=st.integers(0, 99),
@@ -501,7 +502,7 @@ def conditions(draw, column, name, matrix_column):
     return Condition(name, low, high, **closed, **options)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=n_examples(50), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 30))
 def test_a_rule_covers_the_same_rows_of_the_table_and_of_the_decoded_matrix(data, seed):
     frame, y = training_table(seed)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thoroughness import n_examples
 
 from suffice._table.table import (
     DATE_PARTS,
@@ -122,7 +123,7 @@ def gappy(values):
     return st.tuples(values, *[st.one_of(st.none(), values)] * 4).map(list)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=n_examples(25), deadline=None)
 @given(
     columns=st.fixed_dictionaries(
         {

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, largest_box, trees_of
 from small_explainers import ROWS
+from thoroughness import n_examples
 
 from suffice import SufficientExplainer, _core
 from suffice.explaining.search import (
@@ -88,7 +89,7 @@ def covered_rows(rules, i, X):
     return np.all([inside(X[:, c], box[c]) for c in range(X.shape[1])], axis=0)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=n_examples(120), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     drawn=fitted_forests(max_columns=4, max_rows=40),
     pi=st.sampled_from([0.5, 0.7, 0.9]),
@@ -131,7 +132,7 @@ def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, se
             assert not (covered_rows(rules, i, points) & is_bad_point).any()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(drawn=fitted_forests(max_columns=4), min_node_size=st.sampled_from([1, 3, 9]), seed=st.integers(0, 99))
 def test_the_projected_tree_has_the_cells_of_the_definition(drawn, min_node_size, seed):
     """The written-out projected trees and the cell finder agree to the bit on every training row."""
@@ -219,7 +220,7 @@ def test_a_rule_among_many_bad_rows_is_the_largest_box(n_columns):
     assert n_rules > 20
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=n_examples(60), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(drawn=fitted_forests(max_columns=3, max_rows=40), pi=st.sampled_from([0.5, 0.7, 0.9]), seed=st.integers(0, 99))
 def test_no_good_box_has_a_larger_volume(drawn, pi, seed):
     X, y, _, forest = drawn
@@ -255,7 +256,7 @@ def volume(box, X):
     return out
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=n_examples(60), deadline=None)
 @given(
     drawn=fitted_forests(max_columns=3, max_rows=40),
     pi=st.sampled_from([0.5, 0.7, 0.9]),

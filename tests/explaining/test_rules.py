@@ -31,6 +31,7 @@ from drawn_rules import (
 )
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
+from thoroughness import n_examples
 
 from suffice._table.condition import Condition
 from suffice.explaining.rule import Rule
@@ -41,7 +42,7 @@ NAN, INF = math.nan, math.inf
 # --- what a rule covers ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(rules_with_tables())
 def test_a_rule_covers_the_rows_that_a_plain_loop_finds(drawn_and_table):
     drawn, table = drawn_and_table
@@ -146,7 +147,7 @@ def test_a_table_that_does_not_fit_is_refused(X, column_names, error, message):
 # --- SQL, pandas, polars ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(rules_with_tables(numbers=ROUND))
 def test_sql_selects_the_rows_that_the_rule_covers(drawn_and_table):
     drawn, table = drawn_and_table
@@ -188,7 +189,7 @@ def test_sql_worked_out_by_hand(conditions, sql):
     assert rule(*conditions).to_sql() == sql
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=n_examples(200), deadline=None)
 @given(rules_with_tables())
 def test_a_pandas_query_selects_the_rows_that_the_rule_covers(drawn_and_table):
     drawn, table = drawn_and_table
@@ -236,7 +237,7 @@ def test_a_pandas_query_without_conditions_selects_every_row(frame):
     assert len(frame.query(rule().to_pandas_query())) == 2
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=n_examples(200), deadline=None)
 @given(rules_with_tables(), st.data())
 def test_a_polars_expression_selects_the_rows_that_the_rule_covers(drawn_and_table, data):
     drawn, table = drawn_and_table
@@ -267,7 +268,7 @@ def test_a_library_that_is_not_there_is_named(monkeypatch, module, method):
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=n_examples(300), deadline=None)
 @given(rules())
 def test_a_rule_comes_back_from_json_as_it_was(drawn):
     text = (

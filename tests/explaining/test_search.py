@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
 from sklearn.ensemble import RandomForestClassifier
+from thoroughness import n_examples
 
 from suffice import SufficientExplainer, _core
 from suffice._forest.bounds import least_sdps, lower_bounds
@@ -69,7 +70,7 @@ def as_numbers(sets):
     return np.array([low | high << 64 for low, high in sets.tolist()] + [None], dtype=object)[:-1]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=n_examples(150), deadline=None)
 @given(
     drawn=fitted_forests(max_columns=4, max_rows=80),
     pi=st.sampled_from([0.5, 0.75, 0.9, 1.0]),
@@ -381,7 +382,7 @@ def test_sets_are_put_into_another_order():
 # --- with confidence -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=n_examples(40), deadline=None)
 @given(
     drawn=fitted_forests(task="classification", max_columns=3, max_rows=80),
     pi=st.sampled_from([0.3, 0.5, 0.75]),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
 from sklearn.ensemble import RandomForestClassifier
+from thoroughness import n_examples
 
 from suffice import SufficientExplainer, _core
 from suffice.explaining.search import NO_LIMIT
@@ -33,7 +34,7 @@ def members(word, n):
     return tuple(v for v in range(n) if int(word) >> v & 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=n_examples(150), deadline=None)
 @given(
     drawn=fitted_forests(max_columns=5, max_rows=80),
     pi=st.sampled_from([0.6, 0.8, 0.9, 1.0]),

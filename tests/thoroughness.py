@@ -1,0 +1,14 @@
+"""How many examples hypothesis draws: a third of what is asked for, and all of them where time does not matter.
+
+``make test-slow`` sets the variable and runs every test of hypothesis again, with all examples.
+"""
+
+from __future__ import annotations
+
+import os
+
+IS_THOROUGH = os.environ.get("SUFFICE_EXAMPLES") == "all"
+
+
+def n_examples(n):
+    return n if IS_THOROUGH else max(n // 3, min(n, 20))
