@@ -12,54 +12,25 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._show.boxes import check_columns, choose_columns, chosen_rules, draw_view, view_rules
-from suffice._show.curve_figure import curve
-from suffice._show.drawing import (
-    BLUE,
-    GREY,
-    Floats,
-    keep_spines,
-    make_axes,
-    name_with_value,
-    row_title,
-    say,
-    say_nothing_needed,
-    say_nothing_sufficient,
-    set_legend,
-    set_title,
-    set_xlabel,
-    shorten,
-)
-from suffice._show.figures import (
-    Distributions,
-    change,
-    draw_distributions,
-    draw_measures,
-    draw_sets,
-    held_variables,
-)
-from suffice._show.quality_figure import quality
-from suffice._text import counted, format_value
+from suffice._show.boxes import draw_rule
+from suffice._show.curve_figure import draw_curve
+from suffice._show.figures import draw_change, draw_distributions, draw_measures, draw_quality, draw_sets
+from suffice._show.importance_figure import draw_heatmap, draw_importance, gather_importances
+from suffice._text import format_value
+from suffice.checks.quality import Quality
 from suffice.errors import check_number
-from suffice.explainer import SufficientExplainer
-from suffice.explaining.explanation import Explanation, SufficientSet
+from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
-from suffice.explaining.importance import (
-    IMPORTANCE_MEANINGS,
-    IMPORTANCE_NAMES,
-    SHOWN_INDEX,
-    ImportanceIndex,
-    SetsKind,
-    check_importance,
-    rank_importance,
-)
-from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
+from suffice.explaining.importance import SHOWN_INDEX, ImportanceIndex, SetsKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from suffice.changes.values import Changes
+    from suffice.explainer import SufficientExplainer
+    from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
 __all__ = [
     "cdf",
@@ -74,9 +45,6 @@ __all__ = [
     "sets",
     "to_shap",
 ]
-
-MAX_ORDERED = 300  # the optimal order of n patterns takes n^3 steps at worst
-ROWS_WITH_NUMBERS = 30
 
 
 def importance(
@@ -116,42 +84,8 @@ def importance(
     >>> ax.get_title(loc="left")
     'Mean of 9 rows'
     """
-    _check_n_variables(n_variables)
-    one = explanations if isinstance(explanations, Explanation) else None
-    names, _, has_set = _importances(explanations, sets, index)
-    values, shown = _mean_and_first(explanations, sets, index, n_variables)
-    labels = [name_with_value(one, names[v]) if one is not None else shorten(names[v]) for v in shown]
-    widths, colors = values[shown].tolist(), [BLUE] * len(shown)
-    others = np.delete(values, shown)
-    if len(others):
-        at_most = " (at most)" if others.max() > 0 else ""
-        labels.append(f"{len(others)} other{'' if len(others) == 1 else 's'}{at_most}")
-        widths.append(float(others.max()))
-        colors.append(GREY)
-    ax = make_axes(ax, 7.0, 1.5 + 0.3 * max(len(labels), 3))
-    if not has_set.any():
-        return say_nothing_sufficient(ax, one)
-    if not values.any():
-        return say_nothing_needed(ax, one)
-    bars = ax.barh(range(len(labels)), widths, color=colors, height=0.7)
-    ax.bar_label(bars, [f"{width:.2f}" if width else "0" for width in widths], padding=3)
-    ax.set_yticks(range(len(labels)), labels)
-    ax.invert_yaxis()
-    ax.set_xlim(0, 1.1 * (1.0 if one is not None else max(widths)))
-    one_of_them = "minimal sufficient set" if sets == "minimal" else "sufficient set"
-    if one is not None:
-        n_sets = len(one.sufficient_sets if sets == "all" else one.minimal_sets)
-        ax.set_xticks(np.linspace(0, 1, 6))
-        set_xlabel(ax, f"{IMPORTANCE_NAMES[index]}: {IMPORTANCE_MEANINGS[index]}")
-        set_title(ax, f"{row_title(one)}\n{counted(n_sets, one_of_them)}")
-    else:
-        over = " over minimal sets" if sets == "minimal" else ""
-        set_xlabel(ax, f"mean {IMPORTANCE_NAMES[index]}{over}: {IMPORTANCE_MEANINGS[index]}")
-        n_rows = int(np.count_nonzero(has_set))
-        of_all = "" if n_rows == len(has_set) else f" with a sufficient set, of {len(has_set)} in all"
-        set_title(ax, f"Mean of {counted(n_rows, 'row')}{of_all}")
-    ax.tick_params(axis="y", length=0)
-    return keep_spines(ax, "left")
+    _check_whole("n_variables", n_variables)
+    return draw_importance(explanations, sets, index, n_variables, ax)
 
 
 def importance_heatmap(
@@ -185,46 +119,11 @@ def importance_heatmap(
     matplotlib.axes.Axes
         Where it was drawn.
     """
-    _check_n_variables(n_variables)
-    check_number("max_rows", max_rows, "a whole number >= 1", lambda v: v >= 1, Integral)
+    _check_whole("n_variables", n_variables)
+    _check_whole("max_rows", max_rows)
     if isinstance(explanations, Explanation):
         raise TypeError("`importance_heatmap` draws several rows; for one see `importance`.")
-    names, matrix, has_set = _importances(explanations, sets, index)
-    n_rows = len(matrix)
-    rows = np.arange(n_rows)
-    if n_rows > max_rows:
-        rows = np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
-    _, shown = _mean_and_first(explanations, sets, index, n_variables)
-    ax = make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
-    if not has_set.any():
-        return say_nothing_sufficient(ax, None)
-    if not len(shown):
-        return say_nothing_needed(ax, None)
-    matrix = matrix[:, shown]
-    with_set = rows[has_set[rows]]
-    order = np.concatenate([with_set[_order_alike(matrix[with_set])], rows[~has_set[rows]]])
-    drawn = np.where(has_set[order, None], matrix[order], np.nan)
-    import matplotlib
-
-    colors = matplotlib.colormaps["Blues"].with_extremes(bad="#D9D9D9")
-    image = ax.imshow(drawn, aspect="auto", interpolation="nearest", cmap=colors, vmin=0, vmax=1)
-    ax.figure.colorbar(image, ax=ax, label=IMPORTANCE_NAMES[index], pad=0.02)
-    ax.set_xticks(range(len(shown)), [shorten(names[v]) for v in shown])
-    ax.tick_params(axis="x", length=0)
-    for tick in ax.get_xticklabels():
-        tick.set(rotation=45, ha="right", rotation_mode="anchor")
-    of_all = f" of {n_rows}" if len(rows) < n_rows else ""
-    if len(rows) <= ROWS_WITH_NUMBERS:
-        labels = [one.label.removeprefix("Row ") if one.is_named else str(i) for i, one in enumerate(explanations)]
-        ax.set_yticks(range(len(order)), [shorten(labels[row]) for row in order])
-        ax.set_ylabel("row")
-    else:
-        ax.set_yticks([])
-        ax.set_ylabel(f"{len(rows)}{of_all} rows, similar ones together")
-    n_empty = int(np.count_nonzero(~has_set[rows]))
-    grey = f"\nGrey: {counted(n_empty, 'row')} without a sufficient set" if n_empty else ""
-    set_title(ax, f"Importance: {IMPORTANCE_MEANINGS[index]}{grey}")
-    return keep_spines(ax, "left", "bottom")
+    return draw_heatmap(explanations, sets, index, n_variables, max_rows, ax)
 
 
 def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) -> Axes:
@@ -246,14 +145,10 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
     matplotlib.axes.Axes
         Where it was drawn.
     """
-    check_number("n_sets", n_sets, "a whole number >= 1", lambda v: v >= 1, Integral)
+    _check_whole("n_sets", n_sets)
     if not isinstance(explanation, Explanation):
         raise TypeError(f"`sets` draws one row, such as explanations[0], got {type(explanation).__name__}.")
-    drawn: tuple[SufficientSet, ...] = explanation.sufficient_sets[:n_sets] or (explanation.shown_set,)
-    names = held_variables(explanation, drawn)
-    ax = make_axes(ax, 3.6 + 0.55 * max(len(drawn), 3), 2.3 + 0.3 * max(len(names), 1))
-    draw_sets(ax, explanation, drawn, names)
-    return keep_spines(ax)
+    return draw_sets(explanation, n_sets, ax)
 
 
 def rule(
@@ -291,25 +186,37 @@ def rule(
         raise TypeError(f"`rule` needs all explanations and the position of a row, got {type(explanations).__name__}.")
     if row is None:
         row = next((i for i, rules_of_row in enumerate(explanations.answers.rules) if rules_of_row), 0)
-    explanation = explanations[row]
-    rules = chosen_rules(explanation, which)
-    if not rules:
-        return say_nothing_sufficient(make_axes(ax, 6.5, 4.0), explanation)
-    table, outcomes = explanations.training
-    if variables is None:
-        names = choose_columns(rules, table, explanation.keeps(outcomes))
-    else:
-        names = check_columns(explanation, variables)
-    if not names:
-        return say(make_axes(ax, 6.5, 4.0), f"{rules[0]}\nThe rule has no bounds.")
-    view = view_rules(explanations, explanation, rules, names)
-    ax = make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(view.title) / 350)
-    draw_view(ax, view)
-    target = str(explanations.about.get("target", "y"))
-    has_title = explanation.interval is None and target != "y"
-    set_legend(ax, target if has_title else None, [group.label for group in view.groups])
-    set_title(ax, view.title)
-    return keep_spines(ax, "left", "bottom")
+    return draw_rule(explanations, row, variables, which, ax)
+
+
+def curve(explanations: Explanations, row: int = 0, variable: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Draw the probability that a row's outcome is kept while one variable moves.
+
+    The blue line is P(outcome kept | X_S = x_S) for the best set S of the row (or the nearest, if none is sufficient),
+    together with the variable if S does not hold it; only the variable moves, and all other variables of S keep the
+    row's values. The thin grey line is the same with all variables known. Both are step functions, drawn exactly
+    between the thresholds of the forest. For a number, the interval of the row stays the same along the line.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The explanations.
+    row : int, default=0
+        The position of the explained row.
+    variable : str, default=None
+        The variable that moves, or one column of a variable with several. None takes the first of the best set.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn. The row's value is marked, the level is a dashed line, and the bounds of the row's rule on
+        the variable are shaded.
+    """
+    if not isinstance(explanations, Explanations):
+        raise TypeError(f"`curve` needs all explanations and the position of a row, got {type(explanations).__name__}.")
+    return draw_curve(explanations, row, variable, ax)
 
 
 def cdf(
@@ -348,36 +255,7 @@ def cdf(
         raise ValueError("`cdf` draws the distribution of a number, but `y` held classes. See `predict_proba`.")
     if isinstance(S, str):
         raise TypeError(f"`S` must be a list of variables, such as [{S!r}].")
-    levels = np.linspace(0, 1, 501)
-    quantiles = explainer.quantile(X_row, levels)
-    if len(quantiles) != 1:
-        raise ValueError(f"`X_row` must be one row, such as X[:1], got {len(quantiles)}.")
-    if values is None:
-        at = np.unique(np.concatenate([quantiles[0], explainer.quantile(X_row, levels, S)[0]]))
-    else:
-        at = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
-    known_outcome = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
-    outcomes = explainer.outcomes(X_row, known_outcome)
-    assert outcomes.intervals is not None
-    outcome, (low, high) = float(outcomes.values[0]), outcomes.intervals[0]
-    sdp = explainer.sdp(X_row, S, known_outcome)[0]
-
-    margin = 0.04 * ((at[-1] - at[0]) or 1.0)
-    grid = np.concatenate([[at[0] - margin], at, [at[-1] + margin]])
-    names = [n if isinstance(n, str) else explainer.variable_names_[n] for n in S]
-    distributions = Distributions(
-        grid=grid,
-        of_set=explainer.cdf(X_row, S, grid)[0],
-        of_all=explainer.cdf(X_row, None, grid)[0],
-        variables=tuple(names),
-        outcome=outcome,
-        interval=(float(low), float(high)),
-        sdp=float(sdp),
-        target=explainer.target_name_,
-    )
-    ax = make_axes(ax, 7.2, 4.4)
-    draw_distributions(ax, distributions)
-    return keep_spines(ax, "left", "bottom")
+    return draw_distributions(explainer, X_row, S, y, values, ax)
 
 
 def coverage_precision(
@@ -406,12 +284,56 @@ def coverage_precision(
         the training outcomes.
     """
     measured = rule_list.evaluate(X, y)
-    ax = make_axes(ax, 7.8, 4.6)
-    if not measured.covers.any():
-        return say(ax, "No rule covers any of these rows." if rule_list.rules_ else "The list has no rules.")
-    n_used = draw_measures(ax, rule_list, measured)
-    set_title(ax, f"{counted(n_used, 'rule')} on {len(measured.outcomes)} {'training ' if X is None else ''}rows")
-    return keep_spines(ax, "left", "bottom")
+    return draw_measures(rule_list.rules_, measured, "training rows" if X is None else "rows", ax)
+
+
+def change(
+    changes: Changes, row: int = 0, number: int = 0, *, column: str | None = None, ax: Axes | None = None
+) -> Any:
+    """Draw a change: the box on the distributions of the training rows, with the row and the least change.
+
+    Parameters
+    ----------
+    changes : Changes
+        The changes of some rows.
+    row : int, default=0
+        Which of the rows.
+    number : int, default=0
+        Which of its changes. If it has none, the nearest miss is drawn.
+    column : str, default=None
+        The column to draw; None draws all columns of the change, each on axes of its own.
+    ax : Axes, default=None
+        Where to draw, if there is one column; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes or ndarray of Axes
+        The axes; one for each column.
+    """
+    return draw_change(changes, row, number, column, ax)
+
+
+def quality(explainer: SufficientExplainer | Quality, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw how well the forest predicts: a confusion matrix, or predicted against observed numbers.
+
+    Parameters
+    ----------
+    explainer : SufficientExplainer or Quality
+        The fitted explainer, or what its `quality` returned; then nothing else is needed.
+    X : array-like or frame of shape (n_rows, n_columns), default=None
+        Rows that the forest was not fitted on; None for the training rows, out of bag.
+    y : array-like of shape (n_rows,), default=None
+        Their outcomes.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn. The colour of a cell is its share of the observed class; beside the matrix stand the recall
+        of each class and the share of its explained rows that have a sufficient set, below it the precision.
+    """
+    return draw_quality(explainer if isinstance(explainer, Quality) else explainer.quality(X, y), ax)
 
 
 def to_shap(
@@ -441,15 +363,16 @@ def to_shap(
         import shap
     except ImportError:
         raise ImportError("`to_shap` needs shap: pip install shap.") from None
-    names, matrix, _ = _importances(explanations, sets, index)
+    gathered = gather_importances(explanations, sets, index)
+    names, matrix = list(gathered.names), gathered.matrix
     rows = [explanations] if isinstance(explanations, Explanation) else explanations
     cells = [[_cell(columns) for _, columns in explanation.values] for explanation in rows]
     data = np.array(cells, dtype=object).reshape(matrix.shape)
     if all(isinstance(cell, float | int) for cell in data.flat):
         data = data.astype(np.float64)
     if isinstance(explanations, Explanation):
-        return shap.Explanation(matrix[0], base_values=0.0, data=data[0], feature_names=list(names))
-    return shap.Explanation(matrix, base_values=np.zeros(len(matrix)), data=data, feature_names=list(names))
+        return shap.Explanation(matrix[0], base_values=0.0, data=data[0], feature_names=names)
+    return shap.Explanation(matrix, base_values=np.zeros(len(matrix)), data=data, feature_names=names)
 
 
 def label_importance(ax: Axes) -> Axes:
@@ -476,50 +399,6 @@ def label_importance(ax: Axes) -> Axes:
     return ax
 
 
-def _importances(
-    explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind, index: ImportanceIndex
-) -> tuple[tuple[str, ...], Floats, NDArray[np.bool_]]:
-    """Return the variables, the importances of each row, and which rows have a sufficient set."""
-    check_importance(index, sets)
-    if isinstance(explanations, Explanations):
-        return explanations.variable_names, explanations.importance_matrix(sets, index=index), explanations.has_set
-    rows = [explanations] if isinstance(explanations, Explanation) else list(explanations)
-    if not rows or not all(isinstance(row, Explanation) for row in rows):
-        raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
-    matrix = np.array([list(row.importance_by(index, sets).values()) for row in rows])
-    return tuple(name for name, _ in rows[0].values), matrix, np.array([row.is_sufficient for row in rows])
-
-
-def _mean_and_first(
-    explanations: Explanations | Explanation | Sequence[Explanation],
-    sets: SetsKind,
-    index: ImportanceIndex,
-    n_variables: int,
-) -> tuple[Floats, list[int]]:
-    """Average importances over the rows with a sufficient set, and return the places of the first variables."""
-    names, matrix, has_set = _importances(explanations, sets, index)
-    mean = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
-    if isinstance(explanations, Explanation | Explanations):
-        ranked = explanations.ranked_importance(sets=sets, index=index)
-    else:
-        _, shares, _ = _importances(explanations, sets, "share")
-        share = shares[has_set].mean(axis=0) if has_set.any() else mean
-        ranked = rank_importance(*(dict(zip(names, values.tolist(), strict=True)) for values in (mean, share)))
-    return mean, [names.index(name) for name, _ in ranked[:n_variables]]
-
-
-def _order_alike(matrix: Floats) -> NDArray[np.intp]:
-    """Order rows such that equal ones stand together, and similar ones near each other."""
-    patterns, pattern_of = np.unique(matrix, axis=0, return_inverse=True)
-    rank = np.arange(len(patterns))
-    if len(patterns) > 2:
-        from scipy.cluster.hierarchy import leaves_list, linkage
-
-        tree = linkage(patterns, "average", optimal_ordering=len(patterns) <= MAX_ORDERED)
-        rank[leaves_list(tree)] = np.arange(len(patterns))
-    return np.argsort(rank[pattern_of.ravel()], kind="stable")
-
-
 def _cell(columns: Sequence[tuple[str, Any]]) -> Any:
     """Return the value of a variable as shap takes it."""
     if len(columns) == 1:
@@ -527,5 +406,5 @@ def _cell(columns: Sequence[tuple[str, Any]]) -> Any:
     return ", ".join(f"{name} = {format_value(value)}" for name, value in columns)
 
 
-def _check_n_variables(n_variables: int) -> None:
-    check_number("n_variables", n_variables, "a whole number >= 1", lambda v: v >= 1, Integral)
+def _check_whole(name: str, number: int) -> None:
+    check_number(name, number, "a whole number >= 1", lambda v: v >= 1, Integral)

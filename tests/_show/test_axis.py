@@ -47,6 +47,11 @@ def conditions():
             continue
 
 
+def holds_at(where, place):
+    """Whether a place on the axis lies in one of the intervals."""
+    return any(start <= place <= end for start, end in where.known)
+
+
 # --- spans -----------------------------------------------------------------------------------------------------------
 
 
@@ -56,7 +61,7 @@ def test_on_whole_numbers_spans_hold_the_numbers_that_satisfy_the_condition_with
     for condition in conditions():
         where = spans(HOUR, condition)
         satisfied = numbers[condition.covers(numbers.astype(float))]
-        assert [n for n in numbers if where.covers(float(n))] == satisfied.tolist()
+        assert [n for n in numbers if holds_at(where, n)] == satisfied.tolist()
         if len(satisfied) == 0:
             assert where.known == ()
             continue
@@ -97,8 +102,6 @@ def test_a_condition_that_asks_for_a_missing_value_holds_nowhere_else(column):
     where = spans(column, Condition(column.name, values=False, missing=True))
     assert where == Spans((), missing=True)
     assert where.within(-100.0, 100.0) == []
-    assert where.covers(math.nan)
-    assert not where.covers(3.0)
     assert band(HOUR, Condition("hour", values=False, missing=True)) is None
 
 
@@ -124,7 +127,7 @@ def test_labels_are_unit_intervals_and_neighbours_are_joined():
                 assert included_codes(TOWN, condition) == codes
                 where = spans(TOWN, condition)
                 assert where.missing is excluded
-                assert [code for code in range(5) if where.covers(float(code))] == codes
+                assert [code for code in range(5) if holds_at(where, code)] == codes
                 assert all((low + 0.5).is_integer() and (high + 0.5).is_integer() for low, high in where.known)
                 gaps = [after[0] - before[1] for before, after in itertools.pairwise(where.known)]
                 assert all(gap >= 1 for gap in gaps)
@@ -218,7 +221,7 @@ def test_labels_are_chips_with_the_row_s_own_and_the_rare_ones_marked():
     assert drawing.chips == (
         Chip("A", 0, False, False),
         Chip("B", 1, True, True),
-        Chip("3 rare ones", 2, True, False, is_rare=True),
+        Chip("3 rare ones", 2, True, False),
         Chip("C", 3, True, False),
         Chip("D", 4, True, False),
         Chip("missing", None, True, False),
@@ -227,7 +230,7 @@ def test_labels_are_chips_with_the_row_s_own_and_the_rare_ones_marked():
 
 def test_the_row_s_own_rare_label_is_marked():
     own = [chip for chip in draw("town", None, TOWN, TOWN.decode(2)).chips if chip.is_own]
-    assert own == [Chip("3 rare ones", 2, False, True, is_rare=True)]
+    assert own == [Chip("3 rare ones", 2, False, True)]
 
 
 def test_a_missing_label_is_a_chip():

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from suffice import Explanation, SufficientSet
-from suffice._show.figures import (
-    Distributions,
-    draw_distributions,
-    draw_sets,
-    find_frontier,
-    held_variables,
-)
+from suffice._show.figures import draw_distributions, draw_sets, find_frontier
 
 SETS = (SufficientSet(("b",), 0.97), SufficientSet(("a", "c"), 0.93), SufficientSet(("a", "d"), 0.9))
 
@@ -29,45 +25,70 @@ def explanation(**changes):
     return Explanation(**{**plain, "values": values, **changes})
 
 
-def test_variables_of_the_smallest_sets_come_first():
-    assert held_variables(explanation(), SETS) == ["b", "a", "c", "d"]
-    assert held_variables(explanation(), SETS[:1]) == ["b"]
-    assert held_variables(explanation(), [SufficientSet((), 1.0)]) == []
+def sets_of(*sets, **changes):
+    return explanation(sufficient_sets=sets, best_set=sets[0], **changes)
+
+
+def labels(ax):
+    """The labels of the variables, below those of the probabilities."""
+    return [text.get_text() for text in ax.get_yticklabels()[3:]]
+
+
+def test_variables_of_the_smallest_sets_come_first(ax):
+    assert labels(draw_sets(explanation(), 10, ax)) == ["b = 1", "a = 1", "c = 1", "d = 1"]
 
 
 def test_sets_are_dots_below_bars(ax):
-    draw_sets(ax, explanation(), SETS[:2], ["a", "b", "c"])
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["SDP 1.0", "0.5", "0", "a = 1", "b = 1", "c = 1"]
+    draw_sets(explanation(), 2, ax)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["SDP 1.0", "0.5", "0", "b = 1", "a = 1", "c = 1"]
     held = [list(line.get_ydata()) for line in ax.lines if line.get_linestyle() == "-"]
-    assert held == [[1], [0, 2]]
+    assert held == [[0], [1, 2]]
     assert ax.get_title(loc="left") == "Outcome: busy (observed)\nthe first 2 of 3 sufficient sets"
 
 
 def test_a_line_goes_down_to_the_lower_bound(ax):
     """A probability of 1 is three units above the axis of the bars, which stands at -0.9 and points down."""
-    draw_sets(ax, explanation(), [SufficientSet(("b",), 0.97, 0.9), SufficientSet(("a",), 0.9)], ["a", "b"])
+    draw_sets(sets_of(SufficientSet(("b",), 0.97, 0.9), SufficientSet(("a",), 0.9)), 10, ax)
     lines = [list(line.get_ydata()) for line in ax.lines if line.get_color() == "black"]
     assert lines == [pytest.approx([-3.6, -3.81]), pytest.approx([-3.6, -3.6])]
 
 
 def test_the_level_of_a_class_is_named(ax):
-    draw_sets(ax, explanation(pi=9 / 13, levels="odds"), SETS, ["a", "b", "c", "d"])
+    draw_sets(explanation(pi=9 / 13, levels="odds"), 10, ax)
     assert "level = 0.69" in [text.get_text() for text in ax.texts]
 
 
 def test_the_empty_set_is_named(ax):
-    draw_sets(ax, explanation(), [SufficientSet((), 1.0)], [])
-    assert ax.get_yticklabels()[-1].get_text() == "nothing at all"
+    assert labels(draw_sets(sets_of(SufficientSet((), 1.0)), 10, ax)) == ["nothing at all"]
+
+
+class Distributed:
+    """An explainer of which all is known that is drawn of a row's outcome."""
+
+    variable_names_ = ("hour",)
+    target_name_ = "count"
+    of = {None: [0.0, 0.0, 0.2, 1.0, 1.0], "set": [0.0, 0.1, 0.6, 1.0, 1.0]}
+
+    def quantile(self, X, levels, S=None):
+        return np.array([[0.0, 1.0, 2.0]])
+
+    def outcomes(self, X, y):
+        return SimpleNamespace(values=y, intervals=np.array([[-1.0, 1.5]]))
+
+    def cdf(self, X, S, values):
+        return np.array([self.of[None if S is None else "set"]])
+
+    def sdp(self, X, S, y):
+        return np.array([0.899])
 
 
 def test_distributions_are_steps_with_the_outcome_in_view(ax):
-    grid = np.array([0.0, 1.0, 2.0])
-    of_set, of_all = np.array([0.1, 0.6, 1.0]), np.array([0.0, 0.2, 1.0])
-    draw_distributions(ax, Distributions(grid, of_set, of_all, (), 5.0, (-1.0, 1.5), 0.899, "count"))
-    assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [of_all.tolist(), of_set.tolist()]
+    draw_distributions(Distributed(), [[1]], [], 5.0, None, ax)
+    assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [Distributed.of[None], Distributed.of["set"]]
+    assert ax.lines[0].get_xdata() == pytest.approx([-0.08, 0.0, 1.0, 2.0, 2.08])
     assert ax.get_xlim() == (-1.0, 5.0)
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["interval [-1, 1.5]", "given all variables", "given nothing at all", "outcome 5"]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["interval [-1, 1.5]", "given all variables", "given nothing at all", "outcome 5"]
     assert ax.get_title(loc="left").startswith("SDP 0.89:")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from suffice._show.markup import Html, bar, bars, chips, element, facts, joined, percent, read_template
+from suffice._show.picture import Share
 
 
 def test_an_element_escapes_texts_and_attributes():
@@ -31,8 +32,8 @@ def test_a_bar_has_a_width_and_a_tick():
 
 
 def test_bars_facts_and_chips_hold_their_texts():
-    assert "and 3 more" in bars([("a <b>", 0.5, "0.50")], more="and 3 more")
-    assert "a &lt;b&gt;" in bars([("a <b>", 0.5, "0.50")])
+    assert "and 3 more" in bars([Share("a <b>", 0.5, "0.50")], more="and 3 more")
+    assert "a &lt;b&gt;" in bars([Share("a <b>", 0.5, "0.50")])
     assert facts([("key", "<value>")]).count("&lt;value&gt;") == 1
     assert 'class="chip own in" title="this row&#x27;s, in the rule"' in chips([("x", "own in")])
 

@@ -11,7 +11,6 @@ from suffice._show.axis import Band
 from suffice._show.picture import (
     Share,
     Word,
-    badge_text,
     picture_explanation,
     picture_line,
     picture_rule,
@@ -208,7 +207,7 @@ def test_without_a_sufficient_set_the_nearest_is_shown():
 def test_the_empty_set_needs_nothing():
     nothing = SufficientSet((), 0.95)
     picture = picture_explanation(explanation(sufficient_sets=(nothing,), best_set=nothing))
-    assert picture.badge == badge_text(nothing, 3) == "no variable is needed"
+    assert picture.badge == "no variable is needed"
     assert picture.best.note == "nothing at all: whatever is known"
     assert picture.sets == ()  # nothing to list
 

@@ -12,7 +12,8 @@ import pytest
 from drawn_plots import explainer_of_classes, explainer_of_numbers, texts, ticks
 
 from suffice import Quality, plots
-from suffice._show.quality_figure import MAX_POINTS, gather_rare
+from suffice._show.figures import MAX_POINTS
+from suffice._show.picture import gather_rare
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +53,10 @@ def test_numbers_are_points_around_the_diagonal():
 def test_rare_classes_share_a_line_of_the_matrix():
     observed = ["a"] * 5 + ["b"] * 3 + ["c", "d"]
     predicted = ["a"] * 4 + ["c"] + ["b"] * 2 + ["a"] + ["d", "b"]
-    labels, counts = gather_rare(of_labels(observed, predicted, ("a", "b", "c", "d")), 2)
+    labels, counts, shares = gather_rare(of_labels(observed, predicted, ("a", "b", "c", "d")), 2)
     assert labels == ["a", "b", "2 others"]
     assert counts.tolist() == [[4, 0, 1], [1, 2, 0], [0, 1, 1]]
+    assert shares.tolist() == [[0.8, 0.0, 0.2], [1 / 3, 2 / 3, 0.0], [0.0, 0.5, 0.5]]
 
 
 def test_a_class_without_rows_has_no_recall():

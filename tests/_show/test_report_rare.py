@@ -9,8 +9,7 @@ import pytest
 from rare_classes import first, rare_explanations
 
 from suffice import GlobalRulesClassifier
-from suffice._show.cards import level_fact
-from suffice._show.picture import picture_explanation, picture_rule
+from suffice._show.picture import level_fact, picture_explanation, picture_rule
 from suffice._show.report import make_report
 from suffice._show.report_data import report_data
 from suffice._text import format_with_bound

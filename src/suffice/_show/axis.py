@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suffice._table.encoding import Column
 from suffice._text import format_exactly, format_label, format_number, format_value, join
-from suffice.explaining.rule import Condition
+
+if TYPE_CHECKING:
+    from suffice._table.condition import Condition
+    from suffice._table.encoding import Column
 
 # Longer lists of categories are cut to this many.
 MAX_CHIPS = 12
@@ -37,12 +39,6 @@ class Spans:
         cut = [(max(start, low), min(end, high)) for start, end in self.known]
         return [(start, end) for start, end in cut if start <= end]
 
-    def covers(self, value: float) -> bool:
-        """Return whether a place on the axis lies in one of the intervals."""
-        if math.isnan(value):
-            return self.missing
-        return any(start <= value <= end for start, end in self.known)
-
 
 def spans(column: Column, condition: Condition | None) -> Spans:
     """Compute where a condition holds on the axis of its column."""
@@ -54,24 +50,19 @@ def spans(column: Column, condition: Condition | None) -> Spans:
         return Spans(_code_spans(included_codes(column, condition)), condition.missing)
     low, high = condition.low, condition.high
     if column.kind == "whole":
-        low, high = _whole_low(condition), _whole_high(condition)
+        # -high is the lower end of the condition on the negative numbers.
+        low, high = _whole_low(low, condition.low_closed), -_whole_low(-high, condition.high_closed)
         if low >= high:  # no whole number lies between the ends
             return Spans((), condition.missing)
     return Spans(((low, high),), condition.missing)
 
 
-def _whole_low(condition: Condition) -> float:
-    if math.isinf(condition.low):
-        return condition.low
-    first = math.ceil(condition.low)
-    return first + (0.5 if first == condition.low and not condition.low_closed else -0.5)
-
-
-def _whole_high(condition: Condition) -> float:
-    if math.isinf(condition.high):
-        return condition.high
-    last = math.floor(condition.high)
-    return last - (0.5 if last == condition.high and not condition.high_closed else -0.5)
+def _whole_low(low: float, is_closed: bool) -> float:
+    """Return the lower end of the whole numbers above a bound, half a step below the first of them."""
+    if math.isinf(low):
+        return low
+    first = math.ceil(low)
+    return first + (0.5 if first == low and not is_closed else -0.5)
 
 
 def _code_spans(codes: Sequence[int]) -> tuple[Span, ...]:
@@ -84,15 +75,11 @@ def _code_spans(codes: Sequence[int]) -> tuple[Span, ...]:
 
 def included_codes(column: Column, condition: Condition | None) -> list[int]:
     """Return the categories of a column that satisfy a condition."""
-    if condition is None:
-        return list(range(len(column.labels)))
-    if not condition.values:
+    if condition is not None and not condition.values:
         return []
-    return [code for code, labels in enumerate(column.labels) if _includes(condition, labels[0])]
-
-
-def _includes(condition: Condition, label: Any) -> bool:
-    return condition.labels is None or (label in condition.labels) != condition.excluded
+    if condition is None or condition.labels is None:
+        return list(range(len(column.labels)))
+    return [c for c, labels in enumerate(column.labels) if (labels[0] in condition.labels) != condition.excluded]
 
 
 def drawn_range(column: Column) -> Span:
@@ -206,7 +193,6 @@ class Chip:
     code: int | None
     is_in: bool
     is_own: bool
-    is_rare: bool = False
 
 
 @dataclass(frozen=True)
@@ -274,7 +260,6 @@ def _draw_chips(condition: Condition | None, column: Column | None, value: Any) 
                 code,
                 code in included,
                 value is not NO_ROW and value is not None and column.decode(code) == value,
-                code == column.rare,
             )
             for code in range(len(column.labels))
         ]

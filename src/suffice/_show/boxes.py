@@ -16,28 +16,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._show import drawing
 from suffice._show.axis import Span, spans
-from suffice._show.drawing import (
-    STYLES,
-    Floats,
-    Group,
-    label_codes,
-    list_names,
-    mark_row,
-    n_ticks,
-    outcome_groups,
-    shorten,
-)
-from suffice._table.encoding import Column
-from suffice._table.table import Table
-from suffice._text import counted, format_number
+from suffice._show.drawing import STYLES, Floats, Group
+from suffice._text import counted
 from suffice.errors import check_number, check_word, did_you_mean
-from suffice.explaining.explanation import Explanation
-from suffice.explaining.explanations import Explanations
-from suffice.explaining.rule import Condition, Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from suffice._table.condition import Condition
+    from suffice._table.encoding import Column
+    from suffice._table.table import Table
+    from suffice.explaining.explanation import Explanation
+    from suffice.explaining.explanations import Explanations
+    from suffice.explaining.rule import Rule
 
 MAX_POINTS = 5000
 JITTER = 0.3
@@ -114,29 +107,8 @@ class Scale:
 
     def dress(self, ax: Axes, axis: Literal["x", "y"]) -> None:
         """Set the limits, the ticks and the label of an axis."""
-        along = ax.xaxis if axis == "x" else ax.yaxis
         (ax.set_xlim if axis == "x" else ax.set_ylim)(*self.limits)
-        along.set_label_text(shorten(self.column.name))
-        places: list[float] = []
-        labels: list[str] = []
-        if self.column.labels:
-            places = [float(code) for code in label_codes(self.column)]
-            labels = [shorten(str(self.column.decode(code)), 22) for code in places]
-        elif self.missing_at is not None or self.column.kind == "whole":
-            from matplotlib.ticker import MaxNLocator
-
-            steps = MaxNLocator(n_ticks(self.ends[1]), integer=self.column.kind == "whole").tick_values(*self.ends)
-            # A number next to "missing" would run into the word.
-            least = self.ends[0] if self.missing_at is None else self.ends[0] + 0.05 * (self.ends[1] - self.ends[0])
-            places = [float(place) for place in steps if least <= place <= self.ends[1]]
-            labels = [format_number(place) for place in places]
-        if self.missing_at is not None:
-            places, labels = [*places, self.missing_at], [*labels, "missing"]
-        if places:
-            along.set_ticks(places, labels=labels)
-        if axis == "x" and self.column.labels and sum(map(len, labels)) + 2 * len(labels) > 50:
-            for tick in ax.get_xticklabels():
-                tick.set(rotation=35, ha="right", rotation_mode="anchor")
+        drawing.dress_axis(ax, axis, self.column, self.ends, self.missing_at)
 
 
 def read(column: Column, table: Table) -> Floats:
@@ -264,7 +236,7 @@ def rule_title(rules: Sequence[Rule], n_rules: int, elsewhere: Sequence[Conditio
         return text
     bounds = f"with {' AND '.join(str(condition) for condition in elsewhere)}"
     if len(bounds) > 85:
-        bounds = f"that satisfy the conditions on {list_names(list(dict.fromkeys(c.name for c in elsewhere)))}"
+        bounds = f"that satisfy the conditions on {drawing.list_names(list(dict.fromkeys(c.name for c in elsewhere)))}"
     return f"{text}\nDrawn: the {counted(n_drawn, 'training row')} {bounds}"
 
 
@@ -289,19 +261,41 @@ def view_rules(explanations: Explanations, explanation: Explanation, rules: list
     is_drawn = np.ones(table.n_rows, dtype=bool)
     for condition in elsewhere:
         is_drawn &= condition.covers_rows(table)
-    groups = [
-        replace(group, is_in=group.is_in & is_drawn) for group in outcome_groups(explanations, explanation, outcomes)
-    ]
+    groups = [replace(group, is_in=group.is_in & is_drawn) for group in drawing.outcome_groups(explanation, outcomes)]
     return RuleView(
         rules,
         [Scale.of_column(name, explanation, table, is_drawn) for name in names],
         groups,
         rule_title(rules, n_rules, elsewhere, int(np.count_nonzero(is_drawn))),
-        shorten(explanation.label) if explanation.is_named else "the row",
+        drawing.shorten(explanation.label) if explanation.is_named else "the row",
     )
 
 
-def draw_view(ax: Axes, view: RuleView) -> None:
+def draw_rule(
+    explanations: Explanations, row: int, variables: str | Sequence[str] | None, which: Any, ax: Axes | None
+) -> Axes:
+    """Draw rules of a row as boxes over training rows, by default on the two columns that show most."""
+    explanation = explanations[row]
+    rules = chosen_rules(explanation, which)
+    if not rules:
+        return drawing.say_no_rule(drawing.make_axes(ax, 6.5, 4.0), explanation)
+    if variables is None:
+        table, outcomes = explanations.training
+        names = choose_columns(rules, table, explanation.keeps(outcomes))
+    else:
+        names = check_columns(explanation, variables)
+    if not names:
+        return drawing.say(drawing.make_axes(ax, 6.5, 4.0), f"{rules[0]}\nThe rule has no bounds.")
+    view = view_rules(explanations, explanation, rules, names)
+    ax = drawing.make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(view.title) / 350)
+    _draw_view(ax, view)
+    has_title = explanation.interval is None and explanation.target != "y"
+    drawing.set_legend(ax, explanation.target if has_title else None, [group.label for group in view.groups])
+    drawing.set_title(ax, view.title)
+    return drawing.keep_spines(ax, "left", "bottom")
+
+
+def _draw_view(ax: Axes, view: RuleView) -> None:
     """Draw training rows, the boxes of the rules over them, and a ring around the row."""
     scales, groups = view.scales, view.groups
     height = scales[-1].of_row
@@ -313,9 +307,9 @@ def draw_view(ax: Axes, view: RuleView) -> None:
         ax.set_ylim(0, 1.17 * top)
         ax.set_ylabel("training rows")
     for style, r in zip(STYLES, view.rules, strict=False):
-        name = textwrap.fill(f"rule on {list_names([c.name for c in r.conditions])}", 30)
+        name = textwrap.fill(f"rule on {drawing.list_names([c.name for c in r.conditions])}", 30)
         draw_boxes(ax, scales, r, style, 0.1 / len(view.rules), "the rule" if len(view.rules) == 1 else name)
-    mark_row(ax, scales[0].of_row, height, view.row_label)
+    drawing.mark_row(ax, scales[0].of_row, height, view.row_label)
     scales[0].dress(ax, "x")
     if len(scales) == 2:
         scales[1].dress(ax, "y")

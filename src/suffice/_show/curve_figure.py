@@ -10,33 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Outcomes
-from suffice._show.axis import Spans, code_text, spans
-from suffice._show.drawing import (
-    BLUE,
-    GREY,
-    VERMILION,
-    keep_spines,
-    label_codes,
-    list_names,
-    make_axes,
-    mark_row,
-    n_ticks,
-    row_title,
-    set_legend,
-    set_title,
-    shorten,
-)
-from suffice._text import format_number, format_probability, format_value
+from suffice._show import drawing
+from suffice._show.axis import Spans, spans
+from suffice._show.drawing import BLUE, GREY, VERMILION
+from suffice._text import format_probability, format_value
 from suffice.errors import did_you_mean
 from suffice.explaining.curve import Curve, compute_curve
-from suffice.explaining.explanation import Explanation, SufficientSet
-from suffice.explaining.explanations import Explanations
-from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Outcomes
+    from suffice.explaining.explanation import Explanation, SufficientSet
+    from suffice.explaining.explanations import Explanations
+    from suffice.explaining.rule import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,47 +45,13 @@ class CurveView:
     @property
     def level_text(self) -> str:
         """The level that a sufficient set must reach, as it is written."""
-        name = "pi" if self.explanation.levels == "same" else "level"
-        return f"{name} = {self.explanation.sentences.level_text}"
+        return drawing.level_text(self.explanation)
 
     @property
     def range(self) -> tuple[float, float]:
         """The ends of the axis without the place for missing values."""
         low, high = float(self.curve.ends[0]), float(self.curve.ends[-1])
         return (low, high) if low < high else (low - 0.5, high + 0.5)
-
-
-def curve(explanations: Explanations, row: int = 0, variable: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the probability that a row's outcome is kept while one variable moves.
-
-    The blue line is P(outcome kept | X_S = x_S) for the best set S of the row (or the nearest, if none is sufficient),
-    together with the variable if S does not hold it; only the variable moves, and all other variables of S keep the
-    row's values. The thin grey line is the same with all variables known. Both are step functions, drawn exactly
-    between the thresholds of the forest. For a number, the interval of the row stays the same along the line.
-    """
-    if not isinstance(explanations, Explanations):
-        raise TypeError(f"`curve` needs all explanations and the position of a row, got {type(explanations).__name__}.")
-    explanation = explanations[row]
-    fitted, answers = explanations.fitted, explanations.answers
-    i = row + len(explanations) if row < 0 else row
-    view = view_curve(
-        fitted,
-        answers.X[i],
-        answers.outcomes.take(np.array([i])),
-        explanation,
-        explanation.shown_set,
-        explanation.rule,
-        first_column(fitted, explanation.shown_set) if variable is None else find_column(fitted, variable),
-    )
-    ax = make_axes(ax, 7.8, 4.0)
-    draw_curve(ax, view)
-    moved = shorten(view.curve.column.name)
-    thinned = "" if view.curve.is_exact else " (not every step is drawn)"
-    set_title(
-        ax,
-        f"{row_title(explanation)}\nOnly {moved} moves; the others keep the row's values{thinned}",
-    )
-    return keep_spines(ax, "left", "bottom")
 
 
 def view_curve(
@@ -146,80 +100,63 @@ def find_column(fitted: Fitted, name: str) -> int:
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 
-def draw_curve(ax: Axes, view: CurveView) -> None:
+def draw_curve(explanations: Explanations, row: int, variable: str | None, ax: Axes | None) -> Axes:
+    """Draw the curve of a row along a variable, by default along the first of its best set."""
+    fitted, answers, explanation = explanations.fitted, explanations.answers, explanations[row]
+    i, chosen = row % len(explanations), explanation.shown_set
+    column = first_column(fitted, chosen) if variable is None else find_column(fitted, variable)
+    outcomes = answers.outcomes.take(np.array([i]))
+    view = view_curve(fitted, answers.X[i], outcomes, explanation, chosen, explanation.rule, column)
+    ax = drawing.make_axes(ax, 7.8, 4.0)
+    _draw_view(ax, view)
+    thinned = "" if view.curve.is_exact else " (not every step is drawn)"
+    moved = f"Only {drawing.shorten(view.curve.column.name)} moves; the others keep the row's values{thinned}"
+    drawing.set_title(ax, f"{drawing.row_title(explanation)}\n{moved}")
+    return drawing.keep_spines(ax, "left", "bottom")
+
+
+def _draw_view(ax: Axes, view: CurveView) -> None:
     """Draw a curve, the row's value, the level and the bounds of the rule."""
-    known = textwrap.fill(f"given {list_names(view.known)}", 30)
-    missing_at = _missing_at(view)
-    low, high = view.range
-    half = 0.03 * (high - low) if view.curve.column.kind != "category" else 0.3
+    curve, (low, high) = view.curve, view.range
+    is_category = curve.column.kind == "category"
+    half, margin = (0.3, 0.0) if is_category else (0.03 * (high - low), 0.02 * (high - low))
+    missing_at: float | None = None
+    if curve.at_missing is not None:
+        missing_at = high + 0.5 if is_category else low - 0.08 * (high - low)
     if view.bounds is not None:
         drawn = view.bounds.within(low, high)
         if missing_at is not None and view.bounds.missing:
-            drawn = [*drawn, (missing_at - half, missing_at + half)]
+            drawn.append((missing_at - half, missing_at + half))
         for i, span in enumerate(drawn):
-            ax.axvspan(
-                *span, color="black", alpha=0.1, lw=0, label="_nolegend_" if i else "bounds of the rule", zorder=0
-            )
+            label = "_nolegend_" if i else "bounds of the rule"
+            ax.axvspan(*span, color="black", alpha=0.1, lw=0, label=label, zorder=0)
     ax.axhline(view.explanation.pi, color=VERMILION, ls="--", lw=1.2, label=view.level_text, zorder=1)
-    (_draw_bars if view.curve.column.kind == "category" else _draw_steps)(ax, view, known)
-    if view.curve.at_missing is not None and missing_at is not None:
-        for value, color, width in zip(view.curve.at_missing, (BLUE, GREY), (2.4, 1.2), strict=True):
+    _draw_probabilities(ax, view, textwrap.fill(f"given {drawing.list_names(view.known)}", 30))
+    left, right, own = low - margin, high + margin, curve.own
+    if missing_at is not None:
+        for value, color, width in zip(curve.at_missing or (), (BLUE, GREY), (2.4, 1.2), strict=True):
             ax.plot([missing_at - half, missing_at + half], [value] * 2, color=color, lw=width, zorder=3)
-    is_missing = math.isnan(view.curve.own) and missing_at is not None
-    label = f"the row: {shorten(view.own_text, 18)}, {format_probability(view.curve.at_own[0])}"
-    mark_row(ax, float(missing_at or 0.0) if is_missing else view.curve.own, view.curve.at_own[0], label)
-    margin = 0.02 * (high - low) if view.curve.column.kind != "category" else 0.0
-    ax.set_xlim(low - margin if missing_at is None else min(low, missing_at - 2 * half) - margin, high + margin)
-    if missing_at is not None and missing_at > high:
-        ax.set_xlim(low, missing_at + 0.5)
-    _dress(ax, view, missing_at)
+        left, right = (low, missing_at + 0.5) if is_category else (missing_at - 2 * half - margin, right)
+        own = missing_at if math.isnan(own) else own
+    label = f"the row: {drawing.shorten(view.own_text, 18)}, {format_probability(curve.at_own[0])}"
+    drawing.mark_row(ax, own, curve.at_own[0], label)
+    ax.set_xlim(left, right)
+    drawing.dress_axis(ax, "x", curve.column, view.range, missing_at)
     ax.set_ylim(0, 1.03)
     ax.set_ylabel("probability that the outcome is kept")
-    set_legend(ax)
+    drawing.set_legend(ax)
 
 
-def _missing_at(view: CurveView) -> float | None:
-    if view.curve.at_missing is None:
-        return None
-    low, high = view.range
-    return high + 0.5 if view.curve.column.kind == "category" else low - 0.08 * (high - low)
-
-
-def _draw_steps(ax: Axes, view: CurveView, known: str) -> None:
+def _draw_probabilities(ax: Axes, view: CurveView, known: str) -> None:
+    """Draw the probabilities given the known variables and given all: steps between thresholds, or bars."""
+    of_set, of_all, unknown = view.curve.of_set, view.curve.of_all, "given all variables"
+    if view.curve.column.kind == "category":
+        codes = np.arange(len(of_set))
+        ax.bar(codes, of_set, 0.6, color=BLUE, label=known, zorder=2)
+        ax.hlines(of_all, codes - 0.42, codes + 0.42, color=GREY, lw=2, label=unknown, zorder=3)
+        return
     ends = np.array(view.curve.ends)
     if ends[0] == ends[-1]:
         ends = np.array(view.range)
-    ax.stairs(view.curve.of_all, ends, baseline=None, color=GREY, lw=1.2, label="given all variables", zorder=2)
-    ax.stairs(view.curve.of_set, ends, baseline=None, color=BLUE, lw=2.4, label=known, zorder=3)
-
-
-def _draw_bars(ax: Axes, view: CurveView, known: str) -> None:
-    codes = np.arange(len(view.curve.of_set))
-    ax.bar(codes, view.curve.of_set, 0.6, color=BLUE, label=known, zorder=2)
-    ax.hlines(view.curve.of_all, codes - 0.42, codes + 0.42, color=GREY, lw=2, label="given all variables", zorder=3)
-
-
-def _dress(ax: Axes, view: CurveView, missing_at: float | None) -> None:
-    column = view.curve.column
-    ax.set_xlabel(shorten(column.name))
-    places: list[float] = []
-    labels: list[str] = []
-    if column.kind == "category":
-        codes = label_codes(column)
-        places = [float(code) for code in codes]
-        labels = [shorten(code_text(column, code), 22) for code in codes]
-    elif missing_at is not None or column.kind == "whole":
-        from matplotlib.ticker import MaxNLocator
-
-        low, high = view.range
-        least = low if missing_at is None else low + 0.05 * (high - low)
-        ticks = MaxNLocator(n_ticks(high), integer=column.kind == "whole").tick_values(low, high)
-        places = [float(place) for place in ticks if least <= place <= high]
-        labels = [format_number(place) for place in places]
-    if missing_at is not None:
-        places, labels = [*places, missing_at], [*labels, "missing"]
-    if places:
-        ax.set_xticks(places, labels=labels)
-    if column.kind == "category" and sum(map(len, labels)) + 2 * len(labels) > 50:
-        for tick in ax.get_xticklabels():
-            tick.set(rotation=35, ha="right", rotation_mode="anchor")
+    ax.stairs(of_all, ends, baseline=None, color=GREY, lw=1.2, label=unknown, zorder=2)
+    ax.stairs(of_set, ends, baseline=None, color=BLUE, lw=2.4, label=known, zorder=3)

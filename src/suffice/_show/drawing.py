@@ -7,19 +7,20 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._show.axis import code_text
 from suffice._show.picture import kept_text
-from suffice._table.encoding import Column
-from suffice._text import format_value, join
-from suffice.explaining.explanation import Explanation
-from suffice.explaining.explanations import Explanations
+from suffice._text import format_number, format_value, join
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from suffice._table.encoding import Column
+    from suffice.explaining.explanation import Explanation
 
 Floats = NDArray[np.float64]
 
@@ -75,20 +76,19 @@ def say(ax: Axes, text: str) -> Axes:
     return keep_spines(ax)
 
 
-def say_nothing_sufficient(ax: Axes, explanation: Explanation | None) -> Axes:
-    """Write why nothing is drawn: there is no sufficient set, or no rule."""
-    if explanation is None:
-        return say(ax, "No row has a sufficient set.")
+def say_no_rule(ax: Axes, explanation: Explanation) -> Axes:
+    """Write why no rule is drawn."""
     if explanation.is_sufficient:
         return say(ax, "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows.")
     return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
 
 
-def say_nothing_needed(ax: Axes, explanation: Explanation | None) -> Axes:
-    """Write that no variable is needed, so that none has any importance."""
-    if explanation is None:
-        return say(ax, "No variable is needed: the outcomes are kept for all values.")
-    return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
+def say_no_importance(ax: Axes, explanation: Explanation | None, has_set: bool) -> Axes:
+    """Write why no importance is drawn: there is no sufficient set, or no variable is needed."""
+    if explanation is not None:
+        return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
+    needed = "No variable is needed: the outcomes are kept for all values."
+    return say(ax, needed if has_set else "No row has a sufficient set.")
 
 
 def set_title(ax: Axes, text: str) -> None:
@@ -148,9 +148,39 @@ def label_codes(column: Column) -> list[int]:
     return list(range(0, len(column.labels), max(step, 1)))
 
 
-def n_ticks(high: float) -> int:
-    """Return how many numbers up to `high` fit on an axis."""
-    return 8 if len(f"{abs(high):.0f}") <= 3 else 5
+def dress_axis(
+    ax: Axes, which: Literal["x", "y"], column: Column, range_: tuple[float, float], missing_at: float | None
+) -> None:
+    """Name a column along an axis, and label its categories, its whole numbers and the place of missing values."""
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_label_text(shorten(column.name))
+    places: list[float] = []
+    labels: list[str] = []
+    if column.kind == "category":
+        places = [float(code) for code in label_codes(column)]
+        labels = [shorten(code_text(column, int(code)), 22) for code in places]
+    elif missing_at is not None or column.kind == "whole":
+        from matplotlib.ticker import MaxNLocator
+
+        low, high = range_
+        n_ticks = 8 if len(f"{abs(high):.0f}") <= 3 else 5
+        ticks = MaxNLocator(n_ticks, integer=column.kind == "whole").tick_values(low, high)
+        # A number next to "missing" would run into the word.
+        least = low if missing_at is None else low + 0.05 * (high - low)
+        places = [float(place) for place in ticks if least <= place <= high]
+        labels = [format_number(place) for place in places]
+    if missing_at is not None:
+        places, labels = [*places, missing_at], [*labels, "missing"]
+    if places:
+        axis.set_ticks(places, labels=labels)
+    if which == "x" and column.kind == "category" and sum(map(len, labels)) + 2 * len(labels) > 50:
+        turn_labels(ax, 35)
+
+
+def turn_labels(ax: Axes, degrees: float) -> None:
+    """Turn the labels below the axes such that they end at their ticks."""
+    for tick in ax.get_xticklabels():
+        tick.set(rotation=degrees, ha="right", rotation_mode="anchor")
 
 
 def shorten(name: str, length: int = MAX_NAME) -> str:
@@ -183,6 +213,11 @@ def outcome_text(explanation: Explanation) -> str:
     return f"{explanation.sentences.outcome_text}, {kept_text(explanation.sentences.interval_text)}"
 
 
+def level_text(explanation: Explanation) -> str:
+    """Write the level that a sufficient set must reach."""
+    return f"{'pi' if explanation.levels == 'same' else 'level'} = {explanation.sentences.level_text}"
+
+
 def list_names(names: Sequence[str]) -> str:
     """Join short forms of names."""
     return join([shorten(name) for name in names])
@@ -201,13 +236,12 @@ class Group:
     is_in: NDArray[np.bool_]
 
 
-def outcome_groups(explanations: Explanations, explanation: Explanation, outcomes: NDArray[Any]) -> list[Group]:
+def outcome_groups(explanation: Explanation, outcomes: NDArray[Any]) -> list[Group]:
     """Group rows by class, or by whether their number lies in the explained interval."""
     if explanation.interval is None:
         return class_groups(outcomes, explanation.outcome)
     is_kept = explanation.keeps(outcomes)
-    target = shorten(str(explanations.about.get("target", "y")))
-    kept = f"{target} in\n{explanation.sentences.interval_text}"
+    kept = f"{shorten(explanation.target)} in\n{explanation.sentences.interval_text}"
     return [Group(kept, BLUE, "o", is_kept), Group("outside", ORANGE, "^", ~is_kept)]
 
 

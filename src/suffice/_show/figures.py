@@ -1,61 +1,53 @@
-"""The larger drawings of the plots: sufficient sets, distributions, counts of rules, and the rules of a list."""
+"""The drawings of the plots that are neither boxes nor curves: sets, distributions, lists, changes and quality."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._show.drawing import (
-    BLUE,
-    GREY,
-    SKY,
-    VERMILION,
-    Floats,
-    Group,
-    class_groups,
-    label_codes,
-    list_names,
-    make_axes,
-    name_with_value,
-    row_title,
-    set_legend,
-    set_title,
-    shorten,
-)
-from suffice._show.picture import NOTHING
-from suffice._table.condition import Condition
-from suffice._table.encoding import Column
+from suffice._show import drawing
+from suffice._show.axis import included_codes
+from suffice._show.drawing import BLUE, GREY, SKY, VERMILION, Floats, Group
+from suffice._show.picture import NOTHING, gather_rare
 from suffice._text import counted, format_number, format_percent, format_probability, format_value
-from suffice.changes.values import Change, Changes, RowChanges
 from suffice.errors import check_number
-from suffice.explaining.explanation import Explanation, SufficientSet
 from suffice.explaining.importance import rank_in_sets
-from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
-from suffice.rule_lists.measures import Evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from suffice._table.condition import Condition
+    from suffice._table.encoding import Column
+    from suffice.changes.values import Change, Changes, RowChanges
+    from suffice.checks.quality import Quality
+    from suffice.explainer import SufficientExplainer
+    from suffice.explaining.explanation import Explanation, SufficientSet
+    from suffice.rule_lists.measures import Evaluation, GlobalRule
+
+    Series = tuple[NDArray[np.float32], str, str]  # values, colour, label
+
+MAX_POINTS = 5000
+MAX_CLASSES = 15  # of a confusion matrix; the rarest ones share a line
+N_BINS = 30
 
 
 # --- the sets of a row -----------------------------------------------------------------------------------------------
 
 
-def held_variables(explanation: Explanation, drawn: Sequence[SufficientSet]) -> list[str]:
-    """Return the variables that some of the drawn sets hold, the most important first."""
-    ranked = rank_in_sets([s.variables for s in drawn], [name for name, _ in explanation.values])
-    return [name for name, _ in ranked]
-
-
-def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet], names: Sequence[str]) -> None:
+def draw_sets(explanation: Explanation, n_sets: int, ax: Axes | None) -> Axes:
     """Draw sets side by side: dots for the variables that each holds, and bars for their probabilities.
 
     A black line goes down from the end of a bar to the lower bound, where it is known.
     """
+    drawn: Sequence[SufficientSet] = explanation.sufficient_sets[:n_sets] or (explanation.shown_set,)
+    ranked = rank_in_sets([s.variables for s in drawn], [name for name, _ in explanation.values])
+    names = [name for name, _ in ranked]
+    ax = drawing.make_axes(ax, 3.6 + 0.55 * max(len(drawn), 3), 2.3 + 0.3 * max(len(names), 1))
     color = BLUE if explanation.is_sufficient else GREY
     n_names, n_drawn = max(len(names), 1), len(drawn)
     base, unit = -0.9, 3.0  # of the bars; the axis points down
@@ -78,82 +70,81 @@ def draw_sets(ax: Axes, explanation: Explanation, drawn: Sequence[SufficientSet]
         ax.plot([x] * len(missing), missing, "o", color="#D0D0D0", ms=5)
         ax.plot([x] * len(held), held, "o-", color=color, ms=8, lw=1.8)
     ax.hlines(height(explanation.pi), -0.5, n_drawn - 0.5, color=VERMILION, ls="--", lw=1.2)
-    level = f"{'pi' if explanation.levels == 'same' else 'level'} = {explanation.sentences.level_text}"
     ax.annotate(
-        level, (n_drawn - 0.5, height(explanation.pi)), (4, 0), textcoords="offset points",
+        drawing.level_text(explanation), (n_drawn - 0.5, height(explanation.pi)), (4, 0), textcoords="offset points",
         va="center", color=VERMILION, annotation_clip=False,
     )  # fmt: skip
     ax.hlines(base, -0.5, n_drawn - 0.5, color="black", lw=0.8)
-    labels = [name_with_value(explanation, name) for name in names] or [NOTHING]
+    labels = [drawing.name_with_value(explanation, name) for name in names] or [NOTHING]
     ax.set_yticks([height(1.0), height(0.5), base, *range(n_names)], ["SDP 1.0", "0.5", "0", *labels])
     ax.set_xticks([])
     ax.set_xlim(-0.6, n_drawn - 0.4)
     ax.set_ylim(n_names - 0.4, height(1.0) - 0.75)
     ax.tick_params(axis="y", length=0)
-    set_title(ax, f"{row_title(explanation)}\n{_sets_title(explanation, n_drawn)}")
-
-
-def _sets_title(explanation: Explanation, n_drawn: int) -> str:
     n_sets = len(explanation.sufficient_sets)
+    title = f"the first {n_drawn} of {n_sets} sufficient sets"
     if not n_sets:
-        return f"{explanation.sentences.verdict} This set comes nearest."
-    return (
-        counted(n_sets, "sufficient set") if n_sets == n_drawn else f"the first {n_drawn} of {n_sets} sufficient sets"
-    )
+        title = f"{explanation.sentences.verdict} This set comes nearest."
+    elif n_sets == n_drawn:
+        title = counted(n_sets, "sufficient set")
+    drawing.set_title(ax, f"{drawing.row_title(explanation)}\n{title}")
+    return drawing.keep_spines(ax)
 
 
-# --- distributions and counts ----------------------------------------------------------------------------------------
+# --- distributions ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Distributions:
-    """The distributions of a row's outcome."""
-
-    grid: Floats
-    of_set: Floats
-    of_all: Floats
-    variables: tuple[str, ...]
-    outcome: float
-    interval: tuple[float, float]
-    sdp: float
-    target: str
-
-
-def draw_distributions(ax: Axes, view: Distributions) -> None:
-    """Draw the distributions of a row's outcome as steps, with the interval and the outcome."""
-    grid, outcome, (low, high) = view.grid, view.outcome, view.interval
+def draw_distributions(
+    explainer: SufficientExplainer, X_row: Any, S: Any, y: Any, values: Any, ax: Axes | None
+) -> Axes:
+    """Draw the distributions of a row's outcome, given some variables and given all, as steps."""
+    levels = np.linspace(0, 1, 501)
+    quantiles = explainer.quantile(X_row, levels)
+    if len(quantiles) != 1:
+        raise ValueError(f"`X_row` must be one row, such as X[:1], got {len(quantiles)}.")
+    if values is None:
+        values = np.concatenate([quantiles[0], explainer.quantile(X_row, levels, S)[0]])
+    at = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
+    margin = 0.04 * ((at[-1] - at[0]) or 1.0)
+    grid = np.concatenate([[at[0] - margin], at, [at[-1] + margin]])
+    known_outcome = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
+    outcomes = explainer.outcomes(X_row, known_outcome)
+    assert outcomes.intervals is not None
+    outcome, (low, high) = float(outcomes.values[0]), map(float, outcomes.intervals[0])
+    names = [name if isinstance(name, str) else explainer.variable_names_[name] for name in S]
+    ax = drawing.make_axes(ax, 7.2, 4.4)
     ax.axvspan(low, high, color=SKY, alpha=0.25, lw=0, label=f"interval [{format_number(low)}, {format_number(high)}]")
-    set_label = f"given {list_names(view.variables) or NOTHING}"
-    for shares, label, color, style in (
-        (view.of_all, "given all variables", GREY, "--"),
-        (view.of_set, set_label, BLUE, "-"),
-    ):
-        ax.step(grid, shares, where="post", color=color, ls=style, lw=1.8, label=label)
+    of_set, of_all = (explainer.cdf(X_row, known, grid)[0] for known in (S, None))
+    ax.step(grid, of_all, where="post", color=GREY, ls="--", lw=1.8, label="given all variables")
+    ax.step(grid, of_set, where="post", color=BLUE, lw=1.8, label=f"given {drawing.list_names(names) or NOTHING}")
     ax.axvline(outcome, color="black", lw=1.2, ls=":", label=f"outcome {format_number(outcome)}")
     ax.set_xlim(min(grid[0], low, outcome), max(grid[-1], high, outcome))
     ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel(shorten(view.target))
+    ax.set_xlabel(drawing.shorten(explainer.target_name_))
     ax.set_ylabel("probability of at most this")
-    set_legend(ax)
-    set_title(ax, f"SDP {format_probability(view.sdp)}: the share of the blue distribution in the interval")
+    drawing.set_legend(ax)
+    sdp = format_probability(float(explainer.sdp(X_row, S, known_outcome)[0]))
+    drawing.set_title(ax, f"SDP {sdp}: the share of the blue distribution in the interval")
+    return drawing.keep_spines(ax, "left", "bottom")
 
 
 # --- the rules of a list ---------------------------------------------------------------------------------------------
 
 
-def draw_measures(ax: Axes, rule_list: GlobalRulesClassifier | GlobalRulesRegressor, measured: Evaluation) -> int:
-    """Draw the rules that cover rows by coverage and precision, and return how many they are."""
-    is_class = isinstance(rule_list, GlobalRulesClassifier)
+def draw_measures(rules: Sequence[GlobalRule], measured: Evaluation, kind: str, ax: Axes | None) -> Axes:
+    """Draw the rules that cover rows by coverage and precision."""
+    ax = drawing.make_axes(ax, 7.8, 4.6)
+    if not measured.covers.any():
+        return drawing.say(ax, "No rule covers any of these rows." if rules else "The list has no rules.")
+    is_class = rules[0].mae is None
     used = np.flatnonzero(measured.covers.any(axis=1))
     coverage, precision = measured.coverage[used], measured.precision[used]
-    _draw_rules(ax, rule_list, used, coverage, precision)
+    _draw_rules(ax, [rules[i] for i in used.tolist()], coverage, precision)
     best = find_frontier(coverage, precision)
     ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
     so_far, precision_so_far = measured.coverage_of_first, measured.precision_of_first
     ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
-    together = (
-        f"all {counted(len(rule_list.rules_), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
-    )
+    together = f"all {counted(len(rules), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
     ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
     ax.set_xlim(left=0)
     worst = min(precision.min(), precision_so_far.min(), 0.95)
@@ -161,23 +152,23 @@ def draw_measures(ax: Axes, rule_list: GlobalRulesClassifier | GlobalRulesRegres
     ax.set_ylim(worst - margin, 1 + margin)
     ax.set_xlabel("coverage: % of the rows")
     ax.set_ylabel("precision: accuracy" if is_class else "precision: 1 - MSE / variance")
-    set_legend(ax)
-    return len(used)
+    drawing.set_legend(ax)
+    drawing.set_title(ax, f"{counted(len(used), 'rule')} on {len(measured.outcomes)} {kind}")
+    return drawing.keep_spines(ax, "left", "bottom")
 
 
-def _draw_rules(ax: Axes, rule_list: Any, used: NDArray[np.intp], coverage: Floats, precision: Floats) -> None:
+def _draw_rules(ax: Axes, rules: Sequence[GlobalRule], coverage: Floats, precision: Floats) -> None:
     """Draw rules as discs, the larger the more training rows they cover, and by class."""
-    support = np.array([rule_list.rules_[i].support for i in used])
+    support = np.array([rule.support for rule in rules])
     sizes = 20 + 280 * support / support.max()
-    is_class = isinstance(rule_list, GlobalRulesClassifier)
-    groups = [Group("a rule", BLUE, "o", np.ones(len(used), dtype=bool))]
-    if is_class:
-        groups = class_groups(np.array([rule_list.rules_[i].output for i in used]))
+    groups = [Group("a rule", BLUE, "o", np.ones(len(rules), dtype=bool))]
+    if rules[0].mae is None:
+        groups = drawing.class_groups(np.array([rule.output for rule in rules]))
+        groups = [replace(group, label=f"a rule for {group.label}") for group in groups]
     for group in groups:
         ax.scatter(
             *(100 * coverage[group.is_in], precision[group.is_in], sizes[group.is_in]),
-            color=group.color, marker=group.marker, alpha=0.6, ec="white", lw=0.6,
-            label=f"a rule for {group.label}" if is_class else group.label,
+            color=group.color, marker=group.marker, alpha=0.6, ec="white", lw=0.6, label=group.label,
         )  # fmt: skip
 
 
@@ -190,61 +181,53 @@ def find_frontier(coverage: Floats, precision: Floats) -> NDArray[np.intp]:
     return frontier
 
 
-N_BINS = 30
+# --- a change --------------------------------------------------------------------------------------------------------
 
 
-def change(
-    changes: Changes, row: int = 0, number: int = 0, *, column: str | None = None, ax: Axes | None = None
-) -> Any:
-    """Draw a change: the box on the distributions of the training rows, with the row and the least change."""
+def draw_change(changes: Changes, row: int, number: int, column: str | None, ax: Axes | None) -> Any:
+    """Draw a change of a row, or the nearest miss, on axes for each of its columns."""
     check_number("row", row, f"from 0 to {len(changes) - 1}", lambda v: 0 <= v < len(changes), int)
     answer = changes[row]
     listed = answer.changes or ((answer.nearest,) if answer.nearest is not None else ())
     if not listed:
         raise ValueError(f"{answer.label} has no change to draw: {answer.lead}")
     check_number("number", number, f"from 0 to {len(listed) - 1}", lambda v: 0 <= v < len(listed), int)
-    drawn = listed[number]
-    names = [condition.name for condition in drawn.conditions] if column is None else [column]
-    known = [c.name for c in answer.columns]
-    if not names or not set(names) <= set(known):
-        raise ValueError(f"`column` must be one of {[c.name for c in drawn.conditions]}, got {column!r}.")
-    title = f"{answer.label}: {drawn.box_text or drawn.sentence}"
-    if len(names) == 1:
-        axes = make_axes(ax, 8.5, 3.2)
-        _draw(axes, changes, answer, drawn, names[0])
-        set_title(axes, title)
-        return axes
-    if ax is not None:
+    change = listed[number]
+    changed = [condition.name for condition in change.conditions]
+    names = changed if column is None else [column]
+    if not names or not set(names) <= {known.name for known in answer.columns}:
+        raise ValueError(f"`column` must be one of {changed}, got {column!r}.")
+    if len(names) > 1 and ax is not None:
         raise ValueError(f"The change has {len(names)} columns: name one of them in `column` to draw it on `ax`.")
-    first = make_axes(None, 8.5, 2.6 * len(names))
-    figure: Any = first.figure
-    first.remove()
-    several = np.array([figure.add_subplot(len(names), 1, i + 1) for i in range(len(names))])
+    ax = drawing.make_axes(ax, 8.5, 3.2 if len(names) == 1 else 2.6 * len(names))
+    several = [ax]
+    if len(names) > 1:
+        figure: Any = ax.figure
+        ax.remove()
+        several = [figure.add_subplot(len(names), 1, i + 1) for i in range(len(names))]
     for axes, name in zip(several, names, strict=True):
-        _draw(axes, changes, answer, drawn, name)
-    set_title(several[0], title)
-    return several
+        _draw_column(axes, changes.fitted.forest.X, answer, change, name)
+    drawing.set_title(several[0], f"{answer.label}: {change.box_text or change.sentence}")
+    return several[0] if len(names) == 1 else np.array(several)
 
 
-def _draw(ax: Axes, changes: Changes, answer: RowChanges, drawn: Change, name: str) -> None:
+def _draw_column(ax: Axes, X: NDArray[np.float32], answer: RowChanges, change: Change, name: str) -> None:
+    """Draw one column of a change: the training rows, those like the row in the box, the row and the least change."""
     position = next(i for i, column in enumerate(answer.columns) if column.name == name)
     column = answer.columns[position]
-    values = changes.fitted.forest.X[:, position]
+    values = X[:, position]
+    known = ~np.isnan(values)
     like = np.zeros(len(values), dtype=bool)
-    like[list(drawn.rows)] = True
-    condition = next((c for c in drawn.conditions if c.name == name), None)
-    if column.kind == "category":
-        _draw_categories(ax, column, values, like, condition)
-    else:
-        _draw_numbers(ax, values, like, condition, is_whole=column.kind == "whole")
-    own, point = answer.values[name], drawn.values.get(name, answer.values[name])
-    for value, color, text in ((own, "black", "the row"), (point, VERMILION, "the least change")):
+    like[list(change.rows)] = True
+    series = ((values[known], GREY, "all training rows"), (values[known & like], BLUE, "rows like this one in the box"))
+    condition = next((c for c in change.conditions if c.name == name), None)
+    (_draw_categories if column.kind == "category" else _draw_numbers)(ax, column, series, condition)
+    own, point = answer.values[name], change.values.get(name, answer.values[name])
+    for value, color, style, text in ((own, "black", "-", "the row"), (point, VERMILION, "--", "the least change")):
         at = _place(column, value)
         if not math.isnan(at):
-            ax.axvline(
-                at, color=color, lw=2, ls="-" if color == "black" else "--", label=f"{text}: {format_value(value)}"
-            )
-    ax.set_xlabel(shorten(name))
+            ax.axvline(at, color=color, lw=2, ls=style, label=f"{text}: {format_value(value)}")
+    ax.set_xlabel(drawing.shorten(name))
     ax.set_ylabel("share of rows")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1.0))  # beside the bars, not on them
 
@@ -258,40 +241,102 @@ def _place(column: Column, value: Any) -> float:
     return float(codes.index(value)) if value in codes else math.nan
 
 
-def _draw_numbers(
-    ax: Axes, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None, *, is_whole: bool
-) -> None:
-    known = ~np.isnan(values)
-    ends = np.histogram_bin_edges(values[known], N_BINS)
-    if is_whole and ends[-1] - ends[0] < N_BINS:  # one bar for each number
+def _draw_numbers(ax: Axes, column: Column, series: Sequence[Series], condition: Condition | None) -> None:
+    ends = np.histogram_bin_edges(series[0][0], N_BINS)
+    if column.kind == "whole" and ends[-1] - ends[0] < N_BINS:  # one bar for each number
         ends = np.arange(math.floor(ends[0]), math.ceil(ends[-1]) + 2) - 0.5
         ax.locator_params(axis="x", integer=True)
-    for rows, color, text in (
-        (known, GREY, "all training rows"),
-        (known & like, BLUE, "rows like this one in the box"),
-    ):
-        if rows.any():
-            weights = np.full(int(rows.sum()), 1 / rows.sum())
-            ax.hist(values[rows], ends.tolist(), weights=weights, color=color, alpha=0.55, label=text)
+    for values, color, text in series:
+        if len(values):
+            weights = np.full(len(values), 1 / len(values))
+            ax.hist(values, ends.tolist(), weights=weights, color=color, alpha=0.55, label=text)
     if condition is not None and condition.values:
         low, high = max(condition.low, float(ends[0])), min(condition.high, float(ends[-1]))
         ax.axvspan(low, max(high, low), color=BLUE, alpha=0.12, label="the box")
 
 
-def _draw_categories(
-    ax: Axes, column: Column, values: NDArray[np.float32], like: NDArray[np.bool_], condition: Condition | None
-) -> None:
+def _draw_categories(ax: Axes, column: Column, series: Sequence[Series], condition: Condition | None) -> None:
     codes = np.arange(len(column.labels))
-    known = ~np.isnan(values)
-    for rows, color, text, shift in (
-        (known, GREY, "all training rows", -0.2),
-        (known & like, BLUE, "rows like this one in the box", 0.2),
-    ):
-        counts = np.bincount(values[rows].astype(np.intp), minlength=len(codes))
+    for (values, color, text), shift in zip(series, (-0.2, 0.2), strict=True):
+        counts = np.bincount(values.astype(np.intp), minlength=len(codes))
         ax.bar(codes + shift, counts / max(counts.sum(), 1), 0.4, color=color, label=text)
-    labels = None if condition is None else condition.labels
-    for code in codes.tolist() if condition is not None and labels is not None else ():
-        if (column.labels[code][0] in (labels or ())) != condition.excluded:  # type: ignore[union-attr]
+    if condition is not None and condition.labels is not None:
+        for code in included_codes(column, condition):
             ax.axvspan(code - 0.5, code + 0.5, color=BLUE, alpha=0.12)
-    shown = label_codes(column)
-    ax.set_xticks(shown, [shorten(str(column.decode(code)), 14) for code in shown], rotation=20)
+    shown = drawing.label_codes(column)
+    ax.set_xticks(shown, [drawing.shorten(str(column.decode(code)), 14) for code in shown], rotation=20)
+
+
+# --- the quality of predictions --------------------------------------------------------------------------------------
+
+
+def draw_quality(measured: Quality, ax: Axes | None) -> Axes:
+    """Draw a confusion matrix, or predicted against observed numbers."""
+    if measured.classes is None:
+        ax = drawing.keep_spines(drawing.make_axes(ax, 6.0, 5.0), "left", "bottom")
+        _draw_errors(ax, measured)
+    else:
+        n = min(len(measured.classes), MAX_CLASSES + 1)
+        ax = drawing.keep_spines(drawing.make_axes(ax, 4.4 + 0.62 * n, 2.5 + 0.42 * n))
+        _draw_confusion(ax, measured)
+    sets = f"\n{format_percent(measured.share_with_set)} % of rows have a sufficient set" if measured.sets else ""
+    drawing.set_title(ax, f"{measured.title}\n{measured.summary}{sets}")
+    return ax
+
+
+def _draw_errors(ax: Axes, measured: Quality) -> None:
+    """Draw predicted against observed numbers as points, with the line on which they are equal."""
+    observed, predicted = measured.observed.astype(np.float64), measured.predicted.astype(np.float64)
+    rows = np.arange(len(observed))
+    if len(rows) > MAX_POINTS:
+        rows = np.sort(np.random.default_rng(0).choice(len(rows), MAX_POINTS, replace=False))
+    size, alpha = (8, 0.25) if len(rows) > 1000 else (16, 0.5)
+    ax.scatter(observed[rows], predicted[rows], size, color=BLUE, alpha=alpha, lw=0)
+    ends = np.array([min(observed.min(), predicted.min()), max(observed.max(), predicted.max())])
+    ax.plot(ends, ends, color=GREY, ls="--", lw=1.2)
+    ax.set_xlabel(
+        f"{drawing.shorten(measured.target)}, {'output of the model' if measured.is_agreement else 'observed'}"
+    )
+    ax.set_ylabel(f"{drawing.shorten(measured.target)}, predicted by the forest")
+
+
+def _draw_confusion(ax: Axes, measured: Quality) -> None:
+    """Draw the confusion matrix with recall, precision and the shares of rows with a sufficient set."""
+    import matplotlib
+
+    labels, counts, shares = gather_rare(measured, MAX_CLASSES)
+    n, totals, predicted = len(labels), counts.sum(axis=1), counts.sum(axis=0)
+    ax.imshow(shares, aspect="auto", cmap=matplotlib.colormaps["Blues"], vmin=0, vmax=1)
+    for i in range(n):
+        for j in range(n):
+            color = "white" if shares[i, j] > 0.55 else "black"
+            text = f"{counts[i, j]:,}" if n > 8 else f"{counts[i, j]:,}\n{format_percent(shares[i, j])} %"
+            ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
+    names = [drawing.shorten(label, 18) for label in labels]
+    precision = [_share(counts[j, j], predicted[j]) for j in range(n)]
+    ax.set_xticks(range(n), [f"{name}\n{share}" for name, share in zip(names, precision, strict=True)])
+    if sum(map(len, names)) > 9 * n:
+        drawing.turn_labels(ax, 30)
+    ax.set_yticks(range(n), names)
+    ax.set_xlabel("predicted by the forest; below each class its precision")
+    ax.set_ylabel("output of the model" if measured.is_agreement else "observed")
+    ax.tick_params(length=0)
+    with_set = {str(share.outcome): share.share for share in measured.sets if not math.isnan(share.share)}
+    columns = [("recall", [_share(counts[i, i], totals[i]) for i in range(n)])]
+    if with_set:
+        texts = [f"{format_percent(with_set[label])} %" if label in with_set else "-" for label in labels]
+        columns.append(("rows with\na set", texts))
+    right: dict[str, Any] = {
+        "xycoords": ax.get_yaxis_transform(),
+        "textcoords": "offset points",
+        "annotation_clip": False,
+    }
+    for k, (name, texts) in enumerate(columns):
+        x = 30 + 58 * k
+        ax.annotate(name, (1, -0.5), (x, 4), ha="center", va="bottom", fontsize="small", **right)
+        for i, text in enumerate(texts):
+            ax.annotate(text, (1, i), (x, 0), ha="center", va="center", fontsize="small", **right)
+
+
+def _share(part: int, whole: int) -> str:
+    return format_probability(part / whole) if whole else "-"

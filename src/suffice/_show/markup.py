@@ -9,6 +9,10 @@ import html
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suffice._show.picture import Share
 
 
 class Html(str):
@@ -22,6 +26,11 @@ def element(tag: str, classes: str, *children: str, **attributes: str) -> Html:
     named = {"class": classes, **attributes} if classes else attributes
     written = "".join(f' {name.replace("_", "-")}="{html.escape(value)}"' for name, value in named.items())
     return Html(f"<{tag}{written}>{''.join(_escaped(child) for child in children)}</{tag}>")
+
+
+def optional(tag: str, classes: str, text: str) -> list[Html]:
+    """Write an element, or nothing if it has no text."""
+    return [element(tag, classes, text)] if text else []
 
 
 def _escaped(text: str) -> str:
@@ -51,19 +60,12 @@ def bar(share: float, kind: str = "", tick: float | None = None) -> Html:
     return element("span", "bar", fill, marked)
 
 
-def bars(
-    shares: Iterable[tuple[str, float, str]],
-    kind: str = "",
-    tick: float | None = None,
-    more: str = "",
-    narrow: bool = False,
-) -> Html:
+def bars(shares: Iterable[Share], kind: str = "", *, more: str = "", narrow: bool = False) -> Html:
     """Draw shares as bars, one under the other."""
     cells: list[str] = []
-    for name, share, text in shares:
+    for name, share, text, tick in shares:
         cells += [element("span", "", name), bar(share, kind, tick), element("span", "number", text)]
-    if more:
-        cells.append(element("span", "note more", more))
+    cells += optional("span", "note more", more)
     return element("div", "bars narrow" if narrow else "bars", *cells)
 
 
@@ -77,7 +79,7 @@ def chips(labels: Iterable[tuple[str, str]], more: str = "") -> Html:
     """Draw labels as chips."""
     meaning = {"in": "in the rule", "own": "this row's", "own in": "this row's, in the rule", "": ""}
     drawn = [element("span", f"chip {kind}".strip(), label, title=meaning[kind]) for label, kind in labels]
-    return element("div", "chips", *drawn, *([element("span", "note", more)] if more else []))
+    return element("div", "chips", *drawn, *optional("span", "note", more))
 
 
 def percent(share: float) -> str:

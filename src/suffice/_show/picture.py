@@ -1,8 +1,8 @@
 """What rules and explanations show, as plain values.
 
-Everything that is seen of a rule or an explanation is computed here once: its sentence, its figures, the warnings, the
-sets, the order of the importances, and, with ``axis``, where conditions and values lie. Cards, the report, the plots
-and the app only draw these values. The words of ``str(explanation)`` are those of the explanation itself.
+Everything that is seen of a rule, an explanation or a fitted explainer is computed here once: its sentence, its
+figures, the warnings, the sets, the order of the importances, and, with ``axis``, where conditions and values lie.
+Cards, the report, the plots and the app only draw these values.
 """
 
 from __future__ import annotations
@@ -11,16 +11,23 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
-from suffice._table.encoding import Column
-from suffice._text import counted, format_percent, format_probability, format_with_bound, join
-from suffice.explaining.explanation import Explanation, SufficientSet
-from suffice.explaining.explanations import Explanations
-from suffice.explaining.rule import Condition, Rule
+from suffice._text import counted, format_confidence, format_percent, format_probability, format_with_bound, join
 from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
-from suffice.rule_lists.measures import GlobalRule
+
+if TYPE_CHECKING:
+    from suffice._table.condition import Condition
+    from suffice._table.encoding import Column
+    from suffice.checks.quality import Quality
+    from suffice.explaining.explanation import Explanation, SufficientSet
+    from suffice.explaining.explanations import Explanations
+    from suffice.explaining.rule import Rule
+    from suffice.rule_lists.measures import GlobalRule
 
 READ_WITH_CARE = "Read with care. "
 NOTHING = "nothing at all"
@@ -41,9 +48,8 @@ class Word:
     is_key: bool = False
 
 
-@dataclass(frozen=True)
-class Share:
-    """A number from 0 to 1 that is drawn as a bar."""
+class Share(NamedTuple):
+    """A number from 0 to 1 that is drawn as a bar, and where the bar has a tick."""
 
     name: str
     value: float
@@ -70,23 +76,18 @@ class RulePicture:
 
 @dataclass(frozen=True)
 class LinePicture:
-    """What a line of a list of rules shows."""
+    """What a line of a list of rules shows; the note holds the lift of a rare class, and that its rows are few."""
 
     sentence: tuple[Word, ...]
     premise: str
     output: str
     conclusion: str
     lift: str
-    few: str
+    note: str
     mae: str
     checked: str
     coverage: Share
     precision: Share
-
-    @property
-    def note(self) -> str:
-        """What stands below its sentence: the lift of a rare class, and that its rows are few."""
-        return ", ".join(filter(None, (self.lift, self.few)))
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class SetPicture:
 
 @dataclass(frozen=True)
 class ExplanationPicture:
-    """What an explanation shows."""
+    """What an explanation shows: a rule, or the best set where there is no rule."""
 
     title: str
     sentence: str
@@ -113,14 +114,20 @@ class ExplanationPicture:
     cautions: tuple[str, ...]
     rule: RulePicture | None
     best: SetPicture | None
-    notes: tuple[str, ...]
+    notes: str
     bound_note: str
     sets_title: str
     sets_note: str
     sets: tuple[Share, ...]
     more_sets: str
     importance: tuple[Share, ...]
-    stability: str = ""
+    stability: str
+
+    @property
+    def drawings(self) -> tuple[Drawing, ...]:
+        """The columns of the rule, or of the best set."""
+        shown = self.best if self.rule is None else self.rule
+        return () if shown is None else shown.drawings
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -143,35 +150,30 @@ def picture_line(line: GlobalRule) -> LinePicture:
     if line.mae is not None:
         output, mae = rounded(line.output, 4), rounded(line.mae, 3)
         conclusion = f"{line.rule.target} = {output} (MAE {mae})"
-    conditions = line.rule.conditions
+    conditions, lift = line.rule.conditions, ", ".join(line.lift_texts)
     precision = line.precision if line.expected is None else line.expected
     return LinePicture(
         sentence=write_sentence(conditions, conclusion),
         premise=" AND ".join(map(condition_text, conditions)) or "always",
         output=output,
         conclusion=conclusion,
-        lift=", ".join(line.lift_texts),
-        few="few training rows" if line.has_few_rows else "",
+        lift=lift,
+        note=", ".join(filter(None, (lift, "few training rows" if line.has_few_rows else ""))),
         mae=mae,
         checked=line.checked_text,
         coverage=coverage_share(line.coverage),
-        precision=Share("precision", precision, _precision_text(precision)),
+        precision=Share("precision", precision, _signed_text(precision)),
     )
 
 
-def _precision_text(precision: float) -> str:
-    """Write a precision, rounded down as probabilities are; that of a regression may be negative."""
-    return format_probability(precision) if precision >= 0 else f"{math.floor(100 * precision + 1e-7) / 100:.2f}"
+def _signed_text(measure: float) -> str:
+    """Write a measure such as R2, rounded down as probabilities are, although it may be negative."""
+    return format_probability(measure) if measure >= 0 else f"{math.floor(100 * measure + 1e-7) / 100:.2f}"
 
 
 def coverage_share(coverage: float) -> Share:
     """Compute how a coverage is drawn."""
     return Share("coverage", coverage, f"{format_percent(coverage)} %")
-
-
-def sdp_share(sdp: float, pi: float | None, lower: float | None = None) -> Share:
-    """Compute how a same-decision probability is drawn."""
-    return Share("SDP", sdp, format_with_bound(sdp, lower), pi)
 
 
 def picture_rule(
@@ -187,17 +189,17 @@ def picture_rule(
     proof = "No other such rule covers more." if rule.optimal else "A rule that covers more may exist."
     if rule.everywhere:
         proof += " Its SDP is proven for every point, not only for training rows."
-    precision = rule.precision
+    precision, lift = rule.precision, ", ".join(rule.lift_texts(rule.sdp))
     return RulePicture(
         sentence=write_sentence(rule.conditions, rule.conclusion),
         text=str(rule),
-        sdp=sdp_share(rule.sdp, pi, lower),
+        sdp=Share("SDP", rule.sdp, format_with_bound(rule.sdp, lower), pi),
         coverage=coverage_share(rule.coverage),
         precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
         rows=rule.rows_text,
         proof=proof,
         checked=rule.checked_text,
-        lift=_as_sentence(", ".join(rule.lift_texts(rule.sdp))),
+        lift=f"{lift[0].upper()}{lift[1:]}." if lift else "",
         missing=missing_text(rule.conditions),
         drawings=tuple(
             draw(condition.name, condition, column_of.get(condition.name), known.get(condition.name, NO_ROW))
@@ -211,41 +213,44 @@ def picture_rule(
 
 def picture_explanation(explanation: Explanation) -> ExplanationPicture:
     """Compute what an explanation shows."""
-    rule, sets = explanation.rule, explanation.sufficient_sets
-    values = {name: value for _, columns in explanation.values for name, value in columns}
-    sets_title, sets_note, more_sets = sets_texts(len(sets))
+    rule, sets, sentences = explanation.rule, explanation.sufficient_sets, explanation.sentences
+    drawn_rule, best = None, None
+    if rule is None:
+        best = picture_best_set(explanation)
+    else:
+        values = {name: value for _, columns in explanation.values for name, value in columns}
+        drawn_rule = picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower)
     return ExplanationPicture(
-        title=explanation.sentences.title,
-        sentence=f"{explanation.sentences.outcome_sentence} {explanation.sentences.lead}",
-        advice=tuple(advice.text for advice in explanation.sentences.advice),
-        outcome=explanation.sentences.outcome_text,
-        kept="" if explanation.interval is None else kept_text(explanation.sentences.interval_text),
-        badge=badge_text(explanation.best_set, len(explanation.values)) if sets else NO_SET,
+        title=sentences.title,
+        sentence=f"{sentences.outcome_sentence} {sentences.lead}",
+        advice=tuple(advice.text for advice in sentences.advice),
+        outcome=sentences.outcome_text,
+        kept="" if explanation.interval is None else kept_text(sentences.interval_text),
+        badge=_badge_text(len(explanation.best_set.variables), len(explanation.values)) if sets else NO_SET,
         is_sufficient=explanation.is_sufficient,
         cautions=cautions(explanation),
-        rule=None
-        if rule is None
-        else picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower),
-        best=picture_best_set(explanation) if rule is None else None,
-        notes=(*explanation.sentences.notes, explanation.sentences.rule_note)
-        if explanation.sentences.rule_note
-        else explanation.sentences.notes,
-        bound_note=explanation.sentences.bound_note,
-        sets_title=sets_title,
-        sets_note=sets_note,
+        rule=drawn_rule,
+        best=best,
+        notes=" ".join(filter(None, (*sentences.notes, sentences.rule_note))),
+        bound_note=sentences.bound_note,
+        sets_title=counted(len(sets), "sufficient set"),
+        sets_note="each alone is enough" if len(sets) > 1 else "",
         sets=tuple(
             Share(set_text(chosen), chosen.sdp, format_probability(chosen.sdp), explanation.pi)
             for chosen in sets[:N_LISTED]
             if chosen.variables
         ),
-        more_sets=more_sets,
+        more_sets=more_text(len(sets), N_LISTED),
         importance=importance_shares(explanation.ranked_importance()) if len(sets) > 1 else (),
-        stability=explanation.sentences.stability_note,
+        stability=sentences.stability_note,
     )
 
 
-def _as_sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+def _badge_text(n_enough: int, n_variables: int) -> str:
+    """Write how many variables are enough."""
+    if not n_enough:
+        return "no variable is needed"
+    return f"{n_enough} of {counted(n_variables, 'variable')} {'is' if n_enough == 1 else 'are'} enough"
 
 
 def kept_text(interval: str) -> str:
@@ -255,26 +260,12 @@ def kept_text(interval: str) -> str:
 
 def cautions(explanation: Explanation) -> tuple[str, ...]:
     """Return why an explanation is to be read with care."""
-    return tuple(reason for reason in (explanation.sentences.care, explanation.sentences.search_note) if reason)
-
-
-def badge_text(best_set: SufficientSet, n_variables: int) -> str:
-    """Write how many variables are enough."""
-    n_enough = len(best_set.variables)
-    if not n_enough:
-        return "no variable is needed"
-    return f"{n_enough} of {counted(n_variables, 'variable')} {'is' if n_enough == 1 else 'are'} enough"
+    return tuple(filter(None, (explanation.sentences.care, explanation.sentences.search_note)))
 
 
 def set_text(chosen: SufficientSet) -> str:
     """Write the variables of a set."""
     return join(chosen.variables) or NOTHING
-
-
-def sets_texts(n_sets: int) -> tuple[str, str, str]:
-    """Write what stands around the list of sufficient sets."""
-    note = "each alone is enough" if n_sets > 1 else ""
-    return counted(n_sets, "sufficient set"), note, more_text(n_sets, N_LISTED)
 
 
 def more_text(n_all: int, n_listed: int) -> str:
@@ -294,7 +285,7 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
     return SetPicture(
         title=SUFFICIENT_SET if explanation.is_sufficient else NEAREST_SET,
         note="" if drawings else WHATEVER,
-        sdp=sdp_share(shown.sdp, explanation.pi, shown.lower),
+        sdp=Share("SDP", shown.sdp, format_with_bound(shown.sdp, shown.lower), explanation.pi),
         drawings=drawings,
     )
 
@@ -302,6 +293,9 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
 def importance_shares(ranked: Sequence[tuple[str, float]]) -> tuple[Share, ...]:
     """Compute how importances are drawn."""
     return tuple(Share(name, value, f"{value:.2f}") for name, value in ranked)
+
+
+# --- many rows, and what was fitted ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -315,6 +309,19 @@ class Summary:
     sizes: Mapping[int, int]
     has_signal: bool = True
     offer: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that have a sufficient set."""
+        return self.n_sufficient / max(self.n_rows, 1)
+
+    @property
+    def size_shares(self) -> list[Share]:
+        """The shares of the rows by the size of their smallest sufficient set."""
+        named = [(counted(size, "variable") if size else "no variable needed", n) for size, n in self.sizes.items()]
+        n_none = self.n_rows - sum(self.sizes.values())
+        named += [("no such set", n_none)] if n_none else []
+        return [Share(name, n / self.n_rows, str(n)) for name, n in named]
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -343,3 +350,61 @@ def summarize(explanations: Explanations) -> Summary:
         has_signal=explanations.fitted.has_signal,
         offer=explanations.offer,
     )
+
+
+def fidelity_shares(about: Mapping[str, Any]) -> list[Share]:
+    """Compute how the fidelity of the forest is drawn, overall and by class; nothing if it is not known."""
+    fidelity = about["fidelity"]
+    if not math.isfinite(fidelity):
+        return []
+    measure = "accuracy" if about["task"] == "classification" else "R2"
+    by_class = (about["fidelity_by_class"] or {}).items()
+    return [
+        Share(measure, fidelity, _signed_text(fidelity)),
+        *(
+            Share(f"of {label}", 0.0, "-")
+            if math.isnan(share)
+            else Share(f"of {label}", share, format_probability(share))
+            for label, share in by_class
+        ),
+    ]
+
+
+def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Write what was fitted to what."""
+    forest = about["forest"]
+    settings = [f"{name} {value}" for name, value in forest.items() if name not in ("kind", "n_estimators")]
+    n_columns, n_variables = len(about["columns"]), len(about["variables"])
+    grouped = "" if n_columns == n_variables else f", {counted(n_variables, 'variable')}"
+    pairs = [
+        ("task", about["task_reason"]),
+        ("training table", f"{counted(about['n_rows'], 'row')}, {counted(n_columns, 'column')}{grouped}"),
+        ("forest", f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')} ({', '.join(settings)})"),
+        ("probability", level_fact(about["settings"])),
+    ]
+    return pairs if about["model"] is None else [("model", about["model"]), *pairs]
+
+
+def level_fact(settings: Mapping[str, Any]) -> str:
+    """Write what a sufficient set must reach."""
+    pi, confidence = settings["pi"], settings["confidence"]
+    level = f"{pi:g} or more for a sufficient set"
+    if settings["levels"] == "odds":
+        odds = f"{pi / (1 - pi):.3g} times the odds of the class" if pi < 1 else "1"
+        level = f"a level for each class: {odds} or more for a sufficient set"
+    return level if confidence is None else f"{level}, at {format_confidence(confidence)} confidence"
+
+
+def gather_rare(quality: Quality, n_drawn: int) -> tuple[list[str], NDArray[np.int64], NDArray[np.float64]]:
+    """Return labels, confusion matrix and its shares by line of the most frequent classes; others share an entry."""
+    assert quality.classes is not None
+    labels, counts = [str(label) for label in quality.classes], quality.confusion
+    if len(counts) > n_drawn:
+        frequent = np.sort(np.argsort(-counts.sum(axis=1), kind="stable")[:n_drawn])
+        group = np.full(len(counts), n_drawn)
+        group[frequent] = np.arange(n_drawn)
+        labels = [*(labels[c] for c in frequent), f"{len(counts) - n_drawn} others"]
+        gathered = np.zeros((n_drawn + 1, n_drawn + 1), dtype=np.int64)
+        np.add.at(gathered, (group[:, None], group[None, :]), counts)
+        counts = gathered
+    return labels, counts, counts / np.maximum(counts.sum(axis=1), 1)[:, None]

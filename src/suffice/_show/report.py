@@ -20,10 +20,17 @@ import numpy as np
 from suffice._forest.bounds import SHOWN_CONFIDENCE
 from suffice._forest.out_of_bag import predict_out_of_bag
 from suffice._show.axis import rounded
-from suffice._show.cards import about_facts, change_parts, fidelity_bars, importance_bars, reason_counts, size_bars
-from suffice._show.markup import Html, bar, bars, element, facts, part, read_template
-from suffice._show.picture import Summary, importance_shares, summarize
-from suffice._show.quality_figure import gather_rare
+from suffice._show.cards import change_parts, fidelity_part, importance_part, reason_counts
+from suffice._show.markup import Html, bar, bars, element, facts, joined, part, read_template
+from suffice._show.picture import (
+    Share,
+    Summary,
+    about_facts,
+    fidelity_shares,
+    gather_rare,
+    importance_shares,
+    summarize,
+)
 from suffice._show.report_data import report_data
 from suffice._text import counted, format_confidence, format_number, format_percent, format_probability, format_value
 from suffice.changes.values import Changes
@@ -34,72 +41,10 @@ from suffice.explaining.sentences import NO_SIGNAL
 from suffice.reasons.values import Reasons
 
 MAX_CLASSES = 12
-QUANTILES = (0.5, 0.9)  # of absolute errors
-
-
-def report_quality(explanations: Explanations) -> Quality | None:
-    """Compute the out-of-bag quality, with the shares of the explained rows that have a sufficient set."""
-    fitted = explanations.fitted
-    if not predict_out_of_bag(fitted)[1].any():
-        return None
-    sets = count_sets(fitted, explanations.answers.outcomes, slice(None), explanations.has_set)
-    return quality_out_of_bag(fitted, sets)
-
-
-def quality_parts(quality: Quality) -> list[Html]:
-    """Write the quality as panels."""
-    if quality.classes is None:
-        return [_errors(quality)]
-    return [part("Confusion matrix", "out of bag", _confusion(quality)), _by_class(quality)]
-
-
-def _errors(quality: Quality) -> Html:
-    errors = np.abs(quality.observed.astype(np.float64) - quality.predicted.astype(np.float64))
-    sizes = [format_number(float(size)) for size in np.quantile(errors, QUANTILES)]
-    lines = [
-        f"{format_percent(level)} % of the rows are predicted within {size}."
-        for level, size in zip(QUANTILES, sizes, strict=True)
-    ]
-    texts = [quality.summary, *lines]
-    return part("Predicted and observed", "out of bag", *(element("div", "", text) for text in texts))
-
-
-def _confusion(quality: Quality) -> Html:
-    labels, counts = gather_rare(quality, MAX_CLASSES)
-    shares = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
-    corner = "model ↓ predicted →" if quality.is_agreement else "observed ↓ predicted →"
-    lines = [element("tr", "", element("th", "", corner), *(element("th", "", label) for label in labels))]
-    for i, label in enumerate(labels):
-        cells = [
-            element("td", "right" if i == j else "", f"{n:,}", element("div", "note", f"{format_percent(share)} %"))
-            for j, (n, share) in enumerate(zip(counts[i].tolist(), shares[i].tolist(), strict=True))
-        ]
-        lines.append(element("tr", "", element("th", "", label), *cells))
-    return element("div", "scroll", element("table", "confusion", *lines))
-
-
-def _by_class(quality: Quality) -> Html:
-    drawn: list[str] = []
-    with_set = {share.outcome: share for share in quality.sets if share.n_explained}
-    for one in quality.by_class[:MAX_CLASSES]:
-        shares = [
-            (name, value, format_probability(value))
-            for name, value in (("recall", one.recall), ("precision", one.precision))
-            if not np.isnan(value)
-        ]
-        if one.label in with_set:
-            share = with_set[one.label]
-            text = f"{format_percent(share.share)} % of {share.n_explained:,}"
-            shares.append(("explained rows with a set", share.share, text))
-        drawn += [element("div", "class-name", f"{one.label} ({one.n_rows:,} rows)"), bars(shares)]
-    return part("By class", "recall and precision out of bag", *drawn)
-
-
 MAX_IMPORTANCES = 15
-N_COMPARED = 100  # rows of explanations and of reasons that are compared
 MAX_CHANGES = 50  # rows whose changes are written out
-NO_IMPORTANCE = "No variable is in a sufficient set."
-IN_COMMAND = "In the command it is --levels odds."
+N_COMPARED = 100  # rows of explanations and of reasons that are compared
+QUANTILES = (0.5, 0.9)  # of absolute errors
 
 
 def make_report(
@@ -110,34 +55,24 @@ def make_report(
     reasons: Reasons | None = None,
 ) -> str:
     """Make the page."""
-    if not isinstance(explanations, Explanations):
-        raise TypeError(f"`explanations` must be what `explain` returns, got {type(explanations).__name__}.")
     _check_reasons(explanations, reasons)
-    about = explanations.about
     script = read_template("report.js")
-    style = read_template("card.css") + read_template("report.css")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data, summary = report_data(explanations, reasons), summarize(explanations)
-    heading = title if title is not None else f"Explanations of {about['target']}"
+    heading = title if title is not None else f"Explanations of {explanations.about['target']}"
     return _fill(
         read_template("report.html"),
         {
-            "title": _escape(heading),
-            "lead": _escape(_lead(explanations)),
+            "title": heading,
+            "lead": _lead(explanations),
             "glance": _glance(explanations, summary),
-            "rules": _escape(_about_rules(len(data["lines"]))),
-            "precision": _escape(_about_precision(about)),
-            "level": _escape(_about_level(explanations)),
-            "importance": _escape(IMPORTANCE_MEANINGS[SHOWN_INDEX]),
-            "mark": _escape(_about_mark(explanations)),
-            "bound": _escape(_about_bound(explanations)),
-            "interval": _about_interval(about),
-            "incomplete": _about_incomplete(summary),
+            **_terms(explanations, summary, len(data["lines"])),
             "settings": _settings(explanations),
             "reasons": _reasons(reasons),
             "changes": _changes(changes),
-            "style": style,
-            "script": script,
-            "hash": f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
+            "style": Html(read_template("card.css") + read_template("report.css")),
+            "script": Html(script),
+            "hash": f"sha256-{digest}",
             "data": embed_json(data),
         },
     )
@@ -173,7 +108,7 @@ def _reasons(reasons: Reasons | None) -> Html:
         return Html("")
     lines = [element("p", "", line) for line in str(reasons).splitlines()]
     lines.append(element("p", "note", "The cards of the rows state their reasons; the search finds their words."))
-    counts = [element("div", "panel", counted_part) for counted_part in reason_counts(reasons)]
+    counts = [element("div", "panel", counts) for counts in reason_counts(reasons)]
     return element("section", "", element("h2", "", "Reasons"), *lines, element("div", "panels", *counts))
 
 
@@ -191,19 +126,15 @@ def _changes(changes: Changes | None) -> Html:
     return element("section", "changes", element("h2", "", "What would change it"), *summary, *shown)
 
 
-def embed_json(data: Any) -> str:
+def embed_json(data: Any) -> Html:
     r"""Write JSON that can stand in a script element of any page."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return Html(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
 def _fill(template: str, parts: Mapping[str, str]) -> str:
     """Put parts in their places, in one go: a part that looks like a place stays as it is."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
-
-
-def _escape(text: str) -> str:
-    return element("i", "", text)[3:-4]
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: joined([parts[match[1]]]), template)
 
 
 # --- what concerns all rows ------------------------------------------------------------------------------------------
@@ -225,111 +156,95 @@ def _tile(name: str, large: str, note: str, share: float | None = None) -> Html:
 
 
 def _glance(explanations: Explanations, summary: Summary) -> Html:
+    """Draw the figures and the panels of all rows."""
     about, n_rows = explanations.about, summary.n_rows
-    share = summary.n_sufficient / n_rows if n_rows else 0.0
-    fidelity = about["fidelity"]
-    measure = "accuracy" if about["task"] == "classification" else "R2"
+    sufficient = f"{counted(summary.n_sufficient, 'row')}, {explanations.level_text}"
+    fidelity = fidelity_shares(about)[:1]
+    measure = "accuracy" if about["task"] == "classification" else "R2"  # fidelity may be unknown
     tiles = [
         _tile("Rows explained", f"{n_rows:,}", f"{counted(len(explanations.candidates), 'variable')} searched"),
-        _tile(
-            "With a sufficient set",
-            f"{format_percent(share)} %",
-            f"{counted(summary.n_sufficient, 'row')}, {explanations.level_text}",
-            share,
-        ),
+        _tile("With a sufficient set", f"{format_percent(summary.share)} %", sufficient, summary.share),
         _tile(
             "Fidelity of the forest",
-            format_probability(max(fidelity, 0.0)) if math.isfinite(fidelity) else "not known",
+            fidelity[0].text if fidelity else "not known",
             f"{measure} on rows that its trees have not seen",
-            fidelity if math.isfinite(fidelity) else None,
+            fidelity[0].value if fidelity else None,
         ),
     ]
     if explanations.answers.source != "forest":  # a forest agrees with its own predictions
-        note = f"{_rows(summary.n_disagree)} to read with care"
+        note = f"{'row' if summary.n_disagree == 1 else 'rows'} to read with care"
         tiles.append(_tile("Forest disagrees", f"{summary.n_disagree:,}", note))
     if summary.n_incomplete:
-        note = f"{_rows(summary.n_incomplete)} that may have more sufficient sets"
+        note = f"{'row' if summary.n_incomplete == 1 else 'rows'} that may have more sufficient sets"
         tiles.append(_tile("Search ended early", f"{summary.n_incomplete:,}", note))
-    shares = importance_shares(explanations.ranked_importance())
-    importance = importance_bars(shares, MAX_IMPORTANCES) if shares else element("div", "note", NO_IMPORTANCE)
-    panels = [part("Mean importance", IMPORTANCE_MEANINGS[SHOWN_INDEX], importance)]
-    if n_rows:
-        sizes = size_bars(summary.sizes, n_rows)
-        panels.append(part("Smallest sufficient set", "rows by its size", sizes))
+    about_all = [] if summary.has_signal else [NO_SIGNAL]
+    about_all += [f"{summary.offer} In the command it is --levels odds."] if summary.offer else []
+    return joined(
+        [
+            element("div", "tiles", *tiles),
+            *(element("div", "care", sentence) for sentence in about_all),
+            element("div", "panels", *(element("div", "panel", panel) for panel in _panels(explanations, summary))),
+            element("div", "panel spaced", facts(about_facts(about))),
+        ]
+    )
+
+
+def _panels(explanations: Explanations, summary: Summary) -> list[Html]:
+    importance = importance_shares(explanations.ranked_importance())
+    panels = [importance_part("Mean importance", importance, MAX_IMPORTANCES)]
+    if summary.n_rows:
+        panels.append(part("Smallest sufficient set", "rows by its size", bars(summary.size_shares, "plain")))
     quality = report_quality(explanations)
     if quality is not None:
-        panels += quality_parts(quality)
-    elif about["fidelity_by_class"]:
-        panels.append(part("Fidelity by class", "out of bag", fidelity_bars(about)))
-    drawn = [element("div", "panel", panel) for panel in panels]
-    about_all = [] if summary.has_signal else [NO_SIGNAL]
-    about_all += [f"{summary.offer} {IN_COMMAND}"] if summary.offer else []
-    return Html(
-        element("div", "tiles", *tiles)
-        + "".join(element("div", "care", sentence) for sentence in about_all)
-        + element("div", "panels", *drawn)
-        + element("div", "panel spaced", facts(about_facts(about)))
-    )
+        return [*panels, *quality_parts(quality)]
+    by_class = explanations.about["fidelity_by_class"]
+    return [*panels, fidelity_part("Fidelity by class", explanations.about)] if by_class else panels
 
 
-def _rows(n: int) -> str:
-    return "row" if n == 1 else "rows"
-
-
-def _about_rules(n_lines: int) -> str:
-    if not n_lines:
-        return "There are no rules: they were not searched for, or no row has a sufficient set."
-    return (
-        "The distinct rules of the explained rows, as a global list of rules collects them, with the share of the "
-        "training rows that they cover and the precision expected for new rows. The rule with the lowest number that "
-        "covers a row decides. Choose a rule's rows to see them below."
-    )
-
-
-def _about_precision(about: Mapping[str, Any]) -> str:
+def _terms(explanations: Explanations, summary: Summary, n_lines: int) -> dict[str, str]:
+    """Write what the terms of the page mean for these rows."""
+    about, settings = explanations.about, explanations.fitted.settings
+    rules = "There are no rules: they were not searched for, or no row has a sufficient set."
+    if n_lines:
+        rules = (
+            "The distinct rules of the explained rows, as a global list of rules collects them, with the share of the "
+            "training rows that they cover and the precision expected for new rows. The rule with the lowest number "
+            "that covers a row decides. Choose a rule's rows to see them below."
+        )
+    precision = "1 - MSE / variance of all outcomes, as expected for new rows"
+    interval = incomplete = ""
     if about["task"] == "classification":
-        return "expected share of new rows in it that have the outcome; more of the training rows have it"
-    return "1 - MSE / variance of all outcomes, as expected for new rows"
-
-
-def _about_level(explanations: Explanations) -> str:
-    settings = explanations.fitted.settings
-    level = f"a probability of at least {settings.pi:g}"
+        precision = "expected share of new rows in it that have the outcome; more of the training rows have it"
+    else:
+        text = f"the forest's own {format_percent(1 - settings.alpha)} % interval at the row"
+        if settings.radius is not None:
+            text = f"the outcome plus or minus {rounded(settings.radius, 4)}"
+        interval = f"An outcome that is a number counts as the same while it stays within this interval: {text}."
+    if summary.n_incomplete:
+        incomplete = (
+            "The search for a row's sets stopped at the explainer's max_sets. The sets that are shown are sufficient, "
+            "but there may be others, and the importances may differ from those over all sets."
+        )
+    level, mark = f"a probability of at least {settings.pi:g}", f"{settings.pi:g}"
     if settings.levels == "odds":
         level = f"at least the probability of the outcome's class: {explanations.level_text.partition(': ')[2] or '1'}"
-    bound = "" if settings.confidence is None else f" (its lower bound at {format_confidence(settings.confidence)})"
-    return f"{level}{bound}"
+        mark = "the level of the class"
+    if settings.confidence is not None:
+        level += f" (its lower bound at {format_confidence(settings.confidence)})"
+    return {
+        "rules": rules,
+        "precision": precision,
+        "level": level,
+        "importance": IMPORTANCE_MEANINGS[SHOWN_INDEX],
+        "mark": mark,
+        "bound": format_confidence(settings.confidence or SHOWN_CONFIDENCE),
+        "interval": _defined("Interval", interval),
+        "incomplete": _defined("Search ended early", incomplete),
+    }
 
 
-def _about_mark(explanations: Explanations) -> str:
-    settings = explanations.fitted.settings
-    return f"{settings.pi:g}" if settings.levels == "same" else "the level of the class"
-
-
-def _about_bound(explanations: Explanations) -> str:
-    return format_confidence(explanations.fitted.settings.confidence or SHOWN_CONFIDENCE)
-
-
-def _about_interval(about: Mapping[str, Any]) -> str:
-    if about["task"] == "classification":
-        return ""
-    settings = about["settings"]
-    if settings["radius"] is not None:
-        interval = f"the outcome plus or minus {rounded(settings['radius'], 4)}"
-    else:
-        interval = f"the forest's own {format_percent(1 - settings['alpha'])} % interval at the row"
-    text = f"An outcome that is a number counts as the same while it stays within this interval: {interval}."
-    return element("dt", "", "Interval") + element("dd", "", text)
-
-
-def _about_incomplete(summary: Summary) -> str:
-    if not summary.n_incomplete:
-        return ""
-    text = (
-        "The search for a row's sets stopped at the explainer's max_sets. The sets that are shown are sufficient, but "
-        "there may be others, and the importances may differ from those over all sets."
-    )
-    return element("dt", "", "Search ended early") + element("dd", "", text)
+def _defined(term: str, text: str) -> Html:
+    return joined([element("dt", "", term), element("dd", "", text)] if text else [])
 
 
 def _settings(explanations: Explanations) -> Html:
@@ -346,3 +261,63 @@ def _settings(explanations: Explanations) -> Html:
         element("div", "panel", part("Variables searched", "most important first", candidates)),
         element("div", "panel", part("Versions", "", facts([*versions, ("written", today)]))),
     )
+
+
+# --- the quality of predictions -------------------------------------------------------------------------------------
+
+
+def report_quality(explanations: Explanations) -> Quality | None:
+    """Compute the out-of-bag quality, with the shares of the explained rows that have a sufficient set."""
+    fitted = explanations.fitted
+    if not predict_out_of_bag(fitted)[1].any():
+        return None
+    sets = count_sets(fitted, explanations.answers.outcomes, slice(None), explanations.has_set)
+    return quality_out_of_bag(fitted, sets)
+
+
+def quality_parts(quality: Quality) -> list[Html]:
+    """Write the quality as panels."""
+    if quality.classes is None:
+        return [_errors(quality)]
+    return [part("Confusion matrix", "out of bag", _confusion(quality)), _by_class(quality)]
+
+
+def _errors(quality: Quality) -> Html:
+    errors = np.abs(quality.observed.astype(np.float64) - quality.predicted.astype(np.float64))
+    sizes = [format_number(float(size)) for size in np.quantile(errors, QUANTILES)]
+    lines = [
+        f"{format_percent(level)} % of the rows are predicted within {size}."
+        for level, size in zip(QUANTILES, sizes, strict=True)
+    ]
+    texts = [quality.summary, *lines]
+    return part("Predicted and observed", "out of bag", *(element("div", "", text) for text in texts))
+
+
+def _confusion(quality: Quality) -> Html:
+    labels, counts, shares = gather_rare(quality, MAX_CLASSES)
+    corner = "model ↓ predicted →" if quality.is_agreement else "observed ↓ predicted →"
+    lines = [element("tr", "", element("th", "", corner), *(element("th", "", label) for label in labels))]
+    for i, label in enumerate(labels):
+        cells = [
+            element("td", "right" if i == j else "", f"{n:,}", element("div", "note", f"{format_percent(share)} %"))
+            for j, (n, share) in enumerate(zip(counts[i].tolist(), shares[i].tolist(), strict=True))
+        ]
+        lines.append(element("tr", "", element("th", "", label), *cells))
+    return element("div", "scroll", element("table", "confusion", *lines))
+
+
+def _by_class(quality: Quality) -> Html:
+    drawn: list[str] = []
+    with_set = {share.outcome: share for share in quality.sets if share.n_explained}
+    for one in quality.by_class[:MAX_CLASSES]:
+        shares = [
+            Share(name, value, format_probability(value))
+            for name, value in (("recall", one.recall), ("precision", one.precision))
+            if not np.isnan(value)
+        ]
+        if one.label in with_set:
+            share = with_set[one.label]
+            text = f"{format_percent(share.share)} % of {share.n_explained:,}"
+            shares.append(Share("explained rows with a set", share.share, text))
+        drawn += [element("div", "class-name", f"{one.label} ({one.n_rows:,} rows)"), bars(shares)]
+    return part("By class", "recall and precision out of bag", *drawn)

@@ -10,7 +10,7 @@ import dash_mantine_components as dmc
 import numpy as np
 from dash import Dash, Input, Output, State, dcc, html
 
-from suffice._show.quality_figure import gather_rare
+from suffice._show.picture import gather_rare
 from suffice._text import format_number, format_percent, format_probability
 from suffice.app.parts import charts, controls, pieces
 from suffice.app.state.jobs import Job, Jobs
@@ -126,8 +126,7 @@ def quality_tiles(quality: Quality) -> list[html.Div]:
 
 def confusion_table(quality: Quality) -> html.Div:
     """Show the confusion matrix."""
-    labels, counts = gather_rare(quality, MAX_CLASSES)
-    shares = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
+    labels, counts, shares = gather_rare(quality, MAX_CLASSES)
     rows = "output of the model" if quality.is_agreement else "observed"
     heads = [f"{rows} ↓  predicted →", *labels]
     lines = []
