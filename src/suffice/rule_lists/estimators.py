@@ -72,11 +72,13 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     @property
     def rules_(self) -> tuple[GlobalRule, ...]:
         """The rules in their order: the first that covers a row decides."""
+        check_is_fitted(self, "lines_")
         return self.lines_.rules
 
     @property
     def outputs_(self) -> NDArray[Any]:
         """What each rule predicts."""
+        check_is_fitted(self, "lines_")
         return self.lines_.outputs
 
     @property
@@ -87,17 +89,17 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *, holdout: float | None = None) -> Any:
         """Fit the explainer, explain training rows with their outcomes, and collect the rules.
 
-        With ``max_rules=None`` every training row is explained, at the explainer's level `pi`. Otherwise up to 500
-        rows are, at several levels, and the best rules are chosen.
+        With ``max_rules=None``, every training row is explained at the explainer's level `pi`. Otherwise up to 500 rows
+        are explained at several levels, and the best rules are chosen.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
-            The table: whatever the explainer takes.
+            The training table: any input that the explainer accepts.
         y : array-like of shape (n_rows,)
             The outcomes.
         holdout : float, default=None
-            The share of the rows that is set aside at random for `certify`. Nothing else looks at them.
+            The share of the rows to set aside at random for `certify`. They are used for nothing else.
 
         Returns
         -------
@@ -124,20 +126,20 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_explanations(cls, rules: Any, X: Any = None, y: Any = None, **params: Any) -> Any:
-        """Make a list of rules that are already there.
+        """Make a list of rules that were found before.
 
         Parameters
         ----------
         rules : Explanations, or iterable of Rule or None
-            The local rules; None, for a row without one, is passed over.
+            The local rules; None, for a row without a rule, is skipped.
         X : array-like or frame of shape (n_rows, n_columns), default=None
             The table on which outputs, support and precision are measured. None takes the training table of the
             explainer that made the explanations.
         y : array-like of shape (n_rows,), default=None
             Its outcomes.
         **params : dict
-            Parameters of the list; here `max_rules` is None by default, and all rules stay. A fitted `explainer` is
-            used as it is by ``fallback="forest"``; otherwise that fallback fits one on `X` and `y`.
+            Parameters of the list; `max_rules` is None by default here, so that all rules stay. With
+            ``fallback="forest"``, a fitted `explainer` is used as it is; otherwise one is fitted on `X` and `y`.
 
         Returns
         -------
@@ -155,7 +157,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         explainer : SufficientExplainer
             The fitted explainer.
         check : {"rows", "everywhere"}, default="rows"
-            Where in a box the SDP must reach the level: see `SufficientExplainer.rule`.
+            Where within a rule the SDP must reach the level: see `SufficientExplainer.rule`.
         **params : dict
             Parameters of the list.
 
@@ -167,12 +169,12 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         return cls(explainer, **params).fit_explainer(check)
 
     def fit_explainer(self, check: Check = "rows") -> Any:
-        """Collect the rules of the training rows of the parameter `explainer`, which is fitted. See `from_explainer`.
+        """Collect the rules of the training rows of `explainer`, which must be fitted. See `from_explainer`.
 
         Parameters
         ----------
         check : {"rows", "everywhere"}, default="rows"
-            Where in a box the SDP must reach the level.
+            Where within a rule the SDP must reach the level.
 
         Returns
         -------
@@ -189,7 +191,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         return self._collect(self._mine(table, task.outcomes, check=check), None, table, task)
 
     def fit_rules(self, rules: Any, X: Any = None, y: Any = None) -> Any:
-        """Collect rules that are already there, and measure them. See `from_explanations`.
+        """Collect and measure rules that were found before. See `from_explanations`.
 
         Parameters
         ----------
@@ -224,33 +226,34 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     def simplify(
         self, tolerance: float | None = None, *, max_rules: int | None = N_RULES, max_loss: float = 0.01
     ) -> Any:
-        """Make a list with few rules that is nearly as good.
+        """Make a shorter list that is nearly as good.
 
-        Rules are chosen one after another: each time the one that gains most on the training rows that no chosen rule
-        covers. For classes, a rule gains the number of rows that it adds, times the estimated share of them that have
-        its label beyond the share of all rows that have it. For numbers, it gains the squared error that it removes.
+        Rules are chosen greedily: each time the one that gains most on the training rows that no chosen rule covers.
+        For classes, the gain is the number of rows that the rule adds, times the estimated share of them that have its
+        label, minus the share of all rows that have it. For numbers, it is the squared error that the rule removes.
         Both are discounted for the number of rows behind them, as estimates for new rows. The value of a list is the
-        sum of its gains, as a share of the training rows or of the variance of their outcomes. Conditions that change
-        no row covered are left out, and two rules for one label become one where a single rule says the same.
+        sum of its gains, as a share of the training rows or of the variance of their outcomes. Conditions that do not
+        change which rows are covered are left out, and two rules for one label are merged where one rule covers the
+        same rows.
 
         Parameters
         ----------
         tolerance : float or None, default=None
-            If given, in [0, 1), the list is shortened with a guarantee on the training rows instead: rules are removed,
-            those that decide no row first, as long as both coverage and precision stay within the tolerance of this
-            list's; the order and the rules themselves stay as they are. `max_rules` and `max_loss` are not used.
+            If set, in [0, 1), rules are removed as long as both coverage and precision on the training rows stay within
+            this tolerance of the list's, starting with rules that decide no row. The other rules and their order do not
+            change, and `max_rules` and `max_loss` are not used.
         max_rules : int or None, default=20
-            The number of rules at most; None for any number.
+            The maximum number of rules; None for no limit.
         max_loss : float, default=0.01
-            How much of the value of all rules may be lost, in [0, 1). The shortest list within this loss is returned;
-            if it is longer than `max_rules`, its first rules, and the loss is greater. The list states it as `loss_`.
+            How much of the value of all rules may be lost, in [0, 1). The shortest list within this loss is returned,
+            cut to `max_rules`, which may lose more. The attribute `loss_` of the list is the actual loss.
 
         Returns
         -------
         estimator
             A new fitted list. This one stays as it is.
         """
-        check_is_fitted(self, "rules_")
+        check_is_fitted(self, "lines_")
         if tolerance is not None:
             check_number("tolerance", tolerance, "in [0, 1)", lambda v: 0 <= v < 1)
             return self._with_lines(shorten_lines(self.lines_, tolerance), collected_=None, certificate_=None)
@@ -271,15 +274,15 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """Return the longest list that fresh rows certify.
 
-        A line promises its label or, for numbers, the interval of its rule. Training rows alone decide which rules are
-        tested and in which order; rules mined at a higher level than `precision` (an explainer with ``pi=0.95`` to
-        promise 0.9) are certified more often. All rules that were collected may be tested, not only those that
-        `max_rules` has left in the list, but no more than `max_rules`.
+        A line promises its label or, for numbers, the interval of its rule. The training rows alone determine which
+        rules are tested and in which order; rules mined at a higher level than `precision` (an explainer with
+        ``pi=0.95`` for a precision of 0.9) are certified more often. At most `max_rules` rules are tested, chosen from
+        all rules that were collected.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns), default=None
-            Rows that had no part in making the list. None takes the rows that `fit` has set aside by `holdout`.
+            Rows that had no part in making the list. None takes the rows that `fit` set aside (`holdout`).
         y : array-like of shape (n_rows,), default=None
             Their outcomes.
         precision : float, default=0.9
@@ -287,20 +290,20 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         confidence : float, default=0.95
             The confidence, in (0, 1).
         of : {"rules", "list"}, default="rules"
-            What is certified. "rules": every rule of the list by itself. Few and large rules are tested, since each
-            needs rows of its own. "list": the list as a whole, on the rows that it decides; it covers more, but single
-            rules may be worse. The surest length is tested first and then, as long as the tests succeed, one rule more
-            each time, which needs no adjustment.
+            What is certified. "rules": each rule of the list alone. Few and large rules are tested, since each needs
+            rows of its own. "list": the list as a whole, on the rows that it decides; it covers more, but single rules
+            may be less precise. The length most likely to be confirmed is tested first and then, as long as the tests
+            succeed, one rule more each time, which needs no adjustment.
         adjust : {"benjamini-hochberg", "holm"} or None, default="benjamini-hochberg"
             How the tests of single rules are adjusted for their number: see `SufficientExplainer.certify`.
 
         Returns
         -------
         estimator
-            A new fitted list of some of the rules, maybe of none, with a certificate each. Its `certificate_` is that
-            of the list, or None if single rules were certified.
+            A new fitted list of some of the rules, or of none, each with a certificate. Its `certificate_` is that of
+            the whole list, or None if single rules were certified.
         """
-        check_is_fitted(self, "rules_")
+        check_is_fitted(self, "lines_")
         if self.collected_ is not None:
             return self.collected_.certify(X, y, precision=precision, confidence=confidence, of=of, adjust=adjust)
         check_word("of", of, ("rules", "list"))
@@ -389,7 +392,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         Evaluation
             What the rules cover, and how precise they are there.
         """
-        check_is_fitted(self, "rules_")
+        check_is_fitted(self, "lines_")
         rows = self._read_rows(X, y, "training rows")
         if rows is None:
             return self.lines_.evaluate(self.lines_.covers, self.training_outcomes_)
@@ -404,7 +407,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             The task, the target, the number of training rows, the share of them that some rule covers, and the rules:
             each as a sentence, in SQL, with its figures and its conditions.
         """
-        check_is_fitted(self, "rules_")
+        check_is_fitted(self, "lines_")
         return {
             "task": self._task.name,
             "target": self.target_name_,
@@ -435,10 +438,8 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         pandas.DataFrame
-            One line for each rule, in their order: what it asks, its output and its figures.
+            One line for each rule, in their order: its conditions, its output and its figures.
         """
-        check_is_fitted(self, "rules_")
-        pd = load_pandas()
         columns = ["text", "output", "support", "coverage", "precision", *self._task.figures, "expected"]
         checked = ["n_rows", "share", "lower", "is_certified"] if any(line.certificate for line in self.rules_) else []
         lines = [
@@ -446,7 +447,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
             for line in self.rules_
         ]
         names = {"text": "rule", "n_rows": "n_checked", "share": "checked_share", "lower": "checked_lower"}
-        return pd.DataFrame(lines, columns=[names.get(name, name) for name in [*columns, *checked]])
+        return load_pandas().DataFrame(lines, columns=[names.get(name, name) for name in [*columns, *checked]])
 
     def to_sql(self) -> str:
         """Write the list as one SQL expression.
@@ -458,7 +459,6 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
         str
             ``CASE WHEN ... THEN ... ELSE NULL END``, NULL where no rule covers a row; just NULL if there is no rule.
         """
-        check_is_fitted(self, "rules_")
         if not self.rules_:
             return "NULL"
         cases = "\n".join(f"  WHEN {line.to_sql()} THEN {to_sql_literal(line.output)}" for line in self.rules_)
@@ -621,7 +621,7 @@ class RuleList(BaseEstimator):  # type: ignore[misc]
 
     def _read_table(self, X: Any, reset: bool = False) -> Table:
         if not reset:
-            check_is_fitted(self, "rules_")
+            check_is_fitted(self, "lines_")
         extra = "error" if self.explainer is None else self.explainer.extra_columns
         table = read_input(self, X, reset=reset, min_rows=1 if reset else 0, extra_columns=extra)
         if table.array is not None:
@@ -655,44 +655,44 @@ def _set_aside(fitted: Fitted) -> FreshRows | None:
 class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
     """Classify by a list of sufficient rules.
 
-    The rules are those of training rows: each distinct box is one line of the list, and predicts the most frequent
-    label of the rows that it covers. The first line that covers a row decides. For a row that no rule covers there is
-    no prediction, unless there is a `fallback`.
+    Each distinct rule of the training rows is a line of the list, which predicts the most frequent label of the rows
+    that it covers. The first line that covers a row decides. Rows that no rule covers get no prediction, unless there
+    is a `fallback`.
 
     Parameters
     ----------
     explainer : SufficientExplainer, default=None
-        The explainer whose rules are collected; `fit` fits a clone of it. None takes the default one.
+        The explainer whose rules are collected; `fit` fits a clone of it. None takes ``SufficientExplainer()``.
     max_rules : int or None, default=20
-        The number of rules at most. They are chosen one after another: each time the rule that gains most, which adds
-        many rows and is right on them; see `simplify`. None keeps the rules of all training rows, as in the paper.
+        The maximum number of rules. They are chosen greedily: each time the rule that adds most rows about which it is
+        right; see `simplify`. None keeps the rules of all training rows, as in the paper.
     min_precision : float, default=0.0
-        Rules with less accuracy on the training rows that they cover are left out, in [0, 1].
+        Rules that are less accurate on the training rows that they cover are left out; in [0, 1].
     min_support : int, default=1
         Rules that cover fewer training rows are left out.
     fallback : {"forest", "majority"} or estimator, default=None
-        What decides rows that no rule covers: the explainer's forest, the most frequent label of the training rows, or
-        a classifier that is fitted on them (a clone). None abstains.
+        What predicts rows that no rule covers: the explainer's forest, the most frequent label of the training rows, or
+        a classifier, of which a clone is fitted on them. With None, they get no prediction.
     random_state : int, RandomState or None, default=None
-        The seed of an explainer that has none of its own.
+        The seed of the explainer, if it has none of its own.
 
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules in the order of the choice, so that large rules come first. With ``max_rules=None``, the most accurate
-        first; equally accurate ones by support, the largest first, then by text.
+        The rules in the order in which they were chosen, so that large rules come first. With ``max_rules=None``, the
+        most accurate rule comes first; equally accurate ones are sorted by support, the largest first, then by text.
     collected_ : GlobalRulesClassifier or None
-        The list of all rules of which the rules were chosen; None with ``max_rules=None``.
+        The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
-        How much a list of any length would be better: see `simplify`.
+        How much of the value of all rules is lost by the limit on their number: see `simplify`.
     classes_ : ndarray
         The labels.
     explainer_ : SufficientExplainer
-        The fitted explainer; not there if the list was made of rules and needs none.
+        The fitted explainer; not set if the list was made of rules and needs none.
     fallback_ : estimator or None
-        What decides rows that no rule covers.
+        The fitted fallback.
     fallback_name_ : str or None
-        What the text of the list calls it.
+        Its name in the text of the list.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -733,10 +733,9 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels, of the dtype of `classes_`. Only if there is no fallback and some row is not covered, an array
-            of objects, with None for such rows; `score` refuses those.
+            The labels, of the dtype of `classes_`. If there is no fallback and some row is not covered, an array of
+            objects with None for such rows, which `score` refuses.
         """
-        check_is_fitted(self, "rules_")
         return self._predict(X, self.outputs_, "predict", None)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -750,10 +749,9 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            The shares, in the order of `classes_`. For a row that no rule covers the fallback's probabilities, or NaN
-            if there is no fallback.
+            The shares, in the order of `classes_`. For a row that no rule covers, the probabilities of the fallback, or
+            NaN if there is none.
         """
-        check_is_fitted(self, "rules_")
         frequencies = np.array([list((line.frequencies or {}).values()) for line in self.rules_], dtype=np.float64)
         return self._predict(X, frequencies.reshape(-1, len(self.classes_)), "predict_proba", np.nan)
 
@@ -761,44 +759,43 @@ class GlobalRulesClassifier(ClassifierMixin, RuleList):  # type: ignore[misc]
 class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
     """Predict numbers by a list of sufficient rules.
 
-    The rules are those of training rows: each distinct box is one line of the list, and predicts the mean of the rows
-    that it covers. The first line that covers a row decides. For a row that no rule covers there is no prediction,
-    unless there is a `fallback`.
+    Each distinct rule of the training rows is a line of the list, which predicts the mean of the rows that it covers.
+    The first line that covers a row decides. Rows that no rule covers get no prediction, unless there is a `fallback`.
 
     Parameters
     ----------
     explainer : SufficientExplainer, default=None
-        The explainer whose rules are collected; `fit` fits a clone of it. None takes the default one.
+        The explainer whose rules are collected; `fit` fits a clone of it. None takes ``SufficientExplainer()``.
     max_rules : int or None, default=20
-        The number of rules at most. They are chosen one after another: each time the rule that removes most of the
-        squared error; see `simplify`. None keeps the rules of all training rows, as in the paper.
+        The maximum number of rules. They are chosen greedily: each time the rule that removes most of the squared
+        error; see `simplify`. None keeps the rules of all training rows, as in the paper.
     min_precision : float, default=0.0
-        Rules with less precision, which is ``1 - MSE / var(y)``, are left out; at most 1. It is negative where the
-        rows that a rule covers vary more than all rows; ``-math.inf`` keeps every rule.
+        Rules with a lower precision, which is ``1 - MSE / var(y)``, are left out; at most 1. The precision is negative
+        if the rows that a rule covers vary more than all rows; ``-math.inf`` keeps every rule.
     min_support : int, default=10
-        Rules that cover fewer training rows are left out: the MSE of a few rows is small by chance.
+        Rules that cover fewer training rows are left out: the MSE of few rows may be small by chance.
     fallback : {"forest", "mean"} or estimator, default=None
-        What decides rows that no rule covers: the explainer's forest, the mean of the training rows, or a regressor
-        that is fitted on them (a clone). None abstains.
+        What predicts rows that no rule covers: the explainer's forest, the mean of the training rows, or a regressor,
+        of which a clone is fitted on them. With None, they get no prediction.
     random_state : int, RandomState or None, default=None
-        The seed of an explainer that has none of its own.
+        The seed of the explainer, if it has none of its own.
 
     Attributes
     ----------
     rules_ : tuple of GlobalRule
-        The rules, the one with the smallest MSE expected for new rows first, so that small rules refine large ones.
-        With ``max_rules=None``, the one with the smallest MSE on the training rows first; equal ones by support, the
-        largest first, then by text. A rule without conditions comes last.
+        The rules, sorted by the MSE expected on new rows, the smallest first, so that small rules refine large ones.
+        With ``max_rules=None``, sorted by the MSE on the training rows; equal ones by support, the largest first, then
+        by text. A rule without conditions comes last.
     collected_ : GlobalRulesRegressor or None
-        The list of all rules of which the rules were chosen; None with ``max_rules=None``.
+        The list of all rules from which the rules were chosen; None with ``max_rules=None``.
     loss_ : float
-        How much a list of any length would be better: see `simplify`.
+        How much of the value of all rules is lost by the limit on their number: see `simplify`.
     explainer_ : SufficientExplainer
-        The fitted explainer; not there if the list was made of rules and needs none.
+        The fitted explainer; not set if the list was made of rules and needs none.
     fallback_ : estimator or None
-        What decides rows that no rule covers.
+        The fitted fallback.
     fallback_name_ : str or None
-        What the text of the list calls it.
+        Its name in the text of the list.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -852,5 +849,4 @@ class GlobalRulesRegressor(RegressorMixin, RuleList):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             The means; NaN for a row that no rule covers if there is no fallback.
         """
-        check_is_fitted(self, "rules_")
         return self._predict(X, self.outputs_, "predict", np.nan)
