@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from suffice._table.condition import Condition as Condition
-    from suffice.changes.regional import RegionalChanges as RegionalChanges
     from suffice.changes.values import Changes as Changes
+    from suffice.changes.values import RegionalChanges as RegionalChanges
     from suffice.checks.certificates import CertifiedRules as CertifiedRules
     from suffice.checks.quality import Quality as Quality
     from suffice.checks.signal import SignalCheck as SignalCheck
@@ -41,7 +41,7 @@ _MODULE_OF = {
     "GlobalRulesRegressor": "rule_lists.estimators",
     "Quality": "checks.quality",
     "Reasons": "reasons.values",
-    "RegionalChanges": "changes.regional",
+    "RegionalChanges": "changes.values",
     "Rule": "explaining.rule",
     "SetStability": "explaining.stability",
     "SignalCheck": "checks.signal",

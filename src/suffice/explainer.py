@@ -30,8 +30,8 @@ from suffice._table.table import Table, read_columns
 from suffice.changes.finding import find_for_rows, find_for_rules
 from suffice.changes.limits import read_limits
 from suffice.changes.model import MovableRows
-from suffice.changes.regional import RegionalChanges
 from suffice.changes.search import MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions
+from suffice.changes.values import RegionalChanges
 from suffice.checks.certificates import (
     CertifiedRules,
     certify_rules,

@@ -8,7 +8,7 @@ from loans import ROW, loan_explainer
 
 from suffice._forest.outcomes import read_targets
 from suffice.changes.limits import read_limits, region_of_rows
-from suffice.changes.search import ChangeOptions, find_changes
+from suffice.changes.search import ChangeOptions, ChangeSearch, find_changes
 
 
 def test_rows_keep_their_order_whatever_their_levels():
@@ -17,18 +17,11 @@ def test_rows_keep_their_order_whatever_their_levels():
     limits = read_limits(state, [], None, None, None)
     targets = read_targets(None, state.predict(X), state.classes)
     levels = np.where(np.arange(12) % 2, 0.7, 0.9)
-    both = find_changes(state, region_of_rows(X), limits.boxes(X), targets, levels, limits, ChangeOptions())
+    search = ChangeSearch(state, targets, levels, limits, ChangeOptions())
+    both = find_changes(search, region_of_rows(X), limits.boxes(X))
     for i in range(12):
         row = X[i : i + 1]
-        [one] = find_changes(
-            state,
-            region_of_rows(row),
-            limits.boxes(row),
-            targets[i : i + 1],
-            levels[i : i + 1],
-            limits,
-            ChangeOptions(),
-        )
+        [one] = find_changes(search.take([i]), region_of_rows(row), limits.boxes(row))
         assert [c.plausibility for c in one.changes] == [c.plausibility for c in both[i].changes]
         assert [c.variables for c in one.changes] == [c.variables for c in both[i].changes]
 

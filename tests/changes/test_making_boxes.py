@@ -8,7 +8,7 @@ from loans import loan_explainer, make_loans
 from suffice._forest.outcomes import read_targets
 from suffice.changes.limits import read_limits, region_of_rows
 from suffice.changes.making import sides_of
-from suffice.changes.search import ChangeOptions, find_changes
+from suffice.changes.search import ChangeOptions, ChangeSearch, find_changes
 
 
 def test_ends_and_points_lie_in_the_box_of_the_core():
@@ -18,15 +18,8 @@ def test_ends_and_points_lie_in_the_box_of_the_core():
     X = explainer.encode(make_loans(60, seed=7)[0])
     limits = read_limits(state, [], None, None, None)
     targets = read_targets(None, state.predict(X), state.classes)
-    found = find_changes(
-        state,
-        region_of_rows(X),
-        limits.boxes(X),
-        targets,
-        np.full(60, 0.8),
-        limits,
-        ChangeOptions(min_plausibility=0.01),
-    )
+    search = ChangeSearch(state, targets, np.full(60, 0.8), limits, ChangeOptions(min_plausibility=0.01))
+    found = find_changes(search, region_of_rows(X), limits.boxes(X))
     n_sides = 0
     for x, answer in zip(X, found, strict=True):
         for change in answer.changes:

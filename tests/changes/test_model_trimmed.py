@@ -12,7 +12,7 @@ from suffice import SufficientExplainer
 from suffice._forest.outcomes import read_targets
 from suffice.changes.limits import read_limits, region_of_rows
 from suffice.changes.model import largest_agreed_part, trim_box
-from suffice.changes.search import ChangeOptions, FoundChange, find_changes
+from suffice.changes.search import ChangeOptions, ChangeSearch, FoundChange, find_changes
 
 
 def largest_by_trying(points, agrees, weights):
@@ -62,9 +62,8 @@ def box_of_incomes():
     matrix = explainer.encode(ROW)
     [target] = read_targets("good", np.array(["bad"]), state.classes)
     limits = read_limits(state, (), ["income"], None, None)
-    options = ChangeOptions(n=1)
-    regions, reach = region_of_rows(matrix), limits.boxes(matrix)
-    [found] = find_changes(state, regions, reach, [target], np.array([0.8]), limits, options)
+    search = ChangeSearch(state, [target], np.array([0.8]), limits, ChangeOptions(n=1))
+    [found] = find_changes(search, region_of_rows(matrix), limits.boxes(matrix))
     return state, found.changes[0], target
 
 

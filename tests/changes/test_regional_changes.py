@@ -18,7 +18,7 @@ from suffice._table.condition import Condition
 from suffice.changes.limits import read_limits
 from suffice.changes.model import MovableRows
 from suffice.changes.regional import _cut_box, read_rules, regions_of, search_regions
-from suffice.changes.search import ChangeOptions
+from suffice.changes.search import ChangeOptions, ChangeSearch
 
 
 @pytest.fixture(scope="module")
@@ -273,10 +273,11 @@ def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
         regions = regions_of(state, [[Condition(**vars(condition)) for condition in conditions]])
         targets = read_targets(target, np.array([outcome]), state.classes)
         limits, options = read_limits(state, (), None, None, None), ChangeOptions("mean", 10, 1)
-        [box] = search_regions(state, regions, targets, np.array([0.8]), limits, options)
+        search = ChangeSearch(state, targets, np.array([0.8]), limits, options)
+        [box] = search_regions(search, regions)
         assert box.exists
         movable = MovableRows(replace(state, model=ExplainedModel(refuse)), rows, explainer.encode(rows))
-        return list(_cut_box(state, regions, 0, box.found, targets[0], movable))
+        return list(_cut_box(search, regions, 0, box.found, movable))
 
     X, _ = make_loans()
     assert cut(of_model, POOR, "good", X[X["income"] > 25]) == []

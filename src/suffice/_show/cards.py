@@ -34,8 +34,7 @@ from suffice.reasons.values import REFUSALS
 
 if TYPE_CHECKING:
     from suffice._show.axis import Drawing
-    from suffice.changes.regional import RegionalChange, RegionalChanges
-    from suffice.changes.values import Change, Changes, RowChanges
+    from suffice.changes.values import Change, Changes, RegionalChange, RegionalChanges, RowChanges
     from suffice.explaining.explanation import Explanation
     from suffice.explaining.explanations import Explanations
     from suffice.explaining.rule import Rule

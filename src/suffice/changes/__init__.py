@@ -4,7 +4,6 @@
 writes them in the user's values, and ``model`` asks the explained model about them.
 """
 
-from suffice.changes.regional import RegionalChange, RegionalChanges
-from suffice.changes.values import Change, Changes, Move, RowChanges
+from suffice.changes.values import Change, Changes, Move, RegionalChange, RegionalChanges, RowChanges
 
 __all__ = ["Change", "Changes", "Move", "RegionalChange", "RegionalChanges", "RowChanges"]

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice._forest.asked_rows import AskedRows
-from suffice._forest.fitted import Fitted
-from suffice._forest.outcomes import Target, read_targets
+from suffice._forest.outcomes import read_targets
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.input import read_outcomes
 from suffice._text import counted, to_plain
-from suffice.changes.limits import Limits, region_of_rows
+from suffice.changes.limits import region_of_rows, take_boxes
 from suffice.changes.making import ChangeMaker
 from suffice.changes.model import AskedModel, MovableRows
-from suffice.changes.regional import (
-    RegionalBox,
-    RegionalChanges,
-    make_regional,
-    read_rules,
-    regions_of,
-    search_regions,
-)
-from suffice.changes.search import ChangeOptions, FoundChanges, find_changes
-from suffice.changes.values import Changes
+from suffice.changes.regional import RegionalBox, make_regional, read_rules, regions_of, search_regions
+from suffice.changes.search import ChangeSearch, FoundChanges, find_changes
+from suffice.changes.values import Changes, RegionalChanges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from suffice._forest.asked_rows import AskedRows
+    from suffice._forest.fitted import Fitted
+    from suffice._forest.outcomes import Target
+    from suffice.changes.limits import Limits
+    from suffice.changes.search import ChangeOptions
 
 # With costs, the cheapest of so many changes are returned.
 N_RANKED = 30
@@ -54,49 +54,35 @@ def find_for_rows(
     """Find what would change the outcome of each row."""
     settings = replace(state.settings, pi=LEVEL) if pi is None else replace(state.settings, pi=pi, levels="same")
     state = state.with_settings(settings)
-    n = options.n
-    options = replace(options, n=N_RANKED if cost else n)
     if options.min_size > len(limits.changeable):
         may = counted(len(limits.changeable), "variable")
         raise ValueError(f"`min_size` must be at most the number of variables that may change: {may}.")
     costs = _read_costs(state, cost)
-    matrix, outcomes = rows.matrix, read_outcomes(rows.values, len(rows.matrix))
+    outcomes = read_outcomes(rows.values, len(rows.matrix))
     targets = read_targets(target, outcomes, state.classes)
-    is_reached = np.array([bool(t.holds(outcomes[i : i + 1])[0]) for i, t in enumerate(targets)], dtype=bool)
-    rows_to_change = np.flatnonzero(~is_reached)
-    levels = _levels(state, targets)
-    with progress_bar(len(rows_to_change), progress) if wants_bar(progress) else nullcontext() as report:
-        found = find_changes(
-            state,
-            region_of_rows(matrix[rows_to_change]),
-            limits.boxes(matrix[rows_to_change]),
-            [targets[i] for i in rows_to_change],
-            levels[rows_to_change],
-            limits,
-            options,
-            report,
+    is_reached = [bool(target.holds(outcomes[i : i + 1])[0]) for i, target in enumerate(targets)]
+    n_searched = replace(options, n=N_RANKED if costs else options.n)
+    search = ChangeSearch(state, targets, _levels(state, targets), limits, n_searched)
+    open_rows = [i for i, reached in enumerate(is_reached) if not reached]
+    matrix = rows.matrix[open_rows]
+    with progress_bar(len(open_rows), progress) if wants_bar(progress) else nullcontext() as report:
+        found = find_changes(search.take(open_rows), region_of_rows(matrix), limits.boxes(matrix), report)
+    found_at = dict(zip(open_rows, found, strict=True))
+    maker = ChangeMaker(search, rows.matrix, costs, options.n)
+    answers = [
+        maker.answer(
+            i,
+            found_at.get(i, FoundChanges((), None, False, True)),
+            outcome=to_plain(outcomes[i]),
+            is_reached=is_reached[i],
+            source=rows.source,
+            id=None if rows.ids is None else rows.ids[i],
         )
-    found_of = dict(zip(rows_to_change.tolist(), found, strict=True))
-    makers = [
-        ChangeMaker(state, matrix[i], targets[i], float(levels[i]), limits, costs, options) for i in range(len(matrix))
+        for i in range(len(targets))
     ]
-    answers = []
-    for i, make in enumerate(makers):
-        answers.append(
-            make.answer(
-                found_of.get(i, FoundChanges((), None, False, True)),
-                n,
-                is_ranked=bool(cost),
-                outcome=to_plain(outcomes[i]),
-                is_reached=bool(is_reached[i]),
-                source=rows.source,
-                row=i,
-                id=None if rows.ids is None else rows.ids[i],
-            )
-        )
     if confirm and state.model is not None:
-        asked_model = AskedModel(MovableRows(state, rows.X, matrix), targets, levels, limits, options, makers)
-        answers = asked_model.search_again(asked_model.confirm(answers), n, progress, is_ranked=bool(cost))
+        asked_model = AskedModel(MovableRows(state, rows.X, rows.matrix), maker)
+        answers = asked_model.search_again(asked_model.confirm(answers), progress)
     return Changes(answers, state.without_model, rows.library, rows.X)
 
 
@@ -116,17 +102,15 @@ def find_for_rules(
     options = replace(options, n=1 if options.check == "everywhere" else N_OF_RULE)
     lines = read_rules(rules, state)
     targets = read_targets(target, np.array([outcome for _, outcome in lines]), state.classes)
-    regions, levels = regions_of(state, [conditions for conditions, _ in lines]), _levels(state, targets)
+    search = ChangeSearch(state, targets, _levels(state, targets), limits, options)
+    regions = regions_of(state, [conditions for conditions, _ in lines])
     is_reached = [bool(t.holds(np.array([outcome]))[0]) for t, (_, outcome) in zip(targets, lines, strict=True)]
     found = [RegionalBox(None, exists=False, is_reached=True)] * len(lines)
-    places = np.flatnonzero(~np.array(is_reached, dtype=bool))
-    some = {name: values[places] for name, values in regions.items()}
-    wanted = [targets[i] for i in places]
-    boxes_found = search_regions(state, some, wanted, levels[places], limits, options, movable)
-    for i, box in zip(places.tolist(), boxes_found, strict=True):
+    open_lines = [i for i, reached in enumerate(is_reached) if not reached]
+    boxes = search_regions(search.take(open_lines), take_boxes(regions, open_lines), movable)
+    for i, box in zip(open_lines, boxes, strict=True):
         found[i] = box
-    parts = zip(lines, targets, levels.tolist(), found, strict=True)
-    changes = [make_regional(state, *part, limits) for part in parts]
+    changes = [make_regional(search, i, lines[i], box) for i, box in enumerate(found)]
     return RegionalChanges(changes, state.without_model)
 
 

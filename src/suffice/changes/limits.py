@@ -6,20 +6,24 @@ import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.fitted import Fitted
 from suffice._forest.outcomes import range_text
-from suffice._table.encoding import Column
 from suffice._text import format_value, to_plain
 from suffice.errors import did_you_mean
 
-Matrix = NDArray[np.float32]
+if TYPE_CHECKING:
+    from suffice._forest.fitted import Fitted
+    from suffice._table.encoding import Column
+
+Matrix: TypeAlias = NDArray[np.float32]
+Boxes: TypeAlias = dict[str, NDArray[Any]]
+"""Boxes as the core takes them, low < value <= high: arrays "low", "high", "has_values" and "missing"."""
 LOWEST, HIGHEST = np.float32(-np.inf), np.float32(np.inf)
-# The core tells so many variables apart.
+# The core searches at most this many variables.
 MAX_CHANGEABLE = 63
 
 
@@ -49,29 +53,22 @@ class Limits:
             return any(low <= code <= high and code != own for code in self.labels[column])
         return low < high or (low == high and low != own)
 
-    def boxes(self, X: Matrix) -> dict[str, NDArray[Any]]:
-        """Return where each row may move, as the core takes it: low < value <= high."""
+    def boxes(self, X: Matrix) -> Boxes:
+        """Return where each row may move."""
         low, high = np.full(X.shape, LOWEST), np.full(X.shape, HIGHEST)
         for column, end in self.low.items():
             low[:, column] = below(end)
         for column, end in self.high.items():
             high[:, column] = at_most(end)
-        is_known = ~np.isnan(X)
-        for column in self.up:
-            own = np.nextafter(X[:, column], LOWEST)
-            low[:, column] = np.where(is_known[:, column], np.maximum(low[:, column], own), low[:, column])
+        for column in self.up:  # fmax and fmin pass over missing values
+            low[:, column] = np.fmax(low[:, column], np.nextafter(X[:, column], LOWEST))
         for column in self.down:
-            own = X[:, column]
-            high[:, column] = np.where(is_known[:, column], np.minimum(high[:, column], own), high[:, column])
-        return {
-            "low": low,
-            "high": high,
-            "has_values": (low < high).astype(np.uint8),
-            "missing": (~is_known).astype(np.uint8),
-        }
+            high[:, column] = np.fmin(high[:, column], X[:, column])
+        has_values, missing = (low < high).astype(np.uint8), np.isnan(X).astype(np.uint8)
+        return {"low": low, "high": high, "has_values": has_values, "missing": missing}
 
 
-def region_of_rows(X: Matrix) -> dict[str, NDArray[Any]]:
+def region_of_rows(X: Matrix) -> Boxes:
     """Return the boxes that hold one row each."""
     is_missing = np.isnan(X)
     return {
@@ -82,12 +79,9 @@ def region_of_rows(X: Matrix) -> dict[str, NDArray[Any]]:
     }
 
 
-def below(end: float) -> np.float32:
-    """Return the largest float32 that lies below all float32 values from an end on."""
-    with np.errstate(over="ignore"):
-        rounded = np.float32(end)
-    first = rounded if float(rounded) >= end else np.nextafter(rounded, HIGHEST)
-    return np.float32(np.nextafter(first, LOWEST))
+def take_boxes(boxes: Boxes, rows: Any) -> Boxes:
+    """Return some of the boxes."""
+    return {name: values[rows] for name, values in boxes.items()}
 
 
 def at_most(end: float) -> np.float32:
@@ -95,6 +89,12 @@ def at_most(end: float) -> np.float32:
     with np.errstate(over="ignore"):
         rounded = np.float32(end)
     return rounded if float(rounded) <= end else np.float32(np.nextafter(rounded, LOWEST))
+
+
+def below(end: float) -> np.float32:
+    """Return the largest float32 below an end."""
+    last = at_most(end)
+    return last if float(last) < end else np.float32(np.nextafter(last, LOWEST))
 
 
 def read_limits(
@@ -120,11 +120,10 @@ def read_limits(
     if len(changeable) > MAX_CHANGEABLE:  # those that matter most to the forest
         ranked = [v for v in (*state.ranking(), *changeable) if v in set(changeable)]
         changeable = sorted(list(dict.fromkeys(ranked))[:MAX_CHANGEABLE])
-    up: set[int] = set()
-    down: set[int] = set()
+    ways: dict[str, set[int]] = {"up": set(), "down": set()}
     for name, way in (direction or {}).items():
         column = _column(state, "direction", name)
-        if way not in ("up", "down"):
+        if way not in ways:
             raise ValueError(f"`direction` of {name!r} must be 'up' or 'down', got {way!r}.")
         kind = state.encoding.columns[column]
         if kind.kind == "category" and not kind.is_ordered:
@@ -132,9 +131,9 @@ def read_limits(
                 f"`direction` of {name!r}: its categories have no order. Make them an ordered type before the fit "
                 "(pandas: an ordered Categorical, polars: an Enum), or list the allowed ones in `bounds`."
             )
-        (up if way == "up" else down).add(column)
+        ways[way].add(column)
     low, high, labels = read_ranges(state, bounds or {}, "bounds")
-    return Limits(tuple(changeable), low, high, labels, frozenset(up), frozenset(down))
+    return Limits(tuple(changeable), low, high, labels, frozenset(ways["up"]), frozenset(ways["down"]))
 
 
 def notes_beyond(state: Fitted, limits: Limits, x: Matrix) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,17 +12,16 @@ from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.rounded_bounds import round_end, round_whole_end
 from suffice._table.condition import Condition
 from suffice.changes.limits import notes_beyond
-from suffice.changes.search import evenly_spaced, holds_at_rows
+from suffice.changes.search import columns_of, evenly_spaced, holds_at_rows
 from suffice.changes.values import Change, Move, RowChanges, move_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Target
     from suffice._table.encoding import Column
     from suffice.changes.limits import Limits
-    from suffice.changes.search import ChangeOptions, FoundChange, FoundChanges
+    from suffice.changes.search import ChangeSearch, FoundChange, FoundChanges
 
 # Training rows in a box over which the forest's probability is averaged.
 N_AVERAGED = 100
@@ -45,6 +44,12 @@ class Side:
     def moves(self) -> bool:
         """Whether the nearest point has another value than the row."""
         return not (self.own == self.point or (math.isnan(self.own) and math.isnan(self.point)))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the box asks more of the column than that its value is known."""
+        bounds = self.bounds
+        return bounds is not None and not (bounds.values and bounds.labels is None and self.low == -INF == -self.high)
 
     @property
     def holds_own(self) -> bool:
@@ -78,10 +83,7 @@ def _as_in_a_row(state: Fitted, found: FoundChange, sides: list[Side]) -> list[S
     values = state.forest.X[found.rows][:, columns].astype(np.float64)
     n_moved = np.count_nonzero((values != own) & ~(np.isnan(values) & np.isnan(own)), axis=1)
     nearest = values[np.lexsort((-found.weights, n_moved))[0]]
-    return [
-        Side(side.column, side.bounds, side.own, float(value), side.low, side.high, side.codes)
-        for side, value in zip(sides, nearest, strict=True)
-    ]
+    return [replace(side, point=float(value)) for side, value in zip(sides, nearest, strict=True)]
 
 
 def _side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits, margin: float) -> Side:
@@ -192,73 +194,60 @@ def _ends(state: Fitted, c: int, low: np.float32, high: np.float32, own: float) 
 
 @dataclass(frozen=True, eq=False)
 class ChangeMaker:
-    """Makes the answer about one row, in the user's own words."""
+    """Makes the answers about rows, in the user's own words: the best `n` changes of each, or the cheapest."""
 
-    state: Fitted
-    x: NDArray[np.float32]
-    target: Target
-    level: float
-    limits: Limits
+    search: ChangeSearch
+    matrix: NDArray[np.float32]
     costs: dict[int, float]
-    options: ChangeOptions
+    n: int
 
-    def answer(self, found: FoundChanges, n: int, *, is_ranked: bool, **about_row: Any) -> RowChanges:
-        """Make the answer; its outcome, and what the row is called, are passed."""
-        state, columns = self.state, self.state.encoding.columns
-        changes = [self.change(one) for one in found.changes]
-        if is_ranked:
-            changes.sort(key=lambda change: change.cost)
+    def answer(self, i: int, found: FoundChanges, **about_row: Any) -> RowChanges:
+        """Make the answer about a row; its outcome, and what the row is called, are passed."""
+        state, limits, options, x = self.search.state, self.search.limits, self.search.options, self.matrix[i]
+        columns = state.encoding.columns
+        changes = [self.change(i, one) for one in found.changes]
+        may_move = [any(limits.lets_move(c, float(x[c])) for c in columns_of(state, (v,))) for v in limits.changeable]
         return RowChanges(
-            wanted=self.target.text,
-            changes=tuple(changes[:n]),
-            nearest=None if found.miss is None else self.change(found.miss, is_miss=not found.is_too_rare),
+            wanted=self.search.targets[i].text,
+            changes=self.ordered(changes) if self.costs else tuple(changes),
+            nearest=None if found.miss is None else self.change(i, found.miss, is_miss=not found.is_too_rare),
             is_too_rare=found.is_too_rare,
-            values={c.name: c.decode(v) for c, v in zip(columns, self.x.tolist(), strict=True)},
-            pi=self.level,
-            min_plausibility=self.options.min_plausibility,
-            max_size=self.options.max_size,
-            n_changeable=sum(self._may_move(v) for v in self.limits.changeable),
+            values={c.name: c.decode(v) for c, v in zip(columns, x.tolist(), strict=True)},
+            pi=float(self.search.levels[i]),
+            min_plausibility=options.min_plausibility,
+            max_size=options.max_size,
+            n_changeable=sum(may_move),
             is_complete=found.is_complete,
             target=state.target,
             model=state.model_name,
-            is_model_absent=state.absent_model is not None and state.model_name is None,
             columns=columns,
-            notes=tuple(notes_beyond(state, self.limits, self.x)),
+            row=i,
+            notes=tuple(notes_beyond(state, limits, x)),
+            is_model_absent=state.absent_model is not None and state.model_name is None,
             **about_row,
         )
 
-    def _may_move(self, variable: int) -> bool:
-        columns = self.state.variables.columns[variable]
-        return any(self.limits.lets_move(c, float(self.x[c])) for c in columns)
+    def ordered(self, changes: list[Change]) -> tuple[Change, ...]:
+        """Return the best changes: the cheapest if there are costs, otherwise the most plausible."""
+        return tuple(sorted(changes, key=lambda c: c.cost if self.costs else -c.plausibility)[: self.n])
 
-    def change(self, found: FoundChange, *, is_miss: bool = False, by: Literal["forest", "model"] = "forest") -> Change:
-        """Make a change of a box."""
-        state = self.state
-        sides = sides_of(state, found, self.x, self.limits, self.options.margin)
-        moves, values = [], {}
-        point = self.x.copy()
-        for side in sides:
-            if not side.moves:
-                continue
-            point[side.column] = side.point
-            column = state.encoding.columns[side.column]
-            before, after = column.decode(side.own), _decode(side, column)
-            if side.holds_own:  # it moves with the other columns of its group only
-                text = move_text(column, before, after, side.point, side.point, ())
-            else:
-                labels = tuple(label for code in side.codes for label in column.labels[code][:1])
-                text = move_text(column, before, after, side.low, side.high, labels)
-            moves.append(Move(column.name, before, after, text))
-            values[column.name] = after
-        is_wanted = holds_at_rows(state, self.target, found.rows)
-        moved = {side.column for side in sides if side.moves}
-        probability, box_probability = self._probabilities(found, point, [side.column for side in sides])
+    def change(
+        self, i: int, found: FoundChange, *, is_miss: bool = False, by: Literal["forest", "model"] = "forest"
+    ) -> Change:
+        """Make a change of a box for a row."""
+        state, target, x = self.search.state, self.search.targets[i], self.matrix[i]
+        sides = sides_of(state, found, x, self.search.limits, self.search.options.margin)
+        moved = [side for side in sides if side.moves]
+        moves = [_move(state.encoding.columns[side.column], side) for side in moved]
+        point = x.copy()
+        point[[side.column for side in moved]] = [side.point for side in moved]
+        probability, box_probability = self._probabilities(i, found, point, [side.column for side in sides])
         return Change(
             variables=tuple(state.variables.names[v] for v in found.variables),
             conditions=tuple(side.bounds for side in sides if side.bounds is not None),
             moves=tuple(moves),
-            stays=tuple(side.bounds for side in sides if side.bounds is not None and side.column not in moved),
-            values=values,
+            stays=tuple(side.bounds for side in sides if side.bounds is not None and not side.moves),
+            values={move.column: move.after for move in moves},
             probability=found.probability if is_miss else probability,
             box_probability=box_probability,
             mean=found.mean,
@@ -266,51 +255,57 @@ class ChangeMaker:
             bound=found.bound,
             cdp=found.cdp,
             support=len(found.rows),
-            n_wanted=int(np.count_nonzero(is_wanted)),
+            n_wanted=int(np.count_nonzero(holds_at_rows(state, target, found.rows))),
             rows=tuple(found.rows.tolist()),
-            check=self.options.check,
-            cost=self._cost(found, sides),
-            pi=self.level,
+            check=self.search.options.check,
+            cost=self._cost(found, moved),
+            pi=float(self.search.levels[i]),
             by=by,
         )
 
-    def _probabilities(self, found: FoundChange, point: NDArray[np.float32], columns: list[int]) -> tuple[float, float]:
+    def _probabilities(
+        self, i: int, found: FoundChange, point: NDArray[np.float32], columns: list[int]
+    ) -> tuple[float, float]:
         """Return the probability of the target at the least change, and on average over rows in the box."""
-        chosen = evenly_spaced(len(found.rows), N_AVERAGED)
-        points = np.repeat(self.x[None, :], 1 + len(chosen), axis=0)
+        state, chosen = self.search.state, evenly_spaced(len(found.rows), N_AVERAGED)
+        points = np.repeat(self.matrix[i][None, :], 1 + len(chosen), axis=0)
         points[0] = point
-        points[1:, columns] = self.state.forest.X[found.rows[chosen]][:, columns]
-        probabilities = probabilities_at(self.state, self.target, points, n_cautious=1)
+        points[1:, columns] = state.forest.X[found.rows[chosen]][:, columns]
+        probabilities = probabilities_at(state, self.search.targets[i], points, n_cautious=1)
         weights = found.weights[chosen]
         average = float(probabilities[1:] @ weights / weights.sum()) if len(chosen) else float(probabilities[0])
         return float(probabilities[0]), average
 
-    def _cost(self, found: FoundChange, sides: tuple[Side, ...]) -> float:
-        state, total = self.state, 0.0
+    def _cost(self, found: FoundChange, moved: list[Side]) -> float:
+        """Sum up the shares of training rows between old and new values; 1 for categories, groups and missing ones."""
+        state, total = self.search.state, 0.0
         for variable in found.variables:
-            columns = state.variables.columns[variable]
-            moved = [side for side in sides if side.column in columns and side.moves]
-            if not moved:
+            columns, share = state.variables.columns[variable], 1.0
+            sides = [side for side in moved if side.column in columns]
+            if not sides:
                 continue
-            share = 1.0
-            if len(columns) == 1 and state.encoding.columns[columns[0]].kind != "category":
-                share = _share_between(state.forest.X[:, columns[0]], moved[0].own, moved[0].point)
+            ends = sorted((sides[0].own, sides[0].point))
+            if len(columns) == 1 and not sides[0].codes and not any(map(math.isnan, ends)):
+                values = state.forest.X[:, columns[0]]
+                share = float(np.mean((ends[0] < values) & (values <= ends[1])))
             total += share * self.costs.get(variable, 1.0)
         return total
 
 
-def _decode(side: Side, column: Any) -> Any:
+def _move(column: Column, side: Side) -> Move:
+    before, after = column.decode(side.own), _decode(side, column)
+    if side.holds_own:  # it moves with the other columns of its group only
+        text = move_text(column, before, after, side.point, side.point, ())
+    else:
+        labels = tuple(label for code in side.codes for label in column.labels[code][:1])
+        text = move_text(column, before, after, side.low, side.high, labels)
+    return Move(column.name, before, after, text)
+
+
+def _decode(side: Side, column: Column) -> Any:
     """Return the value of the nearest point: the end of a box as it is written, not as float32."""
     if column.kind == "category" or math.isnan(side.point):
         return column.value_of(side.point)
     if column.kind == "whole" and side.point == int(side.point):
         return int(side.point)
     return side.point if side.point in (side.low, side.high) else column.decode(side.point)
-
-
-def _share_between(values: NDArray[np.float32], own: float, point: float) -> float:
-    """Return the share of training values that lie between two values."""
-    if math.isnan(own) or math.isnan(point):
-        return 1.0
-    low, high = min(own, point), max(own, point)
-    return float(np.mean((low < values) & (values <= high)))

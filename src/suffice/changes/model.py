@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Target
-    from suffice.changes.limits import Limits
     from suffice.changes.making import ChangeMaker
-    from suffice.changes.search import ChangeOptions, FoundChange
+    from suffice.changes.search import FoundChange
     from suffice.changes.values import Change, RowChanges
 
 Rows: TypeAlias = NDArray[np.intp]
@@ -209,11 +208,7 @@ class AskedModel:
     """A model that is asked about changes of rows."""
 
     movable: MovableRows
-    targets: list[Target]
-    levels: Floats
-    limits: Limits
-    options: ChangeOptions
-    makers: list[ChangeMaker]
+    maker: ChangeMaker
 
     def confirm(self, answers: Sequence[RowChanges]) -> list[RowChanges]:
         """Ask the model about every change: at the least change, and with the values of rows in its box."""
@@ -237,7 +232,7 @@ class AskedModel:
             return list(answers)
         outputs, place = self.movable.ask_at(rows, points), 0
         for i, j, n_points in questions:
-            agrees = self.targets[i].holds(outputs[place : place + 1 + n_points])
+            agrees = self.maker.search.targets[i].holds(outputs[place : place + 1 + n_points])
             place += 1 + n_points
             confirmed[i][j] = replace(
                 confirmed[i][j],
@@ -252,9 +247,7 @@ class AskedModel:
             for answer, changes in zip(answers, confirmed, strict=True)
         ]
 
-    def search_again(
-        self, answers: Sequence[RowChanges], n: int, progress: bool | None, *, is_ranked: bool
-    ) -> list[RowChanges]:
+    def search_again(self, answers: Sequence[RowChanges], progress: bool | None) -> list[RowChanges]:
         """Search changes of the rows for which the model agrees with none, in boxes that are cut to where it agrees.
 
         The fewest variables come first. A box in which the forest finds the target more likely than not is cut with the
@@ -262,49 +255,41 @@ class AskedModel:
         """
         answers = list(answers)
         left = [i for i, answer in enumerate(answers) if _is_open(answer)]
-        for size in range(self.options.min_size, min(self.options.max_size, len(self.limits.changeable)) + 1):
+        options, limits = self.maker.search.options, self.maker.search.limits
+        for size in range(options.min_size, min(options.max_size, len(limits.changeable)) + 1):
             for begin in range(0, len(left), N_TOGETHER):
-                some = left[begin : begin + N_TOGETHER]
-                for i, changes in self._agreed(some, size, progress).items():
-                    changes.sort(key=(lambda c: c.cost) if is_ranked else (lambda c: -c.plausibility))
-                    answers[i] = replace(answers[i], changes=tuple(changes[:n]), nearest=None, is_too_rare=False)
+                for i, changes in self._agreed(left[begin : begin + N_TOGETHER], size, progress).items():
+                    best = self.maker.ordered(changes)
+                    answers[i] = replace(answers[i], changes=best, nearest=None, is_too_rare=False)
             left = [i for i in left if _is_open(answers[i])]
         return answers
 
     def _agreed(self, rows: list[int], size: int, progress: bool | None) -> dict[int, list[Change]]:
         """Find changes of so many variables, for rows of the table, with which the model agrees."""
-        proposed = self._proposed(rows, size, progress)
-        boxes = [(np.array([i]), box, self.targets[i]) for i, box in proposed]
+        search, proposed = self.maker.search, self._proposed(rows, size, progress)
+        boxes = [(np.array([i]), box, search.targets[i]) for i, box in proposed]
         made = []
         for number, part, judged in cut_boxes(self.movable, boxes, N_ASKED_AGAIN):
             i, share = proposed[number][0], float(np.mean(judged))
-            if part.plausibility >= self.options.min_plausibility and share >= self.levels[i]:
-                change = self.makers[i].change(part, by="model")
+            if part.plausibility >= search.options.min_plausibility and share >= search.levels[i]:
+                change = self.maker.change(i, part, by="model")
                 made.append((i, replace(change, confirmed=True, confirmed_share=share, n_asked=len(judged))))
         if not made:
             return {}
         outputs = self.movable.ask_at([i for i, _ in made], [change.values for _, change in made])
         agreed: dict[int, list[Change]] = {}
         for place, (i, change) in enumerate(made):
-            if self.targets[i].holds(outputs[place : place + 1])[0]:
+            if search.targets[i].holds(outputs[place : place + 1])[0]:
                 agreed.setdefault(i, []).append(change)
         return agreed
 
     def _proposed(self, rows: list[int], size: int, progress: bool | None) -> list[tuple[int, FoundChange]]:
         """Find boxes in which the forest finds the target more likely than not, each with its row."""
+        search = self.maker.search.take(rows, n=N_PROPOSED, min_size=size, max_size=size, sets="all")
+        search = replace(search, levels=np.minimum(search.levels, PROPOSED_LEVEL))
         matrix = self.movable.matrix[rows]
-        options = replace(self.options, n=N_PROPOSED, min_size=size, max_size=size, sets="all")
         with progress_bar(len(rows), progress, "asking") if wants_bar(progress) else nullcontext() as report:
-            found = find_changes(
-                self.movable.state,
-                region_of_rows(matrix),
-                self.limits.boxes(matrix),
-                [self.targets[i] for i in rows],
-                np.minimum(self.levels[rows], PROPOSED_LEVEL),
-                self.limits,
-                options,
-                report,
-            )
+            found = find_changes(search, region_of_rows(matrix), search.limits.boxes(matrix), report)
         return [(i, box) for i, of_row in zip(rows, found, strict=True) for box in of_row.changes]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Target
     from suffice._table.variables import VariableSet
-    from suffice.changes.limits import Limits
+    from suffice.changes.limits import Boxes, Limits
 
 CHECKS = ("everywhere", "mean")
 MIN_PLAUSIBILITY = 0.02
@@ -100,28 +101,36 @@ def evenly_spaced(n: int, most: int) -> NDArray[np.intp]:
     return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
 
 
+@dataclass(frozen=True, eq=False)
+class ChangeSearch:
+    """What is searched: the wanted outcomes of some rows or regions, how likely they must be, and what may change."""
+
+    state: Fitted
+    targets: Sequence[Target]
+    levels: NDArray[np.float64]
+    limits: Limits
+    options: ChangeOptions
+
+    def take(self, rows: Sequence[int], **options: Any) -> ChangeSearch:
+        """Return the search for some of the rows, with some other options."""
+        targets = [self.targets[i] for i in rows]
+        return replace(self, targets=targets, levels=self.levels[rows], options=replace(self.options, **options))
+
+
 def find_changes(
-    state: Fitted,
-    regions: dict[str, NDArray[Any]],
-    reach: dict[str, NDArray[Any]],
-    targets: Sequence[Target],
-    levels: NDArray[np.float64],
-    limits: Limits,
-    options: ChangeOptions,
-    progress: Callable[[int], object] | None = None,
+    search: ChangeSearch, regions: Boxes, reach: Boxes, progress: Callable[[int], object] | None = None
 ) -> list[FoundChanges]:
-    """Find what would change the outcomes of rows or regions."""
+    """Find what would change the outcomes of rows or regions, within reach of each."""
+    state, targets, limits, options = search.state, search.targets, search.limits, search.options
     flags, number = wanted_flags(targets, state.forest.y_values, state.classes)
     sets = [(v,) for v in limits.changeable]
     out: list[FoundChanges | None] = [None] * len(targets)
     everywhere = options.check == "everywhere"
     votes, least = everywhere and uses_votes(state), 0.0 if state.classes is None else 0.5
     curve_of = {target: calibration_of(state, target) if everywhere else Calibration() for target in targets}
-    vote_of = {
-        (target, level): curve_of[target].vote_for(level, least)
-        for target, level in dict.fromkeys(zip(targets, levels.tolist(), strict=True))
-    }
-    needed = np.array([vote_of[key] for key in zip(targets, levels.tolist(), strict=True)])
+    goals = list(zip(targets, search.levels.tolist(), strict=True))
+    vote_of = {(target, level): curve_of[target].vote_for(level, least) for target, level in dict.fromkeys(goals)}
+    needed = np.array([vote_of[goal] for goal in goals])
     space = _core.ChangeSpace(
         forest=state.forest.core,
         variable_of=state.variables.number_columns(sets),
@@ -151,7 +160,7 @@ def find_changes(
                 max_nodes=options.max_nodes,
             ),
             n_threads=state.settings.n_threads,
-            progress=None if progress is None else _after(progress, n_done),
+            progress=None if progress is None else partial(_report, progress, n_done),
         )
         n_done += len(rows)
         for row, found in zip(rows.tolist(), _read(arrays, len(rows), limits.changeable), strict=True):
@@ -163,12 +172,12 @@ def find_changes(
     return [found for found in out if found is not None]
 
 
-def _after(progress: Callable[[int], object], n_before: int) -> Callable[[int], object]:
-    return lambda n_done: progress(n_before + n_done)
+def _report(progress: Callable[[int], object], n_before: int, n_done: int) -> None:
+    progress(n_before + n_done)
 
 
-def _boxes(arrays: dict[str, NDArray[Any]], rows: NDArray[np.intp]) -> _core.ValueBoxes:
-    return _core.ValueBoxes(**{name: np.ascontiguousarray(values[rows]) for name, values in arrays.items()})
+def _boxes(boxes: Boxes, rows: NDArray[np.intp]) -> _core.ValueBoxes:
+    return _core.ValueBoxes(**{name: np.ascontiguousarray(values[rows]) for name, values in boxes.items()})
 
 
 def _read(arrays: dict[str, Any], n_rows: int, changeable: VariableSet) -> list[FoundChanges]:

@@ -597,3 +597,203 @@ class Changes(RowAnswers[RowChanges]):
         from suffice._show.cards import changes_card
 
         return changes_card(self)
+
+
+@dataclass(frozen=True)
+class RegionalChange:
+    """IF a rule THEN an outcome, UNLESS some variables lie in a box.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The rule.
+    outcome : object
+        Its outcome.
+    wanted : str
+        The wanted outcomes, as they are written.
+    unless : tuple of Condition
+        The box in which the wanted outcomes hold; empty if there is none.
+    variables : tuple of str
+        The variables of the box; the other variables stay as the rule has them.
+    probability : float or None
+        The probability of the wanted outcomes in the box; None if there is no box.
+    plausibility : float or None
+        The probability of the box, given what stays.
+    bound : float or None
+        No box over these variables has a larger plausibility.
+    support : int
+        The training rows in the box that are like those of the rule in what stays.
+    n_wanted : int
+        How many of them have a wanted outcome.
+    reached : float or None
+        The share of rows of the rule, moved to the values of training rows in the box, for which the forest predicts a
+        wanted outcome; None if no training row is in the rule, or in the box.
+    nearest : float or None
+        If there is no box: the highest probability of the wanted outcomes that was found.
+    nearest_variables : tuple of str
+        The variables that it takes to be free.
+    confirmed : bool or None
+        Whether the model that is explained agrees: it gives a wanted outcome for at least a share `pi` of the rows of
+        the rule that are moved into the box. None if no model was asked.
+    confirmed_share : float or None
+        That share.
+    n_asked : int
+        How many such rows it was asked about.
+    model : str or None
+        The class of the model that is explained; None if the data are.
+    target : str
+        What the outcomes are called.
+    is_reached : bool
+        Whether the outcome of the rule is a wanted one already; then nothing is searched.
+    """
+
+    conditions: tuple[Condition, ...]
+    outcome: Any
+    wanted: str
+    unless: tuple[Condition, ...] = ()
+    variables: tuple[str, ...] = ()
+    probability: float | None = None
+    plausibility: float | None = None
+    bound: float | None = None
+    support: int = 0
+    n_wanted: int = 0
+    reached: float | None = None
+    nearest: float | None = None
+    nearest_variables: tuple[str, ...] = ()
+    confirmed: bool | None = None
+    confirmed_share: float | None = None
+    n_asked: int = 0
+    model: str | None = None
+    target: str = "y"
+    is_reached: bool = False
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no box over these variables is more plausible."""
+        return self.bound is not None and self.plausibility is not None and self.bound <= self.plausibility + 1e-9
+
+    @property
+    def rule_text(self) -> str:
+        """The conditions of the rule."""
+        return " AND ".join(map(str, self.conditions)) or "all rows"
+
+    @property
+    def unless_text(self) -> str:
+        """The conditions of the box; nothing if there is none."""
+        return " AND ".join(map(str, self.unless))
+
+    def __str__(self) -> str:
+        """Return the rule with what changes it, in one sentence."""
+        start = f"IF {self.rule_text} THEN {self.outcome_text}"
+        if not self.unless:
+            return f"{start}  ({self.no_text})"
+        probability = format_probability(self.probability or 0.0)
+        rows = f"{counted(self.support, 'row')}, {format_percent(self.plausibility or 0.0)} % of similar rows"
+        share = "" if self.reached is None else f"; reached by {format_percent(self.reached)} % of rows moved there"
+        text = f"{start} UNLESS {self.unless_text}: then {self.goal}  (probability {probability}, {rows}{share})"
+        return text if self.confirmed is None else f"{text}. {self.confirmation}"
+
+    @property
+    def outcome_text(self) -> str:
+        """The outcome of the rule, as it is written."""
+        return format_outcome(self.outcome)
+
+    @property
+    def goal(self) -> str:
+        """The wanted outcomes as a clause: "decision is good", "price is at least 200"."""
+        return f"{name_target(self.target)} is {self.wanted}"
+
+    @property
+    def no_text(self) -> str:
+        """That nothing was found, and what comes closest."""
+        if self.is_reached:
+            return "the target is already reached"
+        text = f"no change makes {name_target(self.target)} {self.wanted}"
+        if self.nearest is None:
+            return text
+        free = f", letting {join(self.nearest_variables)} vary" if self.nearest_variables else ""
+        return f"{text}; highest probability: {format_probability(self.nearest)}{free}"
+
+    @property
+    def confirmation(self) -> str:
+        """Whether the model confirms it, as a sentence; nothing if no model was asked."""
+        return confirmation_text(self.model, self.confirmed, self.confirmed_share, self.n_asked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The fields, with conditions as text.
+        """
+        return {
+            "rule": self.rule_text,
+            "outcome": to_plain(self.outcome),
+            "unless": self.unless_text or None,
+            "target": self.wanted,
+            "is_reached": self.is_reached,
+            "variables": list(self.variables),
+            **{name: getattr(self, name) for name in _REGIONAL_NUMBERS},
+        }
+
+
+_REGIONAL_NUMBERS = (
+    *("probability", "plausibility", "optimal", "support", "n_wanted", "reached"),
+    *("confirmed", "confirmed_share", "n_asked", "nearest"),
+)
+
+
+class RegionalChanges(RowAnswers[RegionalChange]):
+    """What would change the outcomes of rules, in their order. Made by ``SufficientExplainer.what_if_rules``.
+
+    Parameters
+    ----------
+    answers : sequence of RegionalChange
+        The best change of each rule.
+    fitted : Fitted
+        The fitted state of the explainer.
+    library : str or None, default=None
+        The kind of the frames that are made.
+    """
+
+    def __init__(self, answers: Sequence[RegionalChange], fitted: Fitted, library: str | None = None) -> None:
+        super().__init__(answers, fitted, library)
+
+    def to_frame(self) -> Any:
+        """Return a table with one line for each rule: rule, outcome, unless, and what supports it.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The frame.
+        """
+        lines = [change.to_dict() for change in self]
+        names = lines[0] if lines else {}
+        columns = {name: [line[name] for line in lines] for name in names}
+        if columns:
+            columns["variables"] = [", ".join(names) for names in columns["variables"]]
+        return make_frame(columns, self.library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the changes as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            What the outcomes are called, the model that is explained, and the change of each rule.
+        """
+        return {
+            "target_name": self.fitted.target,
+            "model": self.fitted.model_name or self.fitted.absent_model,
+            "rules": [change.to_dict() for change in self],
+        }
+
+    def __str__(self) -> str:
+        """Return one sentence for each rule."""
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        from suffice._show.cards import regional_card
+
+        return regional_card(self)

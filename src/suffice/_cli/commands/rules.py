@@ -23,7 +23,7 @@ from suffice._cli.printing import note, say_numbered, working
 from suffice._text import counted
 
 if TYPE_CHECKING:
-    from suffice.changes.regional import RegionalChanges
+    from suffice.changes.values import RegionalChanges
     from suffice.explainer import SufficientExplainer
     from suffice.rule_lists.estimators import RuleList
 
