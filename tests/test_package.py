@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import re
 import subprocess
 import sys
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from numpydoc.validate import validate
+from public_names import public_names
 
 import suffice
 
-PUBLIC_MODULES = [
-    "suffice.explaining",
-    "suffice.changes",
-    "suffice.checks",
-    "suffice.reasons",
-    "suffice.rule_lists",
-    "suffice.records",
-    "suffice.plots",
-    "suffice.spark",
-    "suffice.dask",
-    "suffice.errors",
-]
 # An extended summary, an example, "See Also", the line on which a docstring begins, and a summary in one line.
 NOT_ASKED = {"ES01", "EX01", "GL01", "SA01", "SS06"}
 # These take long to load, or may not be installed.
@@ -61,20 +48,6 @@ def test_type_checkers_see_the_names_that_are_loaded_on_first_use():
     block = Path(suffice.__file__).read_text().split("if TYPE_CHECKING:")[1].split("\n\n")[0]
     lines = [f"from suffice.{module} import {name} as {name}" for name, module in suffice._MODULE_OF.items()]
     assert sorted(line.strip() for line in block.strip().splitlines()) == sorted(lines)
-
-
-def public_names():
-    """All public names with the module that exports them: the one list that the reference follows."""
-    names = {f"suffice.{name}": getattr(suffice, name) for name in suffice.__all__[:-1]}
-    for module in map(import_module, PUBLIC_MODULES):
-        exported = {f"{module.__name__}.{name}": getattr(module, name) for name in module.__all__}
-        names |= {name: value for name, value in exported.items() if value not in names.values()}
-    return names
-
-
-def test_the_reference_lists_every_public_name():
-    page = (Path(__file__).parent.parent / "docs/reference/index.md").read_text()
-    assert sorted(re.findall(r"^   (suffice\.[\w.]+)$", page, re.MULTILINE)) == sorted(public_names())
 
 
 def members_of(name, value):

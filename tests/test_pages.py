@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from page_blocks import BLOCK, run_page, shorten
+from public_names import public_names
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -21,20 +21,20 @@ PAGES = sorted(
     if not any(folder in path.parents for folder in MADE)
 )
 WITH_CODE = [path for path in PAGES if BLOCK.search(path.read_text())]
+# They start Spark, a process for each command, or grow forests again and again.
+SLOW_PAGES = {"docs/scale.md", "docs/guide/command.md", "docs/stability.md"}
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
-# What these export is public, and nothing else is.
-PUBLIC_MODULES = [
-    "suffice",
-    *(f"suffice.{name}" for name in ("changes", "checks", "explaining", "reasons", "rule_lists")),
-    *(f"suffice.{name}" for name in ("plots", "records", "spark", "dask", "errors")),
-]
 
 
 def name_of(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", WITH_CODE, ids=name_of)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if name_of(path) in SLOW_PAGES else ()) for path in WITH_CODE],
+    ids=name_of,
+)
 def test_the_code_of_a_page_prints_what_the_page_shows(path, tmp_path, monkeypatch):
     text = path.read_text()
     if "pyspark" in text and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -57,13 +57,7 @@ def test_links_of_a_page_lead_to_files(path):
 def test_the_reference_has_every_public_name_once():
     """A name that `suffice` and a room export is listed under either."""
     listed = re.findall(r"^   (suffice\.[\w.]+)$", (DOCS / "reference" / "index.md").read_text(), re.M)
-    modules = {name: importlib.import_module(name) for name in PUBLIC_MODULES}
-    public = {
-        f"{name}.{attribute}": getattr(module, attribute)
-        for name, module in modules.items()
-        for attribute in module.__all__
-        if attribute != "__version__"
-    }
+    public = public_names()
     assert sorted(set(listed) - set(public)) == []
     found = [public[name] for name in listed]
     assert sorted(name for name, value in public.items() if value not in found) == []

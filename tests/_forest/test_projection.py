@@ -48,7 +48,7 @@ def counts_of(forest, drawn):
 
 @settings(max_examples=n_examples(100), deadline=None)
 @given(
-    drawn=fitted_forests(task="regression"),
+    drawn=fitted_forests(task="regression", max_columns=4),
     min_node_size=st.sampled_from([1, 2, 7]),
     seed=st.integers(0, 99),
     layout=layouts,
