@@ -119,9 +119,9 @@ def describe(table: SpeedTable, figures: Any) -> str:
     copies = f"; rows from the {table.n_real + 1}th on are moved copies" if table.n_real < n_rows else ""
     return (
         f"{len(table.X)} training rows, {table.X.shape[1]} columns ({figures['n_missing']} with missing values); "
-        f"{figures['n_trees']} trees, in the mean {figures['n_leaves']:.0f} leaves and depth {figures['depth']:.0f}; "
-        f"the forest takes {figures['forest']:.2f} s of the fit. The forest tells {figures['n_apart']} of the first "
-        f"{n_checked} rows apart{copies}."
+        f"{figures['n_trees']} trees, on average {figures['n_leaves']:.0f} leaves and depth {figures['depth']:.0f}; "
+        f"the forest takes {figures['forest']:.2f} s of the fit. The forest distinguishes {figures['n_apart']} of the "
+        f"first {n_checked} rows{copies}."
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.turns import serve
 
 SET_UP, CHECK = "set-up", "check"
-MAX_APART = 10_000  # of these rows it is counted how many the forest tells apart
+MAX_APART = 10_000  # rows among which the rows that the forest distinguishes are counted
 N_BOOSTED = (5, 10, 20, 50, 100, 200, 300)  # the numbers of trees that a boosted model may have
 
 

@@ -38,8 +38,8 @@ ax.spines[["top", "right"]].set_visible(False)
 print(f"{np.count_nonzero(np.abs(values) > 0.001)} of {len(values)} values are larger than 0.001.")
 
 # %%
-# What SHAP does not tell: whether the first two or three of these variables are *enough*, and how far their values may
-# move before the prediction changes.
+# SHAP does not say whether the first two or three of these variables are *enough*, nor how far their values may move
+# before the prediction changes.
 #
 # Anchors: which conditions keep the prediction of perturbed rows?
 # ------------------------------------------------------------------
@@ -52,8 +52,8 @@ print(f"{np.count_nonzero(np.abs(values) > 0.001)} of {len(values)} values are l
 #    IF worst concave points <= 0.06 AND worst radius <= 12.89 THEN benign
 #    precision 1.00, coverage 0.13, 12.5 s of processor
 #
-# The columns are cut at their quartiles, so that the bounds are quartiles of the data. Precision and coverage are those
-# of perturbed rows, in which columns are drawn independently of each other: a large radius may meet a small area.
+# The columns are cut at their quartiles, so the bounds are quartiles of the data. Precision and coverage are those of
+# perturbed rows, in which columns are drawn independently of each other: a large radius may come with a small area.
 #
 # suffice: which variables are enough, within which bounds?
 # -----------------------------------------------------------
@@ -62,20 +62,20 @@ explanations = explainer.explain(row)
 explanations[0]
 
 # %%
-# The bounds lie where the forest itself changes its mind, and no larger box has the same property. The probability is
-# counted on rows of the data that the trees did not see. The rule on these rows:
+# The bounds lie where the forest itself changes its prediction, and no larger box has the same property. The
+# probability is counted on rows of the data that the trees did not see. The rule on these rows:
 
 explanations.plot("rule")
 
 # %%
-# What each of them tells you
-# ---------------------------
+# What each method is good for
+# ----------------------------
 #
 # ============  =======================================  ==========================================================
 # method        answer for this row                      what it is good for
 # ============  =======================================  ==========================================================
 # SHAP          a signed number for each variable        the direction and size of every contribution
-# Anchors       one rule with quartiles as bounds        models that can only be asked, also of text and images
-# suffice       sets that are enough, the largest box    knowing what the decision rests on, how far values may
+# Anchors       one rule with quartiles as bounds        models that can only be called, also for text and images
+# suffice       sets that are enough, the largest box    knowing what the decision depends on, how far values may
 #               around the row, and how sure both are    move, and how often this is right
 # ============  =======================================  ==========================================================

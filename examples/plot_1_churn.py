@@ -51,7 +51,7 @@ explanations[0]
 
 # %%
 # The rule says how far the values may move: the contract stays monthly, and the tenure has an upper bound. It lies
-# below the 12 months of the law, since near the border the forest is less sure than the level of 0.9.
+# below the 12 months of the law, since near the boundary the forest is less certain than the level of 0.9.
 # The curve shows the probability along the tenure.
 
 explanations.plot("curve", variable="tenure")
@@ -72,7 +72,7 @@ explainer.explain(loyal)[0]
 # -----------------------
 #
 # The heat map has a line for each customer and a column for each variable, with similar customers together: two groups
-# leave for two reasons. ``paperless`` has nothing to do with the decision.
+# leave for two reasons. ``paperless`` plays no role in the decision.
 
 leaving = explainer.explain(customers[decisions == "leaves"][:40], rules=None)
 leaving.plot("heatmap")

@@ -34,11 +34,11 @@ print(explainer.task_reason_)
 print(f"R2 on rows that the trees did not see: {explainer.fidelity_:.2f}")
 
 # %%
-# An hour of the rush
-# -------------------
+# A rush hour
+# -----------
 #
-# ``radius=80`` asks what keeps the demand within 80 rentals of the prediction. Without it, the interval holds 95 % of
-# the outcomes of such hours, and is as wide as they vary.
+# With ``radius=80``, the outcome is kept if the demand stays within 80 rentals of the prediction. Without it, the
+# interval holds 95 % of the outcomes of such hours, and is as wide as they vary.
 
 rush = {"hour": 17, "workingday": True, "temp": 18.0, "humidity": 55, "weather": "clear"}
 explanations = explainer.explain(rush)
@@ -53,7 +53,7 @@ explanations.plot("rule", variables=["hour", "temp"])
 # What is known if only some variables are known?
 # -----------------------------------------------
 #
-# The distribution of the demand given the hour and the kind of day, beside that given all variables.
+# The distribution of the demand given the hour and the kind of day, compared with that given all variables.
 
 plots.cdf(explainer, rush, ["hour", "workingday"])
 

@@ -3,7 +3,7 @@ A gradient-boosted model with categories
 ========================================
 
 LightGBM reads categories as they are. So does the explainer: the model gets the table unchanged, and the explanation
-speaks of its columns. The table is a synthetic list of flats and whether they were let within a week.
+names its columns. The table is a synthetic list of flats and whether they were let within a week.
 """
 
 import lightgbm

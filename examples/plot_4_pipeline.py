@@ -3,7 +3,7 @@ A pipeline with a ColumnTransformer
 ===================================
 
 Many models are pipelines: numbers are imputed and scaled, categories become indicators. An explanation of indicators
-after scaling helps nobody. The explainer treats the pipeline as one model, so its answers speak of the columns of the
+after scaling helps nobody. The explainer treats the pipeline as one model, so its answers are about the columns of the
 table, with their own units, categories and missing values.
 """
 
@@ -63,7 +63,7 @@ explanations.plot("rule")
 # -----------------------
 #
 # The same patient without a measured pressure. The pipeline imputes the mean; the explanation says what the decision
-# rests on instead.
+# depends on instead.
 
 print(explainer.explain({**patient, "pressure": None})[0])
 

@@ -49,8 +49,8 @@ print(rules)
 plots.coverage_precision(rules)
 
 # %%
-# Whose refusals rest on the district?
-# ------------------------------------
+# Which refusals depend on the district?
+# --------------------------------------
 #
 # For each refused person, the sets of variables that keep the refusal. If the district is in the smallest of them,
 # income and debt alone do not explain the decision.
@@ -72,8 +72,8 @@ print(explainer.explain(refusals[suspect : suspect + 1])[0])
 # Do the rules hold?
 # ------------------
 #
-# Rules are statements about decisions to come. Fresh rows check them, all together; the model itself says what it
-# decides there.
+# Rules are statements about future decisions. They are checked on fresh rows, all together; the outcomes there are the
+# model's own decisions.
 
 fresh = people.sample(1000, replace=True, random_state=1)
 fresh = fresh.assign(income=fresh["income"] + 5, debt=fresh["debt"] + 5)

@@ -38,7 +38,7 @@ print(explainer.explain(applicant)[0])
 # The fewest changes
 # ------------------
 #
-# The age must not change, and the income may only grow. Each change is a box: the loan would be granted with
+# The age must not change, and the income may only increase. Each change is a box: the loan would be granted with
 # probability 0.8 or more everywhere in it.
 
 changes = explainer.what_if(applicant, "granted", fixed=["age"], direction={"income": "up"}, n=2)
@@ -53,8 +53,8 @@ changes.plot()
 # A plain "No"
 # ------------
 #
-# Not every wish has an answer. If only the account may change, nothing that is plausible leads to a loan, and the
-# answer says how near it comes.
+# Not every target can be reached. If only the account may change, nothing plausible leads to a loan, and the answer
+# says how close it comes.
 
 print(explainer.what_if(applicant, "granted", only=["account"])[0])
 
@@ -62,7 +62,7 @@ print(explainer.what_if(applicant, "granted", only=["account"])[0])
 # For a whole group
 # -----------------
 #
-# For a rule instead of a row: what would change the outcome of all whom the rule covers?
+# For a rule instead of a row: what would change the outcome of everyone that the rule covers?
 
 rule = explainer.explain(applicant)[0].rule
 print(rule)
