@@ -218,7 +218,7 @@ def test_one_row_takes_a_short_way_through_the_house(is_class):
     assert explainer.explain(row)[0].rule is not None  # and what is kept for the next call is there
     assert explainer.what_if(row, target)[0].best is not None
     calls = {
-        "explain": (35, lambda: explainer.explain(row)),
+        "explain": (40, lambda: explainer.explain(row)),
         "its text": (150, lambda: str(explainer.explain(row)[0])),
         "what_if": (300, lambda: str(explainer.what_if(row, target)[0])),
     }

@@ -54,7 +54,20 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class RecordProblem:
-    """A record that is not as it should be."""
+    """A record that is not as it should be.
+
+    Parameters
+    ----------
+    line : int
+        Its line in the file, from 1.
+    label : str
+        What its row is called, if that is known.
+    kind : {"unreadable", "edited", "explainer", "codes", "differs"}
+        What is wrong: it cannot be read, it was edited, it was made with another explainer or code book, or it differs
+        from what was computed again.
+    sentence : str
+        What is wrong, in words.
+    """
 
     line: int
     label: str

@@ -66,7 +66,7 @@ class Rule:
     precision : float or None
         An estimate of the share of new rows that have the outcome among those that the rule covers; None if no training
         row is covered. The share of the covered training rows, ``n_kept / support``, is too high: the rule was chosen
-        for them. (With ``counts="bootstrap"`` it is that share.)
+        for them. With ``counts="bootstrap"`` it is that share.
     mae : float or None
         Regression: the mean absolute error of the mean of the covered rows on these rows; None for a class.
     optimal : bool

@@ -39,7 +39,25 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class RowStability:
-    """Whether the best set of one row returns when the forest is grown again."""
+    """Whether the best set of one row returns when the forest is grown again.
+
+    Parameters
+    ----------
+    best_set : tuple of str
+        The best set of the row, in the order of the table.
+    is_sufficient : bool
+        Whether the row has a sufficient set.
+    n_seeds, n_resamples : int
+        How many forests were grown with other seeds on all training rows, and how many on half of them.
+    same_set : tuple of int
+        In how many forests of both kinds the row has the same best set, and again a sufficient one or none.
+    sufficient : tuple of int
+        In how many forests of both kinds the row has a sufficient set.
+    shares : tuple of (str, float)
+        For each variable the share of forests in which it is in the best set, the most frequent first; a forest in
+        which the row loses or gains a sufficient set does not count for any. The forests are those of resampled rows
+        or, if there are none, of other seeds.
+    """
 
     best_set: tuple[str, ...]
     is_sufficient: bool
@@ -55,7 +73,13 @@ class RowStability:
         return tuple(name for name, share in self.shares if share >= CORE_SHARE)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain Python values, ready for JSON."""
+        """Return the numbers as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The counts, the shares of the variables, and the core.
+        """
         return {
             "n_seeds": self.n_seeds,
             "n_resamples": self.n_resamples,
