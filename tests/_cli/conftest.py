@@ -14,7 +14,7 @@ from streamed import N_ROWS, OUTCOMES, make_table
 from suffice import SufficientExplainer
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """Tables, and saved explainers of classes, of numbers, and with dates."""
     folder = tmp_path_factory.mktemp("shop")
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def rows_folder(tmp_path_factory):
     """A saved explainer for each kind of outcome, and tables."""
     folder = tmp_path_factory.mktemp("shop")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ import polars as pl
 from suffice import SufficientExplainer
 from suffice._cli.main import run
 
-COMMAND = Path(sys.executable).with_name("suffice")
+COMMAND = [sys.executable, "-c", "from suffice._cli.main import main; main()"]
 
 
 N_ROWS = 300
@@ -47,9 +46,9 @@ def command(line, *more):
 
 
 def suffice_in(folder, line="", *more, data=None, env=None):
-    """Run the installed command."""
+    """Run the command in a process of its own."""
     return subprocess.run(
-        [COMMAND, *line.split(), *more], cwd=folder, input=data, env=env, capture_output=True, timeout=600, check=False
+        [*COMMAND, *line.split(), *more], cwd=folder, input=data, env=env, capture_output=True, timeout=600, check=False
     )
 
 

@@ -66,7 +66,7 @@ def test_the_installed_command_refuses_bad_input_without_a_traceback(here):
 
 def test_an_interrupted_command_is_quiet_and_leaves_nothing(here):
     os.mkfifo("slow.csv")
-    command = [COMMAND, "fit", "slow.csv", "-t", "buys", "-o", "m.suffice"]
+    command = [*COMMAND, "fit", "slow.csv", "-t", "buys", "-o", "m.suffice"]
     # A shell starts what runs in the background with SIGINT ignored, and a child inherits that.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)  # noqa: PLW1509
@@ -91,7 +91,7 @@ def test_a_closed_pipe_is_not_an_error(is_buffered, kind, start, here):
     pl.concat([make_shop()] * 10).write_parquet("many.parquet")
     args = f"explain buys.suffice many.parquet --ignore-extra --sets minimal --rules none --rows 3000 --format {kind}"
     env = {**os.environ, "PYTHONUNBUFFERED": "" if is_buffered else "1"}
-    process = subprocess.Popen([COMMAND, *args.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    process = subprocess.Popen([*COMMAND, *args.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     assert process.stdout.read(len(start)) == start
     process.stdout.close()
     assert process.stderr.read().decode().startswith("The predictions are explained")
@@ -168,5 +168,5 @@ def test_no_command_replaces_what_it_reads(line, here, capsys):
         Path(name).write_text("[]")
     before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     assert run(line.split()) == 2
-    assert "is read as well" in capsys.readouterr().err
+    assert "is also an input" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before

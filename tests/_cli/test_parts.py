@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from shop import COMMAND
 from streamed import N_ROWS, crash_after, expect_same, explain, make_table, parts, stop_after
 
-from suffice._cli import streaming
+from suffice._cli import parts as run_in_parts
 from suffice._cli.parts import FINGERPRINT, LOCK, Parts, folder_of
 
 
@@ -136,7 +136,7 @@ def long_run(suffix="parquet"):
     """A run of a second or two, and its command."""
     pl.concat([make_table(2000)] * 3).write_parquet("long.parquet")
     line = f"-o out.{suffix} --batch 100 --sets minimal --rules none"
-    return line, [COMMAND, "explain", "buys.suffice", "long.parquet", *line.split()]
+    return line, [*COMMAND, "explain", "buys.suffice", "long.parquet", *line.split()]
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
@@ -205,7 +205,7 @@ def test_parts_of_a_different_run_are_refused(changed, named, rows_here, monkeyp
     else:
         line = "-o out.parquet --batch 20"
         if changed == "version":
-            monkeypatch.setattr(streaming, "__version__", "0")
+            monkeypatch.setattr(run_in_parts, "__version__", "0")
         if changed == "explainer":
             of = {"explainer": "flag"}
         if changed in ("table", "touch"):

@@ -85,9 +85,9 @@ def test_an_input_is_never_the_output(tmp_path):
     (tmp_path / "link.csv").symlink_to(table)
     os.link(table, tmp_path / "hard.csv")
     for name in ("t.csv", "link.csv", "hard.csv"):
-        with pytest.raises(ValueError, match=rf"{name}' is read as well \('.*t\.csv'\) and would be replaced: name"):
+        with pytest.raises(ValueError, match=rf"{name}' is also an input \('.*t\.csv'\) and would be replaced: choose"):
             check_output(str(tmp_path / name), [None, "-", str(table)])
-        with pytest.raises(ValueError, match="is read as well"):
+        with pytest.raises(ValueError, match="is also an input"):
             format_of_output(str(tmp_path / name), ["csv"], [str(table)])
     check_output(str(tmp_path / "other.csv"), [str(table), str(tmp_path / "nowhere")])
 
@@ -111,7 +111,7 @@ def test_lists_are_joined_in_a_csv_file_and_stay_in_others(tmp_path):
 def test_the_suffix_determines_the_format(tmp_path):
     known = ("csv", "parquet", "html")
     assert format_of_output(str(tmp_path / "a.PARQUET"), known) == "parquet"
-    with pytest.raises(ValueError, match=r"the suffix '\.xlsx' is unknown: use one of \.csv, \.parquet, \.pq, \.html"):
+    with pytest.raises(ValueError, match=r"the suffix '\.xlsx' is unknown. Use one of \.csv, \.parquet, \.pq, \.html"):
         format_of_output(str(tmp_path / "a.xlsx"), known)
     with pytest.raises(ValueError, match="it has no suffix"):
         format_of_output(str(tmp_path / "a"), known)

@@ -1,7 +1,7 @@
-"""The folder in which the finished parts of a file are kept until all of them can be joined.
+"""Answers for large table files, written part by part: memory for one part, and runs that can be continued.
 
-A fingerprint in the folder says what the parts depend on, so that they are not mixed with the parts of another
-question; a lock keeps out a second run.
+Finished parts are kept in a folder until all of them can be joined. A fingerprint in the folder states what the parts
+depend on, so that they are not mixed with those of a different run; a lock keeps out a second run.
 """
 
 from __future__ import annotations
@@ -13,18 +13,36 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 from filelock import FileLock, Timeout
 
-from suffice._io.output import table_bytes
+from suffice import __version__
+from suffice._cli.printing import note, working
+from suffice._forest.progress import progress_bar
+from suffice._io.output import json_lines, table_bytes
+from suffice._io.result_table import check_kept
+from suffice._io.sources import STDIO, file_digest
 from suffice._io.writing import UNFINISHED, replacing, short_name
-from suffice._text import join
+from suffice._text import counted, join
+from suffice.errors import SearchSizeWarning
+
+if TYPE_CHECKING:
+    from suffice._cli.rows import FileRows
+
+KINDS = ("parquet", "arrow", "csv", "jsonl")
+_SECONDS = 1.0  # between two moves of the bar
+_FIRST_STEP = 100  # rows that are explained before their speed is known
+Answer: TypeAlias = Callable[[pl.DataFrame, int], tuple[pl.DataFrame | bytes, int]]
+"""Takes rows and the position of the first one; returns their lines, and in how many rows the search ended early."""
 
 FINGERPRINT, LOCK, JOINED = "fingerprint.json", "lock", "joined"
 _OLD_FINGERPRINT = "plan.json"  # its name in earlier versions
@@ -202,3 +220,136 @@ def locked(folder: Path, output: str) -> Iterator[Path]:
         if is_empty:
             with suppress(OSError):  # another run has come
                 folder.rmdir()
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def is_in_parts(rows: FileRows, output: str, kind: str, batch: int) -> bool:
+    """Check whether rows are explained part by part."""
+    path = Path(output)
+    if output == STDIO or kind not in KINDS or (path.exists() and not path.is_file()):
+        return False
+    if rows.table.identity is None:
+        return False
+    return rows.end > batch or folder_of(output).exists()
+
+
+def explain_in_parts(
+    rows: FileRows,
+    output: str,
+    kind: str,
+    *,
+    explainer_path: str,
+    batch: int,
+    restart: bool = False,
+    escape_formulas: bool = True,
+) -> None:
+    """Explain rows part by part, and write the explanations into one file."""
+    if kind != "jsonl":
+        check_kept(rows.kept, "--id", with_row=True)
+    rows.check()
+
+    def answer(frame: pl.DataFrame, first: int) -> tuple[pl.DataFrame | bytes, int]:
+        explained = rows.explain(frame, first, progress=False)
+        n_cut_short = sum(not complete for complete in explained.explanations.is_search_complete)
+        return (json_lines(explained.dicts()) if kind == "jsonl" else explained.to_frame()), n_cut_short
+
+    fingerprint = {
+        **make_fingerprint(rows, kind, explainer_path, batch),
+        "keep_formulas": kind == "csv" and not escape_formulas,
+    }
+    write_in_parts(
+        rows, output, kind, answer, fingerprint, batch=batch, restart=restart, escape_formulas=escape_formulas
+    )
+
+
+def write_in_parts(
+    rows: FileRows,
+    output: str,
+    kind: str,
+    answer: Answer,
+    fingerprint: Mapping[str, Any],
+    *,
+    batch: int,
+    restart: bool = False,
+    escape_formulas: bool = True,
+) -> None:
+    """Answer for rows part by part, and write the answers into one file."""
+    with locked(folder_of(output), output) as folder:
+        parts = Parts(folder, kind, -(-rows.end // batch), escape_formulas)
+        if restart:
+            parts.clear()
+        parts.begin(fingerprint)
+        try:
+            _answer_missing(rows, parts, batch, answer)
+            with working("Joining the parts"):
+                os.replace(parts.join(), os.path.realpath(output))
+            parts.clear()
+        except KeyboardInterrupt:
+            n_done = len(parts.find())
+            if n_done:
+                note(f"Stopped: {n_done} of {parts.n} parts are done. The same command continues from there.")
+            raise
+        finally:
+            if not parts.find():
+                parts.clear()
+
+
+def make_fingerprint(rows: FileRows, kind: str, explainer_path: str, batch: int) -> dict[str, Any]:
+    """Collect everything that the content of the parts depends on."""
+    explainer, table = rows.explainer, rows.table
+    return {
+        "version": __version__,
+        "explainer": file_digest(explainer_path),
+        "table": {**(table.identity or {}), "rows": table.n_rows, "columns": [*map(str, table.schema.items())]},
+        "format": kind,
+        "batch": batch,
+        "limit": None if rows.end == table.n_rows else rows.end,
+        "target": rows.target,
+        "kept": list(rows.kept),
+        **rows.options,
+        **explainer.describe()["settings"],
+        "candidates": explainer.candidates if isinstance(explainer.candidates, str) else list(explainer.candidates),
+    }
+
+
+def _answer_missing(rows: FileRows, parts: Parts, batch: int, answer: Answer) -> None:
+    """Answer for the rows of the parts that are not there yet."""
+    finished = parts.check()
+    n_done = sum(_end(rows, part, batch) - part * batch for part in finished)
+    if finished:
+        note(f"Continuing: {len(finished)} of {parts.n} parts were done.")
+    step, n_cut_short = _FIRST_STEP, 0
+    with (
+        progress_bar(rows.end, sys.stderr.isatty(), n_before=n_done) as show_done,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", SearchSizeWarning)  # replaced by one note on all parts below
+        for part in (part for part in range(parts.n) if part not in finished):
+            start, pieces = part * batch, []
+            frame = rows.read(start, _end(rows, part, batch))
+            while start < _end(rows, part, batch):
+                begin = time.perf_counter()
+                piece = frame.slice(start - part * batch, step)
+                lines, n_early = answer(piece, start)
+                n_cut_short += n_early
+                pieces.append(lines)
+                start += piece.height
+                n_done += piece.height
+                if show_done is not None:
+                    show_done(n_done)
+                # The next piece takes about a second, or has four times as many rows.
+                speed = piece.height / max(time.perf_counter() - begin, 1e-6)
+                step = max(1, min(4 * step, round(speed * _SECONDS)))
+            rows.table.check_unchanged()
+            parts.write(part, pieces)
+    if n_cut_short:
+        note(
+            f"In {counted(n_cut_short, 'row')} the search ended at the --max-sets of the explainer: there, "
+            "is_search_complete is false and other sufficient sets may exist."
+        )
+
+
+def _end(rows: FileRows, part: int, batch: int) -> int:
+    return min(rows.end, (part + 1) * batch)

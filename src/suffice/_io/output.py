@@ -1,13 +1,15 @@
-"""Writing results: check where, by which format, and write a table or bytes in one step."""
+"""Writing results: the output file is checked before the work begins, and written completely or not at all."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -16,7 +18,7 @@ from suffice._io.sources import STDIO
 from suffice._io.writing import replacing
 from suffice._text import printable
 
-_FORMULA = "^[=+@\t\r\uff1d\uff0b\uff0d\uff20-]"  # also the wide signs of East Asian keyboards
+_FORMULA = "^[=+@\t\r\uff1d\uff0b\uff0d\uff20-]"  # also the full-width signs of East Asian keyboards
 
 
 def format_of_output(output: str, known: Collection[str], inputs: Iterable[str | None] = ()) -> str:
@@ -25,18 +27,19 @@ def format_of_output(output: str, known: Collection[str], inputs: Iterable[str |
     if FORMATS.get(suffix) not in known:
         listed = ", ".join(s for s, kind in FORMATS.items() if kind in known and s not in (".txt", ".tsv", ".htm"))
         problem = f"the suffix {suffix!r} is unknown" if suffix else "it has no suffix"
-        raise ValueError(f"The format of {output!r} is not clear, {problem}: use one of {listed}.")
+        raise ValueError(f"The format of {output!r} is unclear: {problem}. Use one of {listed}.")
     check_output(output, inputs)
     return FORMATS[suffix]
 
 
 def check_output(output: str, inputs: Iterable[str | None] = ()) -> None:
-    """Refuse a file that could not be written, or that is to be read, before the work begins."""
+    """Refuse an output file that could not be written, or that is an input file, before the work begins."""
     path = Path(output)
-    for one in inputs:
-        # Also by another name: a link, or a hard link.
-        if one is not None and one != STDIO and path.is_file() and Path(one).exists() and path.samefile(one):
-            raise ValueError(f"{output!r} is read as well ({one!r}) and would be replaced: name another file with -o.")
+    for source in inputs:
+        # Also under another name: a symbolic or hard link.
+        is_file = source is not None and source != STDIO and path.is_file() and Path(source).exists()
+        if is_file and path.samefile(str(source)):
+            raise ValueError(f"{output!r} is also an input ({source!r}) and would be replaced: choose another -o.")
     if path.is_dir():
         raise ValueError(f"{output!r} is a folder, not a file.")
     if not path.parent.is_dir():
@@ -47,12 +50,12 @@ def check_output(output: str, inputs: Iterable[str | None] = ()) -> None:
 
 
 def write_table(frame: pl.DataFrame, output: str, format: str, *, escape_formulas: bool = True) -> None:  # noqa: A002
-    """Write a table, in one step."""
+    """Write a table completely or not at all."""
     write_bytes(table_bytes(frame, format, escape_formulas=escape_formulas), output)
 
 
 def write_bytes(data: bytes, output: str) -> None:
-    """Write a file, in one step."""
+    """Write a file completely or not at all."""
     if output == STDIO:
         sys.stdout.flush()
         left = memoryview(printable(data.decode(errors="replace")).encode() if sys.stdout.isatty() else data)
@@ -62,6 +65,11 @@ def write_bytes(data: bytes, output: str) -> None:
         return
     with replacing(output) as path:
         path.write_bytes(data)
+
+
+def json_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the content of a file of JSON lines."""
+    return "".join(json.dumps(line, ensure_ascii=False, default=str) + "\n" for line in lines).encode()
 
 
 def table_bytes(frame: pl.DataFrame, format: str, *, header: bool = True, escape_formulas: bool = True) -> bytes:  # noqa: A002

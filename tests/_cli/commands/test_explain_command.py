@@ -176,7 +176,7 @@ def test_columns_that_fit_has_dropped_may_be_in_the_file(here, capsys):
     ("args", "message"),
     [
         ("buys.suffic new.csv", "There is no file 'buys.suffic'. Did you mean 'buys.suffice'?"),
-        ("new.csv new.csv", "'new.csv' is not a file of suffice: make one with `suffice fit`."),
+        ("new.csv new.csv", "'new.csv' is not a suffice file: make one with `suffice fit`."),
         (". new.csv", "'.' is a folder, not a file."),
         ("buys.suffice none.csv", "There is no file 'none.csv'."),
         (
@@ -187,10 +187,10 @@ def test_columns_that_fit_has_dropped_may_be_in_the_file(here, capsys):
         ("buys.suffice new.csv --id nr", "--id: there is no column 'nr' in new.csv."),
         ("buys.suffice new.csv --target bys", "--target: there is no column 'bys' in new.csv. Did you mean 'buys'?"),
         ("buys.suffice new.csv --target city --ignore-extra", "The target holds the label 'Oslo' (row 0), which was"),
-        ("buys.suffice new.csv -o out.xlsx", "The format of 'out.xlsx' is not clear, the suffix '.xlsx' is unknown: "),
+        ("buys.suffice new.csv -o out.xlsx", "The format of 'out.xlsx' is unclear: the suffix '.xlsx' is unknown. "),
         (
             "buys.suffice new.csv -o out",
-            "The format of 'out' is not clear, it has no suffix: use one of .csv, .parquet",
+            "The format of 'out' is unclear: it has no suffix. Use one of .csv, .parquet",
         ),
         ("buys.suffice new.csv -o nowhere/out.csv", "'out.csv' cannot be written: there is no folder 'nowhere'."),
         ("buys.suffice new.csv --pi 0 --ignore-extra", "--pi must be in (0, 1], got 0.0."),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
-from suffice._cli.commands.options import changed_settings, read_candidates
+from suffice._cli.commands.options import changed_settings, import_model, read_candidates, read_target
 from suffice._cli.main import run
 
 SHARED = ("--pi", "--levels", "--confidence", "--unseen", "--ignore-extra", "--input-format", "--check")
@@ -51,3 +55,21 @@ def test_candidates_are_a_number_a_word_or_names(text, settings):
 def test_candidates_without_a_name_are_refused():
     with pytest.raises(ValueError, match=r"--candidates must be a number, names as A,B,C, or one of .*splits"):
         read_candidates(" , ")
+
+
+def test_wanted_outcomes_are_classes_or_numbers():
+    of_numbers = SimpleNamespace(task_="regression")
+    assert read_target("200..250", of_numbers) == (200.0, 250.0)
+    assert read_target(">= 200", of_numbers) == {"above": 200.0}
+    assert read_target("<100", of_numbers) == {"below": 100.0}
+    assert read_target("+50", of_numbers) == {"more": 50.0}
+    assert read_target("-5.5", of_numbers) == {"less": 5.5}
+    of_classes = SimpleNamespace(task_="classification", classes_=np.array(["a", "b", "c, d"]))
+    assert read_target("a, b", of_classes) == ["a", "b"]
+    assert read_target("not a", of_classes) == {"not": "a"}
+    assert read_target(" c, d ", of_classes) == "c, d"
+
+
+def test_a_model_is_a_name_in_a_module():
+    assert import_model(None) is None
+    assert import_model("json:loads") is json.loads

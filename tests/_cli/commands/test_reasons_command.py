@@ -41,7 +41,7 @@ def test_the_first_rows_are_printed(here, capsys):
     assert run("--rows 4") in (0, 4)
     out = capsys.readouterr().out
     assert "Row c0" in out
-    assert "row whose outcome is no has reasons." in out
+    assert "whose outcome is no have reasons." in out
 
 
 def test_a_record_of_each_row_is_written(here, capsys):
@@ -121,7 +121,7 @@ def test_records_may_go_through_a_pipe(here, capfdbinary):
         ("--codes none.csv -o a.jsonl", "There is no file 'none.csv'"),
         ("--codes short.csv -o a.jsonl", "have no code: ['city', 'income', 'member']"),
         ("--protected ages -o a.jsonl", "Unknown variable 'ages'. Did you mean 'age'?"),
-        ("-o a.csv", "the suffix '.csv' is unknown: use one of .jsonl"),
+        ("-o a.csv", "the suffix '.csv' is unknown. Use one of .jsonl"),
         ("--model scoring -o a.jsonl", "--model must be MODULE:NAME, such as scoring:model, got 'scoring'"),
         ("--model no_such_module:a -o a.jsonl", "--model: there is no module 'no_such_module' here"),
         ("--model json:nothing -o a.jsonl", "--model: the module 'json' has no 'nothing'"),

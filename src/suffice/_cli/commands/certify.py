@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from suffice._cli.commands.options import (
-    ExplainerArgument,
-    FormulasOption,
-    IgnoreOption,
-    InputOption,
-    PiOption,
-    UnseenOption,
-    changed_settings,
-)
+from suffice._cli.commands import options
 from suffice._cli.printing import note, say, working
 
 if TYPE_CHECKING:
@@ -35,7 +27,7 @@ N_SHOWN = 20  # rules of each verdict that are printed
 
 
 def certify(
-    explainer: ExplainerArgument,
+    explainer: options.Explainer,
     fresh: Annotated[
         str | None,
         typer.Argument(
@@ -72,11 +64,11 @@ def certify(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write all rules: .json, .csv, .parquet or .arrow."),
     ] = None,
-    pi: PiOption = None,
-    unseen: UnseenOption = None,
-    ignore_extra: IgnoreOption = False,
-    input_format: InputOption = None,
-    escape_formulas: FormulasOption = True,
+    pi: options.Pi = None,
+    unseen: options.Unseen = None,
+    ignore_extra: options.IgnoreExtra = False,
+    input_format: options.InputFormat = None,
+    escape_formulas: options.Formulas = True,
 ) -> None:
     """Check rules on rows that nobody has used before: which hold, and which no longer hold.
 
@@ -89,7 +81,7 @@ def certify(
 
     kinds, inputs = ("json", "csv", "parquet", "arrow"), [explainer, fresh, rules]
     kind = None if output is None else format_of_output(output, kinds, inputs)
-    loaded = load_explainer_file(explainer, changed_settings(pi, None, None, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, options.changed_settings(pi, None, None, unseen, ignore_extra))
     X, y = (None, None) if fresh is None else _read_fresh(loaded, fresh, target, input_format)
     with working("Checking rules"):
         what: Any = read_rules(rules, loaded.target_name_) if rules is not None else _training_rules(loaded)
@@ -111,7 +103,7 @@ def _training_rules(explainer: SufficientExplainer) -> list[Any]:
 
 def _read_fresh(explainer: SufficientExplainer, path: str, target: str | None, input_format: str | None) -> Any:
     """Read the rows that have an outcome, and their outcomes."""
-    from suffice._cli.columns import check_column, with_outcome
+    from suffice._cli.rows import check_column, with_outcome
     from suffice._io.explainer_file import outcomes_of, text_columns
     from suffice._io.files import read_table
 

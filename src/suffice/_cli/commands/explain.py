@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from suffice._cli.commands.options import (
-    CandidatesOption,
-    CheckOption,
-    ConfidenceOption,
-    ExplainerArgument,
-    FormulasOption,
-    IdOption,
-    IgnoreOption,
-    InputOption,
-    LevelsOption,
-    LimitOption,
-    ObservedOption,
-    PiOption,
-    RowsArgument,
-    RulesOption,
-    SetsOption,
-    UnseenOption,
-    changed_settings,
-)
+from suffice._cli.commands import options
 from suffice._cli.commands.report import write_report
 from suffice._cli.printing import name_options, note, say, say_block
 from suffice._text import counted
 
 if TYPE_CHECKING:
-    from suffice._cli.questions import ExplainedRows
+    from suffice._cli.rows import ExplainedRows
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice explain bikes.suffice today.csv[/]\n\n"
@@ -44,15 +26,13 @@ EXAMPLES = (
     "support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything."
 )
 TABLE_FORMATS = ("csv", "parquet", "arrow")
-N_SHOWN = 5  # rows that are explained in words unless --rows says otherwise
-BATCH = 10_000  # rows of a part: seconds of work that a crash can lose, and some MB
 
 OutputFormat = Literal["text", "json", "jsonl", "csv", "parquet", "arrow", "html"]
 
 
 def explain(
-    explainer: ExplainerArgument,
-    rows: RowsArgument,
+    explainer: options.Explainer,
+    rows: options.Rows,
     output: Annotated[
         str,
         typer.Option(
@@ -70,29 +50,22 @@ def explain(
             help="The format; by default the suffix of FILE decides. Without a file: text on a terminal, else jsonl.",
         ),
     ] = None,
-    n_rows: LimitOption = None,
-    target: ObservedOption = None,
-    ids: IdOption = None,
-    sets: SetsOption = "all",
-    rules: RulesOption = "minimal",
-    check: CheckOption = "rows",
-    pi: PiOption = None,
-    levels: LevelsOption = None,
-    confidence: ConfidenceOption = None,
-    candidates: CandidatesOption = None,
-    unseen: UnseenOption = None,
-    ignore_extra: IgnoreOption = False,
-    input_format: InputOption = None,
-    batch: Annotated[
-        int,
-        typer.Option(
-            "--batch", min=1, metavar="N", help="With -o FILE: rows per part. A stopped run keeps its finished parts."
-        ),
-    ] = BATCH,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Discard the parts that an earlier run has finished.")
-    ] = False,
-    escape_formulas: FormulasOption = True,
+    n_rows: options.Limit = None,
+    target: options.Observed = None,
+    ids: options.Ids = None,
+    sets: options.Sets = "all",
+    rules: options.Rules = "minimal",
+    check: options.Check = "rows",
+    pi: options.Pi = None,
+    levels: options.Levels = None,
+    confidence: options.Confidence = None,
+    candidates: options.Candidates = None,
+    unseen: options.Unseen = None,
+    ignore_extra: options.IgnoreExtra = False,
+    input_format: options.InputFormat = None,
+    batch: options.Batch = options.BATCH,
+    restart: options.Restart = False,
+    escape_formulas: options.Formulas = True,
 ) -> None:
     """Show which few variables are enough to keep the outcome of each row, and within which bounds.
 
@@ -100,40 +73,32 @@ def explain(
 
     Many rows are written to a file part by part: if the run is stopped, the same command continues it.
     """
-    from suffice._cli.questions import explain_whole, open_question
-    from suffice._cli.streaming import explain_in_parts, is_in_parts
+    from suffice._cli.parts import explain_in_parts, is_in_parts
+    from suffice._cli.rows import open_rows
     from suffice._io.explainer_file import load_explainer_file
 
     kind = _output_format(output, format, [explainer, rows])
-    question = open_question(
-        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)),
+    settings = options.changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)
+    opened = open_rows(
+        load_explainer_file(explainer, settings),
         rows,
         input_format=input_format,
-        limit=n_rows if n_rows is not None or kind != "text" else N_SHOWN,
+        limit=n_rows if n_rows is not None or kind != "text" else options.N_SHOWN,
         target=target,
         kept=ids or [],
         sets=sets,
         rules=None if rules == "none" else rules,
         check=check,
     )
-    if is_in_parts(question, output, kind, batch):
-        explain_in_parts(
-            question,
-            output,
-            kind,
-            explainer_path=explainer,
-            batch=batch,
-            restart=restart,
-            escape_formulas=escape_formulas,
-        )
-        note(f"{counted(question.n_rows, 'row')} explained, written to {output}.")
-        return
-    explained = explain_whole(question)
-    _write(explained, output, kind, escape_formulas)
+    if is_in_parts(opened, output, kind, batch):
+        run: dict[str, Any] = {"batch": batch, "restart": restart, "escape_formulas": escape_formulas}
+        explain_in_parts(opened, output, kind, explainer_path=explainer, **run)
+    else:
+        _write(opened.explain_all(), output, kind, escape_formulas)
     if output != "-":
-        note(f"{counted(len(explained.explanations), 'row')} explained, written to {output}.")
-    if explained.n_more and n_rows is None:
-        note(f"{counted(explained.n_more, 'more row')}: --rows N shows more of them, -o FILE writes all.")
+        note(f"{counted(opened.n_rows, 'row')} explained, written to {output}.")
+    if opened.n_more and n_rows is None:
+        note(f"{counted(opened.n_more, 'more row')}: --rows N shows more of them, -o FILE writes all.")
 
 
 def _output_format(output: str, requested: str | None, inputs: list[str]) -> str:
@@ -152,7 +117,7 @@ def _output_format(output: str, requested: str | None, inputs: list[str]) -> str
 
 
 def _write(explained: ExplainedRows, output: str, kind: str, escape_formulas: bool) -> None:
-    from suffice._io.output import write_bytes, write_table
+    from suffice._io.output import json_lines, write_bytes, write_table
 
     if kind == "text":
         _write_text(explained, output)
@@ -162,8 +127,7 @@ def _write(explained: ExplainedRows, output: str, kind: str, escape_formulas: bo
         content = {**explained.explanations.to_dict(), "explanations": list(explained.dicts())}
         write_bytes((json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode(), output)
     elif kind == "jsonl":
-        lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in explained.dicts())
-        write_bytes(lines.encode(), output)
+        write_bytes(json_lines(explained.dicts()), output)
     else:
         write_table(explained.to_frame(), output, kind, escape_formulas=escape_formulas)
 

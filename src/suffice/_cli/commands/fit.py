@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from suffice._cli.commands.options import CandidatesOption, ConfidenceOption, InputOption, read_candidates
+from suffice._cli.commands import options
 from suffice._cli.printing import describe_fit, format_size, say_lines, working
 from suffice._text import counted
 
@@ -50,7 +50,7 @@ def fit(
             help="Classes: whether all must reach pi, or each its own level, pi / (1 - pi) times its odds.",
         ),
     ] = "same",
-    confidence: ConfidenceOption = None,
+    confidence: options.Confidence = None,
     drop: Annotated[
         list[str] | None,
         typer.Option("--drop", metavar="COL", help="Leave out a column, here and in later tables; may be repeated."),
@@ -79,7 +79,7 @@ def fit(
             help="The fewest rows in a leaf; by default 10 (5 for numbers), and more for large tables.",
         ),
     ] = None,
-    candidates: CandidatesOption = None,
+    candidates: options.Candidates = None,
     alpha: Annotated[
         float, typer.Option("--alpha", help="Numbers: keep outcomes within an interval that holds 1 - alpha of them.")
     ] = 0.05,
@@ -128,7 +128,7 @@ def fit(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="The number of threads; all cores by default.")
     ] = None,
-    input_format: InputOption = None,
+    input_format: options.InputFormat = None,
 ) -> None:
     """Fit a forest to a table, and save it with everything that explanations need."""
     from suffice._forest.settings import DEFAULT_MAX_SETS
@@ -164,7 +164,7 @@ def fit(
         extra_columns=drop or "error",
         n_jobs=jobs,
         random_state=seed,
-        **read_candidates(candidates),
+        **options.read_candidates(candidates),
     )
     with working(f"Fitting on {counted(len(y), 'row')}"):
         explainer.fit(X, y, holdout=holdout)
@@ -194,7 +194,7 @@ def _set_aside_text(explainer: SufficientExplainer) -> str:
 
 def _read_training(table: str, target: str, drop: Sequence[str], input_format: str | None) -> pl.DataFrame:
     """Read the rows that have an outcome, without the columns to drop."""
-    from suffice._cli.columns import check_column, with_outcome
+    from suffice._cli.rows import check_column, with_outcome
     from suffice._io.files import read_table
 
     frame = read_table(table, format=input_format)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from suffice._cli.commands.options import ExplainerArgument
+from suffice._cli.commands import options
 from suffice._cli.printing import describe_fit, format_size, listed, say, say_lines
 from suffice._text import counted
 
@@ -19,7 +19,7 @@ EXAMPLES = (
 
 
 def info(
-    explainer: ExplainerArgument,
+    explainer: options.Explainer,
     format: Annotated[  # noqa: A002
         Literal["text", "json"], typer.Option("--format", "-f", help="Text, or JSON.")
     ] = "text",

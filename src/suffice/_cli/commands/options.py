@@ -1,87 +1,96 @@
-"""Arguments and options that several commands have in common."""
+"""Arguments and options that several commands share, and how their texts are read."""
 
 from __future__ import annotations
 
+import csv
+import importlib
 import re
-from typing import Annotated, Any, Literal
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-InputFormat = Literal["csv", "parquet", "arrow", "jsonl", "json"]
+if TYPE_CHECKING:
+    from suffice.explainer import SufficientExplainer
 
-ExplainerArgument = Annotated[
-    str, typer.Argument(metavar="EXPLAINER", help="An explainer saved by [bold]suffice fit[/].")
-]
-RowsArgument = Annotated[
+N_SHOWN = 5  # rows that are printed as text unless --rows says otherwise
+BATCH = 10_000  # rows of a part: seconds of work that a crash can lose, and some MB
+
+Explainer = Annotated[str, typer.Argument(metavar="EXPLAINER", help="An explainer saved by [bold]suffice fit[/].")]
+Rows = Annotated[
     str, typer.Argument(metavar="ROWS", help="The rows to explain: a table file, or - for standard input.")
 ]
-InputOption = Annotated[
-    InputFormat | None,
-    typer.Option("--input-format", help="The format of the table file; by default it is recognised."),
+InputFormat = Annotated[
+    Literal["csv", "parquet", "arrow", "jsonl", "json"] | None,
+    typer.Option("--input-format", help="The format of the table file; recognised by default."),
 ]
-ObservedOption = Annotated[
+Observed = Annotated[
     str | None,
     typer.Option("--target", "-t", metavar="COL", help="Explain the outcomes in this column, not the predictions."),
 ]
-SetsOption = Annotated[
+Sets = Annotated[
     Literal["all", "minimal"], typer.Option(help="Find all sufficient sets of a row, or only the smallest ones.")
 ]
-RulesOption = Annotated[
+Rules = Annotated[
     Literal["minimal", "all", "none"],
     typer.Option(help="Which sets get a rule: the minimal set with the highest probability, all, or none."),
 ]
-CheckOption = Annotated[
+Check = Annotated[
     Literal["rows", "everywhere"],
     typer.Option(help="Where in a rule the probability must hold: at every training row, or at every point."),
 ]
-PiOption = Annotated[
+Pi = Annotated[
     float | None,
-    typer.Option("--pi", help="The probability that a sufficient set must reach, in place of the one at fit."),
+    typer.Option("--pi", help="The probability that a sufficient set must reach; by default that of the fit."),
 ]
-LevelsOption = Annotated[
+Levels = Annotated[
     Literal["same", "odds"] | None,
     typer.Option(
         "--levels",
         help="Classes: whether all must reach pi, or a rare one its own level, pi / (1 - pi) times its odds; "
-        "in place of the setting at fit.",
+        "by default as at fit.",
     ),
 ]
-ConfidenceOption = Annotated[
+Confidence = Annotated[
     float | None,
     typer.Option(
         "--confidence",
-        help="Ask that the lower bound of the probability at this confidence, such as 0.95, reach the level too.",
+        help="Require the lower bound of the probability at this confidence, such as 0.95, to reach the level, too.",
     ),
 ]
-UnseenOption = Annotated[
+Unseen = Annotated[
     Literal["error", "missing"] | None,
-    typer.Option("--unseen", help="How to treat categories that were not there at fit: by default, as an error."),
+    typer.Option("--unseen", help="How to treat categories that did not occur at fit: by default, as an error."),
 ]
-IgnoreOption = Annotated[bool, typer.Option("--ignore-extra", help="Ignore columns that were not there at fit.")]
-CandidatesOption = Annotated[
+IgnoreExtra = Annotated[bool, typer.Option("--ignore-extra", help="Ignore columns that were not there at fit.")]
+Candidates = Annotated[
     str | None,
     typer.Option(
         "--candidates",
         metavar="N|NAMES|WORD",
-        help="The variables that are searched: how many (at most 128), their names as A,B,C, or a word that says how "
-        "they are chosen, such as [bold]splits[/].",
+        help="The variables that are searched: how many (at most 128), their names as A,B,C, or how they are chosen, "
+        "such as [bold]splits[/].",
     ),
 ]
-IdOption = Annotated[
+Ids = Annotated[
     list[str] | None,
-    typer.Option("--id", metavar="COL", help="Call rows by a column of ROWS, and keep it; may be repeated."),
+    typer.Option("--id", metavar="COL", help="Identify rows by a column of ROWS, and keep it; may be repeated."),
 ]
-FormulasOption = Annotated[
+Formulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas/--keep-formulas",
         help="In a CSV file, write ' before text that a spreadsheet would take for a formula.",
     ),
 ]
-LimitOption = Annotated[
-    int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")
+Limit = Annotated[int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")]
+Batch = Annotated[
+    int,
+    typer.Option("--batch", min=1, metavar="N", help="Rows per part. A stopped run keeps its finished parts."),
 ]
-AskedModelOption = Annotated[
+Restart = Annotated[bool, typer.Option("--restart", help="Discard the finished parts of an earlier run.")]
+AskedModel = Annotated[
     str | None,
     typer.Option(
         "--model",
@@ -89,11 +98,19 @@ AskedModelOption = Annotated[
         help="The model that is explained, in your own code: it is asked whether it agrees with each change.",
     ),
 ]
-CodesOption = Annotated[
+DecidingModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODULE:NAME",
+        help="The model that decides, in your own code: it is asked whether it uses the variables of each reason.",
+    ),
+]
+Codes = Annotated[
     str | None,
     typer.Option("--codes", metavar="FILE", help="The code book: CSV or JSON. By default the variables are the codes."),
 ]
-AdverseOption = Annotated[
+Adverse = Annotated[
     str | None,
     typer.Option(
         "--adverse",
@@ -102,16 +119,28 @@ AdverseOption = Annotated[
         "'200..250'. By default all.",
     ),
 ]
-ProtectedOption = Annotated[
+Protected = Annotated[
     str | None,
     typer.Option("--protected", metavar="NAMES", help="Variables on which no decision must rest, as A,B,C."),
 ]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="A file with a secret of at least 16 bytes: records are signed with it (HMAC), so that nobody without it "
+        "can write one that [bold]suffice verify[/] accepts.",
+    ),
+]
+
+
+def read_names(text: str | None) -> list[str]:
+    """Read names with commas between them."""
+    return [name for name in next(csv.reader([text], skipinitialspace=True)) if name] if text else []
 
 
 def read_candidates(text: str | None) -> dict[str, Any]:
     """Read which variables are searched."""
-    import csv
-
     from suffice._forest.candidates import IMPORTANCES
 
     if text is None:
@@ -120,10 +149,9 @@ def read_candidates(text: str | None) -> dict[str, Any]:
         return {"n_candidates": int(text)}
     if text in IMPORTANCES:
         return {"candidates": text}
-    names = [name for name in next(csv.reader([text], skipinitialspace=True)) if name]
-    if not names:
+    if not read_names(text):
         raise ValueError(f"--candidates must be a number, names as A,B,C, or one of {', '.join(IMPORTANCES)}.")
-    return {"candidates": names}
+    return {"candidates": read_names(text)}
 
 
 def changed_settings(
@@ -143,3 +171,53 @@ def changed_settings(
         "extra_columns": "ignore" if ignore_extra else None,
         **read_candidates(candidates),
     }
+
+
+def read_target(text: str, explainer: SufficientExplainer, option: str = "--target") -> Any:
+    """Read the wanted outcomes."""
+    text = text.strip()
+    if explainer.task_ == "classification":
+        if text in map(str, explainer.classes_.tolist()):
+            return text
+        return {"not": text[4:].strip()} if text.lower().startswith("not ") else read_names(text)
+    number = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
+    if match := re.fullmatch(rf"(>=|<=|>|<)\s*({number})", text):
+        return {"above" if match[1].startswith(">") else "below": float(match[2])}
+    if match := re.fullmatch(rf"({number})\s*\.\.\s*({number})", text):
+        return float(match[1]), float(match[2])
+    if match := re.fullmatch(rf"([-+])\s*({number})", text):
+        return {"more" if match[1] == "+" else "less": float(match[2])}
+    raise ValueError(f"{option} must give numbers as '>=200', '<=100', '200..250' or '+50', got {text!r}.")
+
+
+def import_model(name: str | None) -> Any:
+    """Import a model from the user's own code."""
+    if name is None:
+        return None
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise ValueError(f"--model must be MODULE:NAME, such as scoring:model, got {name!r}.")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # modules in the folder of the user, as `python -m` finds them
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"--model: there is no module {error.name!r} here.") from None
+    except AttributeError:
+        raise ValueError(f"--model: the module {module!r} has no {attribute!r}.") from None
+
+
+def with_model(explainer: SufficientExplainer, name: str | None) -> SufficientExplainer:
+    """Let a loaded explainer ask the model that it explains, which its file does not hold."""
+    if name is None:
+        return explainer
+    from suffice._forest.model_outputs import ExplainedModel
+
+    copy, model, probability_of = explainer.with_settings(), import_model(name), None
+    prefix, _, label = copy.target_name_.partition("probability of ")
+    if label and not prefix:
+        labels = {str(known): known for known in getattr(model, "classes_", ())}
+        probability_of = labels.get(label, label)
+    explained = ExplainedModel(model, probability_of)
+    copy.fitted_ = replace(copy.fitted_, model=explained, model_name=explained.name)
+    return copy

@@ -7,31 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from suffice._cli.commands.change import read_names, read_target
-from suffice._cli.commands.explain import BATCH, N_SHOWN
-from suffice._cli.commands.options import (
-    AdverseOption,
-    CandidatesOption,
-    CodesOption,
-    ConfidenceOption,
-    ExplainerArgument,
-    IdOption,
-    IgnoreOption,
-    InputOption,
-    LevelsOption,
-    LimitOption,
-    PiOption,
-    ProtectedOption,
-    RowsArgument,
-    UnseenOption,
-    changed_settings,
-)
+from suffice._cli.commands import options
 from suffice._cli.printing import note, say, say_block
 from suffice._text import counted
 
 if TYPE_CHECKING:
-    from suffice._cli.recording import ReasonQuestion
-    from suffice.explainer import SufficientExplainer
+    from suffice._cli.rows import ReasonedRows
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice reasons loans.suffice new.csv --adverse bad[/]\n\n"
@@ -45,92 +26,90 @@ EXAMPLES = (
 )
 REFUSED = 4  # the exit code
 
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="MODULE:NAME",
-        help="The model that decides, in your own code: it is asked whether it uses the variables of each reason.",
-    ),
-]
-
-KeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--key",
-        metavar="FILE",
-        help="A file with a secret of 16 bytes or more: records are signed with it (HMAC), and nobody without it can "
-        "write one that [bold]suffice verify[/] takes for true.",
-    ),
-]
-
 
 def reasons(
-    explainer: ExplainerArgument,
-    rows: RowsArgument,
-    codes: CodesOption = None,
-    adverse: AdverseOption = None,
+    explainer: options.Explainer,
+    rows: options.Rows,
+    codes: options.Codes = None,
+    adverse: options.Adverse = None,
     n: Annotated[int, typer.Option("--reasons", min=1, metavar="N", help="How many reasons a row gets at most.")] = 4,
-    protected: ProtectedOption = None,
+    protected: options.Protected = None,
     target: Annotated[
         str | None,
         typer.Option(
             "--target", "-t", metavar="COL", help="The decisions are in this column; by default the forest decides."
         ),
     ] = None,
-    model: ModelOption = None,
+    model: options.DecidingModel = None,
     change: Annotated[
         str | None,
         typer.Option(
             "--change", metavar="WANTED", help="Record what would change the outcome to this one, as `suffice change`."
         ),
     ] = None,
-    key: KeyOption = None,
+    key: options.Key = None,
     output: Annotated[
         str,
         typer.Option(
             "--output", "-o", metavar="FILE", help="Write a record of each row: .jsonl; - is standard output."
         ),
     ] = "-",
-    n_rows: LimitOption = None,
-    ids: IdOption = None,
-    pi: PiOption = None,
-    levels: LevelsOption = None,
-    confidence: ConfidenceOption = None,
-    candidates: CandidatesOption = None,
-    unseen: UnseenOption = None,
-    ignore_extra: IgnoreOption = False,
-    input_format: InputOption = None,
-    batch: Annotated[
-        int,
-        typer.Option("--batch", min=1, metavar="N", help="Rows per part. A stopped run keeps its finished parts."),
-    ] = BATCH,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Discard the parts that an earlier run has finished.")
-    ] = False,
+    n_rows: options.Limit = None,
+    ids: options.Ids = None,
+    pi: options.Pi = None,
+    levels: options.Levels = None,
+    confidence: options.Confidence = None,
+    candidates: options.Candidates = None,
+    unseen: options.Unseen = None,
+    ignore_extra: options.IgnoreExtra = False,
+    input_format: options.InputFormat = None,
+    batch: options.Batch = options.BATCH,
+    restart: options.Restart = False,
 ) -> None:
     """Give the reasons of each decision in order, refuse where they would not be true, and record how they came about.
 
     On a terminal the reasons of the first rows are printed. Records are written part by part: if the run is stopped,
     the same command continues it.
     """
+    from suffice._cli.rows import ReasonedRows, open_rows
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
+    from suffice._io.records import RecordContext, digest_of, read_key
+    from suffice._io.sources import file_digest
+    from suffice.reasons.code_book import CodeBook
 
     is_text = output == "-" and (sys.stdout.isatty() or n_rows is not None)
     if output != "-":
         format_of_output(output, ("jsonl",), [explainer, rows, codes])
-    loaded = load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates))
-    limit = n_rows if n_rows is not None or not is_text else N_SHOWN
-    opened = _open(
-        loaded,
-        rows,
-        limit,
-        {"input_format": input_format, "target": target, "kept": ids or []},
-        {"codes": codes, "adverse": adverse, "n": n, "protected": protected, "model": model, "change": change},
-        explainer,
-        key,
+    settings = options.changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)
+    loaded = load_explainer_file(explainer, settings)
+    book, secret = None if codes is None else CodeBook.read(codes), read_key(key)
+    # Parts of a run with other options, or signed with another key, are not continued.
+    fingerprint: dict[str, Any] = {
+        "codes": None if book is None else book.digest,
+        "adverse": adverse,
+        "n": n,
+        "protected": protected,
+        "model": model,
+        "change": change,
+        "key": None if secret is None else digest_of("key", secret),
+    }
+    limit = n_rows if n_rows is not None or not is_text else options.N_SHOWN
+    reading: dict[str, Any] = {"input_format": input_format, "target": target, "kept": ids or [], "limit": limit}
+    wanted_outcomes, changed_outcomes = (
+        None if text is None else options.read_target(text, loaded, option)
+        for text, option in ((adverse, "--adverse"), (change, "--change"))
     )
+    reason_options = {
+        "codes": book,
+        "adverse": wanted_outcomes,
+        "n": n,
+        "protected": options.read_names(protected),
+        "model": options.import_model(model),
+    }
+    file_rows = open_rows(loaded, rows, **reading, **fingerprint)
+    context = RecordContext(file_digest(explainer), changed_outcomes, file_rows.target, file_rows.kept, secret)
+    opened = ReasonedRows(file_rows, reason_options, context)
     opened.check()
     if is_text:
         _print(opened)
@@ -140,51 +119,14 @@ def reasons(
         _report(output)
 
 
-def _open(
-    explainer: SufficientExplainer,
-    rows: str,
-    limit: int | None,
-    reading: dict[str, Any],
-    written: dict[str, Any],
-    explainer_path: str,
-    key_path: str | None,
-) -> ReasonQuestion:
-    """Open the rows, and read the options."""
-    from suffice._cli.questions import open_question
-    from suffice._cli.recording import ReasonQuestion, import_model
-    from suffice._io.records import RecordContext, digest_of, read_key
-    from suffice._io.sources import file_digest
-    from suffice.reasons.code_book import CodeBook
-
-    is_class = explainer.task_ == "classification"
-    book = None if written["codes"] is None else CodeBook.read(written["codes"])
-    adverse, change = (
-        None if written[name] is None else read_target(written[name], is_class, explainer, f"--{name}")
-        for name in ("adverse", "change")
-    )
-    options = {
-        "codes": book,
-        "adverse": adverse,
-        "n": written["n"],
-        "protected": read_names(written["protected"]),
-        "model": import_model(written["model"]),
-    }
-    key = read_key(key_path)
-    # Parts that were signed with another key, or not at all, are not continued.
-    fingerprint = {**written, "codes": None if book is None else book.digest, "key": key and digest_of("key", key)}
-    question = open_question(explainer, rows, limit=limit, **reading, **fingerprint)
-    context = RecordContext(file_digest(explainer_path), change, question.target, question.kept, key)
-    return ReasonQuestion(question, options, context)
-
-
-def _print(opened: ReasonQuestion) -> None:
-    question = opened.question
-    reasons = opened.reasons(question.read(0, question.end))
+def _print(opened: ReasonedRows) -> None:
+    rows = opened.rows
+    reasons = opened.reasons(rows.read(0, rows.end))
     for answer in reasons:
         say_block(answer.label, answer.text)
     say("", str(reasons))
-    if question.n_more:
-        note(f"{counted(question.n_more, 'more row')}: --rows N shows more of them, -o FILE records all.")
+    if rows.n_more:
+        note(f"{counted(rows.n_more, 'more row')}: --rows N shows more of them, -o FILE records all.")
     if reasons.n_refused:
         raise typer.Exit(REFUSED)
 

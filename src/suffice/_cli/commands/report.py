@@ -7,33 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from suffice._cli.commands.change import read_names, read_target
-from suffice._cli.commands.options import (
-    AdverseOption,
-    CandidatesOption,
-    CheckOption,
-    CodesOption,
-    ConfidenceOption,
-    ExplainerArgument,
-    IdOption,
-    IgnoreOption,
-    InputOption,
-    LevelsOption,
-    LimitOption,
-    ObservedOption,
-    PiOption,
-    ProtectedOption,
-    RowsArgument,
-    RulesOption,
-    SetsOption,
-    UnseenOption,
-    changed_settings,
-)
+from suffice._cli.commands import options
 from suffice._cli.printing import note
 from suffice._text import counted
 
 if TYPE_CHECKING:
-    from suffice._cli.questions import Question
+    from suffice._cli.rows import FileRows
     from suffice.explaining.explanations import Explanations
     from suffice.reasons.values import Reasons
 
@@ -47,39 +26,39 @@ EXAMPLES = (
 
 
 def report(
-    explainer: ExplainerArgument,
-    rows: RowsArgument,
+    explainer: options.Explainer,
+    rows: options.Rows,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the HTML page; - for standard output.")
     ],
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
-    n_rows: LimitOption = None,
-    target: ObservedOption = None,
-    ids: IdOption = None,
-    adverse: AdverseOption = None,
-    codes: CodesOption = None,
-    protected: ProtectedOption = None,
-    sets: SetsOption = "all",
-    rules: RulesOption = "minimal",
-    check: CheckOption = "rows",
-    pi: PiOption = None,
-    levels: LevelsOption = None,
-    confidence: ConfidenceOption = None,
-    candidates: CandidatesOption = None,
-    unseen: UnseenOption = None,
-    ignore_extra: IgnoreOption = False,
-    input_format: InputOption = None,
+    n_rows: options.Limit = None,
+    target: options.Observed = None,
+    ids: options.Ids = None,
+    adverse: options.Adverse = None,
+    codes: options.Codes = None,
+    protected: options.Protected = None,
+    sets: options.Sets = "all",
+    rules: options.Rules = "minimal",
+    check: options.Check = "rows",
+    pi: options.Pi = None,
+    levels: options.Levels = None,
+    confidence: options.Confidence = None,
+    candidates: options.Candidates = None,
+    unseen: options.Unseen = None,
+    ignore_extra: options.IgnoreExtra = False,
+    input_format: options.InputFormat = None,
 ) -> None:
     """Write a page about the explanations of all rows, to be opened in a browser."""
-    from suffice._cli.questions import explain_whole, open_question
+    from suffice._cli.rows import open_rows
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output
-    from suffice._io.sources import STDIO
 
-    if output != STDIO:
+    if output != "-":
         format_of_output(output, ["html"], [explainer, rows])
-    question = open_question(
-        load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)),
+    settings = options.changed_settings(pi, levels, confidence, unseen, ignore_extra, candidates)
+    opened = open_rows(
+        load_explainer_file(explainer, settings),
         rows,
         input_format=input_format,
         limit=n_rows,
@@ -89,35 +68,30 @@ def report(
         rules=None if rules == "none" else rules,
         check=check,
     )
-    # What is wrong with the code book is said before anything runs.
-    reasons_options = _reasons_options(question, adverse, codes, protected)
-    explanations = explain_whole(question).explanations
+    has_reasons = (adverse, codes, protected) != (None, None, None)
+    # Errors in the code book are reported before anything runs.
+    reason_options = _reason_options(opened, adverse, codes, protected) if has_reasons else {}
+    explanations = opened.explain_all().explanations
     reasons = None
-    if reasons_options is not None:
-        part = question.part(question.read(0, question.end))
-        reasons = question.explainer.reasons(part.X, part.y, ids=part.ids, progress=False, **reasons_options)
+    if has_reasons:
+        part = opened.part(opened.read(0, opened.end))
+        reasons = opened.explainer.reasons(part.X, part.y, ids=part.ids, progress=False, **reason_options)
     write_report(explanations, output, title, reasons)
-    place = "standard output" if output == STDIO else output
+    place = "standard output" if output == "-" else output
     note(f"{counted(len(explanations), 'row')} explained, written to {place}.")
 
 
-def _reasons_options(
-    question: Question, adverse: str | None, codes: str | None, protected: str | None
-) -> dict[str, Any] | None:
-    """Read the options of reasons; None if the page needs none."""
-    if adverse is None and codes is None and protected is None:
-        return None
+def _reason_options(opened: FileRows, adverse: str | None, codes: str | None, protected: str | None) -> dict[str, Any]:
     from suffice.reasons.code_book import CodeBook
 
-    explainer = question.explainer
-    is_class = explainer.task_ == "classification"
-    options: dict[str, Any] = {
-        "adverse": None if adverse is None else read_target(adverse, is_class, explainer, "--adverse"),
+    explainer = opened.explainer
+    reason_options: dict[str, Any] = {
+        "adverse": None if adverse is None else options.read_target(adverse, explainer, "--adverse"),
         "codes": None if codes is None else CodeBook.read(codes),
-        "protected": read_names(protected),
+        "protected": options.read_names(protected),
     }
-    explainer.reasons(question.empty(), progress=False, **options)
-    return options
+    explainer.reasons(opened.empty(), progress=False, **reason_options)
+    return reason_options
 
 
 def write_report(explanations: Explanations, output: str, title: str | None, reasons: Reasons | None = None) -> None:
@@ -125,9 +99,8 @@ def write_report(explanations: Explanations, output: str, title: str | None, rea
     import tempfile
 
     from suffice._io.output import write_bytes
-    from suffice._io.sources import STDIO
 
-    if output != STDIO:
+    if output != "-":
         explanations.report(output, title=title, reasons=reasons)
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from suffice._cli.commands.options import (
-    AskedModelOption,
-    CheckOption,
-    ConfidenceOption,
-    ExplainerArgument,
-    IgnoreOption,
-    InputOption,
-    LevelsOption,
-    PiOption,
-    UnseenOption,
-    changed_settings,
-)
+from suffice._cli.commands import options
 from suffice._cli.printing import note, say_numbered, working
 from suffice._text import counted
 
@@ -37,7 +26,7 @@ N_RULES = 20
 
 
 def rules(
-    explainer: ExplainerArgument,
+    explainer: options.Explainer,
     table: Annotated[
         str | None,
         typer.Argument(metavar="TABLE", help="The rows whose rules are collected; by default the training rows."),
@@ -68,17 +57,17 @@ def rules(
             "Outcomes are written as for suffice change --target.",
         ),
     ] = None,
-    model: AskedModelOption = None,
+    model: options.AskedModel = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
-    check: CheckOption = "rows",
-    pi: PiOption = None,
-    levels: LevelsOption = None,
-    confidence: ConfidenceOption = None,
-    unseen: UnseenOption = None,
-    ignore_extra: IgnoreOption = False,
-    input_format: InputOption = None,
+    check: options.Check = "rows",
+    pi: options.Pi = None,
+    levels: options.Levels = None,
+    confidence: options.Confidence = None,
+    unseen: options.Unseen = None,
+    ignore_extra: options.IgnoreExtra = False,
+    input_format: options.InputFormat = None,
 ) -> None:
     """Make one list of IF-THEN rules from the rules of training rows, and measure them on these rows."""
     from suffice._io.explainer_file import load_explainer_file
@@ -88,7 +77,7 @@ def rules(
         check_output(output, [explainer, table])
     _check_unless(unless, format, model, table)
     most = None if simplify is not None else _read_max_rules(max_rules)
-    loaded = load_explainer_file(explainer, changed_settings(pi, levels, confidence, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, options.changed_settings(pi, levels, confidence, unseen, ignore_extra))
     params: dict[str, Any] = {"max_rules": most, "min_support": min_support}
     if min_precision is not None or loaded.task_ == "regression":
         params["min_precision"] = -math.inf if min_precision is None else min_precision
@@ -125,16 +114,16 @@ def _collect(
 
     A list of few rules needs a sample of the training rows only.
     """
-    from suffice._cli.questions import explain_whole, open_question
+    from suffice._cli.rows import open_rows
     from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
     kind: Any = GlobalRulesClassifier if explainer.task_ == "classification" else GlobalRulesRegressor
     if table is None:
         with working("Collecting rules"):
             return kind.from_explainer(explainer, check=check, **params)
-    options: dict[str, Any] = {"sets": "minimal", "rules": "minimal", "check": check}
-    question = open_question(explainer, table, input_format=input_format, prefer_observed=True, **options)
-    explanations = explain_whole(question).explanations
+    questions: dict[str, Any] = {"sets": "minimal", "rules": "minimal", "check": check}
+    opened = open_rows(explainer, table, input_format=input_format, prefer_observed=True, **questions)
+    explanations = opened.explain_all().explanations
     with working("Collecting rules"):
         return kind.from_explanations(explanations, **params)
 
@@ -155,13 +144,13 @@ def _changes(
     input_format: str | None,
 ) -> RegionalChanges:
     """Find what would change the outcomes of the rules that have another one than the wanted one."""
-    from suffice._cli.commands.change import read_rows, read_target, with_model
+    from suffice._cli.commands.change import read_rows
 
     X = None
     if table is not None and model is not None:
         X, _ = read_rows(explainer, table, input_format, [], None)
-        explainer = with_model(explainer, model)
-    target = read_target(unless, explainer.task_ == "classification", explainer, "--unless")
+        explainer = options.with_model(explainer, model)
+    target = options.read_target(unless, explainer, "--unless")
     with working("Looking for changes"):
         return explainer.what_if_rules(rule_list, target, X=X)
 

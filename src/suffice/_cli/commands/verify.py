@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from suffice._cli.commands.options import ExplainerArgument
-from suffice._cli.commands.reasons import KeyOption, ModelOption
+from suffice._cli.commands import options
 from suffice._cli.printing import note, say, working
 
 EXAMPLES = (
@@ -25,7 +24,7 @@ def verify(
     records: Annotated[
         str, typer.Argument(metavar="RECORDS", help="The records that [bold]suffice reasons[/] has written.")
     ],
-    explainer: ExplainerArgument,
+    explainer: options.Explainer,
     rows: Annotated[
         str | None,
         typer.Argument(metavar="ROWS", help="The table with the rows; by default the values in the records count."),
@@ -38,8 +37,8 @@ def verify(
             help="The code book: CSV or JSON. By default the one that was written beside the records.",
         ),
     ] = None,
-    model: ModelOption = None,
-    key: KeyOption = None,
+    model: options.DecidingModel = None,
+    key: options.Key = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -56,11 +55,10 @@ def verify(
     explainer or code book are named.
     """
     from suffice import records as recorded
-    from suffice._cli.recording import import_model
 
     with working("Computing the records again"):
         result = recorded.verify(
-            records, explainer, rows, codes=codes, model=import_model(model), key=key, output=output
+            records, explainer, rows, codes=codes, model=options.import_model(model), key=key, output=output
         )
     say(result.text(N_SHOWN))
     if output is None and result.n_problems > N_SHOWN:

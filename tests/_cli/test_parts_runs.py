@@ -12,7 +12,7 @@ import pytest
 from streamed import N_ROWS, OUTCOMES, crash_after, expect_same, explain, make_table, parts
 
 from suffice import SufficientExplainer
-from suffice._cli import streaming
+from suffice._cli import parts as run_in_parts
 from suffice._cli.parts import Parts
 from suffice._io import files
 from suffice._io.files import read_table
@@ -82,11 +82,11 @@ def test_every_kind_of_file(source, rows_here, monkeypatch, capsys):
 
 
 def test_a_part_is_explained_in_pieces_of_about_a_second(rows_here, monkeypatch, n_explained, capsys):
-    monkeypatch.setattr(streaming, "_FIRST_STEP", 2)
+    monkeypatch.setattr(run_in_parts, "_FIRST_STEP", 2)
     assert explain("-o out.parquet --batch 30") == 0
     assert n_explained[:4] == [2, 8, 20, 30]
     clock = iter(range(1000))
-    monkeypatch.setattr(streaming.time, "perf_counter", lambda: 0.5 * next(clock))
+    monkeypatch.setattr(run_in_parts.time, "perf_counter", lambda: 0.5 * next(clock))
     del n_explained[:]
     assert explain("-o slow.parquet --batch 59") == 0
     assert n_explained == [2, 4, 8, 16, 29, 1]
@@ -94,7 +94,7 @@ def test_a_part_is_explained_in_pieces_of_about_a_second(rows_here, monkeypatch,
 
 
 def test_what_fits_into_one_part_needs_no_folder(rows_here, monkeypatch, capsys):
-    monkeypatch.setattr(streaming, "explain_in_parts", None)
+    monkeypatch.setattr(run_in_parts, "explain_in_parts", None)
     make_table(1).write_parquet("one.parquet")
     assert explain("-o out.parquet --batch 60") == 0
     assert explain("-o out.parquet --batch 1", "one.parquet") == 0
@@ -130,7 +130,7 @@ def test_the_output_may_be_a_link_but_not_the_table_itself(rows_here, monkeypatc
     before = Path("own.parquet").read_bytes()
     capsys.readouterr()
     assert explain("-o own.parquet --batch 9", "own.parquet") == 2
-    assert "'own.parquet' is read as well" in capsys.readouterr().err
+    assert "'own.parquet' is also an input" in capsys.readouterr().err
     assert Path("own.parquet").read_bytes() == before
 
 
@@ -185,7 +185,7 @@ def test_a_table_that_changes_meanwhile_is_refused(rows_here, monkeypatch, capsy
 
     monkeypatch.setattr(Parts, "write", change)
     assert explain("-o out.parquet --batch 20", "own.parquet") == 2
-    assert capsys.readouterr().err.endswith("Error: own.parquet was changed while its rows were explained.\n")
+    assert capsys.readouterr().err.endswith("Error: own.parquet has changed while its rows were being explained.\n")
     assert len(parts()) == 2
     assert not Path("out.parquet").exists()
 
@@ -232,7 +232,7 @@ def test_the_bar_begins_where_the_last_run_ended(rows_here, monkeypatch, capsys)
 def test_searches_that_ended_early_are_noted_once(rows_here, monkeypatch, capsys):
     explainer = SufficientExplainer.load("buys.suffice").set_params(max_sets=2)
     explainer.save("few.suffice")
-    monkeypatch.setattr(streaming, "_FIRST_STEP", 3)
+    monkeypatch.setattr(run_in_parts, "_FIRST_STEP", 3)
     assert explain("--batch 20 -o out.parquet", explainer="few") == 0
     messages = capsys.readouterr().err
     n_short = pl.read_parquet("out.parquet").filter(~pl.col("is_search_complete")).height

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from suffice._cli.columns import check_column, with_outcome
+from suffice._cli.rows import check_column, with_outcome
 
 
 @pytest.mark.parametrize(

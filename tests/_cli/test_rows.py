@@ -10,7 +10,7 @@ import pytest
 from shop import command
 from streamed import N_ROWS, expect_same, explain, make_table, parts
 
-from suffice._cli import questions
+from suffice._cli import rows
 from suffice._io import files
 from suffice._io.files import read_table
 
@@ -52,7 +52,7 @@ def test_only_the_rows_that_are_needed_are_read(rows_here, monkeypatch, capsys):
         return frame
 
     monkeypatch.setattr(files.TableFile, "rows", note)
-    monkeypatch.setattr(questions, "N_LOOKED_AT", 25)
+    monkeypatch.setattr(rows, "N_SCANNED", 25)
     assert explain("-o out.csv --batch 8 --rows 12 --target buys --id id") == 0
     looked_at = [(0, 25, {"buys"}), (25, 25, {"buys"}), (50, 10, {"buys"})]
     columns = {"id", "city", "age", "income", "member", "buys"}
