@@ -14,6 +14,7 @@ import pytest
 from mixed_table import COLUMNS, sorted_lines
 
 from suffice import dask as suffice_dask
+from suffice._io import batches
 
 dask = pytest.importorskip("dask", reason="There is no Dask: pip install 'suffice[dask]'.")
 dd = pytest.importorskip("dask.dataframe")
@@ -78,33 +79,31 @@ def test_the_explainer_travels_once(table, labels):
 
 
 def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, client):
-    digest = suffice_dask.read_explainer(labels.explainer)[1][-32:]
+    digest = batches.read_explainer(labels.explainer)[1][-32:]
 
     def record():
         """Let the worker note what it loads, and with how many threads it works."""
-        from suffice import dask
         from suffice._io import batches
 
         batches.loads, batches.threads = [], []
         batches._loaded = type(batches._loaded)(batches.N_LOADED)
-        batches.plain_from_bytes, dask.plain_load = batches.from_bytes, dask.load_in_worker
+        batches.plain_from_bytes, batches.plain_load = batches.from_bytes, batches.load_in_worker
 
         def load(content):
             batches.loads.append(content[-32:])
             return batches.plain_from_bytes(content)
 
         def load_in_worker(*args):
-            explainer = dask.plain_load(*args)
+            explainer = batches.plain_load(*args)
             batches.threads.append((explainer.n_jobs, explainer.fitted_.settings.n_threads))
             return explainer
 
-        batches.from_bytes, dask.load_in_worker = load, load_in_worker
+        batches.from_bytes, batches.load_in_worker = load, load_in_worker
 
     def recorded():
-        from suffice import dask
         from suffice._io import batches
 
-        batches.from_bytes, dask.load_in_worker = batches.plain_from_bytes, dask.plain_load
+        batches.from_bytes, batches.load_in_worker = batches.plain_from_bytes, batches.plain_load
         return batches.loads, batches.threads
 
     client.run(record)

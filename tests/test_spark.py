@@ -20,6 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from suffice import SufficientExplainer
 from suffice import spark as suffice_spark
+from suffice._io.batches import read_explainer
 
 pyspark = pytest.importorskip("pyspark", reason="There is no Spark: pip install 'suffice[spark]'.")
 
@@ -103,7 +104,7 @@ def test_an_empty_table_has_an_empty_result(session, table, labels):
 
 def test_a_worker_loads_the_explainer_once(session, table, labels):
     lines = suffice_spark.explain(labels.explainer, rows_of(session, table, labels, 4), target="label", keep="id")
-    digest = suffice_spark.read_explainer(labels.explainer)[1][-32:]
+    digest = read_explainer(labels.explainer)[1][-32:]
 
     def look(batches):
         import pyarrow as pa

@@ -10,16 +10,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from suffice._io.batches import (
-    BatchRequest,
-    ChangeRequest,
-    HeldType,
-    change_batch,
-    explain_batch,
-    load_in_worker,
-    read_explainer,
-    read_options,
-)
+from suffice._io import batches
+from suffice._io.batches import HeldType
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
 
@@ -75,9 +67,9 @@ def explain(
     """
     from dask.dataframe.utils import make_meta
 
-    known, content = read_explainer(explainer)
-    request = BatchRequest.of(known, _held_types(make_meta(frame)), target, keep, read_options(options))
-    return _map_partitions(frame[list(request.needed)], known, content, n_jobs, request, explain_batch)
+    known, content = batches.read_explainer(explainer)
+    request = batches.BatchRequest.of(known, _held_types(make_meta(frame)), target, keep, batches.read_options(options))
+    return _map_partitions(frame[list(request.needed)], known, content, n_jobs, request, batches.explain_batch)
 
 
 def what_if(
@@ -111,8 +103,9 @@ def what_if(
     dask.dataframe.DataFrame
         For each row its index, the columns kept, and its best change or the nearest miss.
     """
-    known, content = read_explainer(explainer)
-    return _map_partitions(frame, known, content, n_jobs, ChangeRequest.of(target, keep, options), change_batch)
+    known, content = batches.read_explainer(explainer)
+    request = batches.ChangeRequest.of(target, keep, options)
+    return _map_partitions(frame, known, content, n_jobs, request, batches.change_batch)
 
 
 def _map_partitions(
@@ -142,7 +135,7 @@ def _answer_partition(
     partition_info: Mapping[str, Any] | None = None,
 ) -> Any:
     where = "its partition" if partition_info is None else f"partition {partition_info['number']}"
-    explainer = load_in_worker(digest_of(content), lambda: content, n_jobs)
+    explainer = batches.load_in_worker(digest_of(content), lambda: content, n_jobs)
     return answer(explainer, frame, request, where)
 
 

@@ -9,17 +9,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from suffice._io.batches import (
-    CHANGE_TYPES,
-    BatchRequest,
-    ChangeRequest,
-    HeldType,
-    batch_types,
-    change_batch,
-    load_in_worker,
-    read_explainer,
-    read_options,
-)
+from suffice._io import batches
+from suffice._io.batches import HeldType, load_in_worker
 from suffice._io.result_table import ValueType, types_in
 from suffice._io.saved import digest_of
 from suffice.explainer import SufficientExplainer
@@ -72,9 +63,9 @@ def explain(
 
     known, load = _broadcast(frame, explainer, n_jobs)
     held_types = [(field.name, _held_type(field.dataType)) for field in frame.schema.fields]
-    request = BatchRequest.of(known, held_types, target, keep, read_options(options))
+    request = batches.BatchRequest.of(known, held_types, target, keep, batches.read_options(options))
 
-    def explain_partition(batches: Iterator[Any]) -> Iterator[Any]:
+    def explain_partition(record_batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
         from pyspark import TaskContext
 
@@ -82,7 +73,7 @@ def explain(
         where = "its partition" if task is None else f"partition {task.partitionId()}"
         own = load()
         first = 0
-        for batch in batches:
+        for batch in record_batches:
             rows = pa.Table.from_batches([batch]).rename_columns(list(request.needed))
             begin = 0
             for lines in request.explain(own, rows, where, first):
@@ -93,7 +84,7 @@ def explain(
 
     # `mapInArrow` asks for columns by their bare names, and would take "a.b" for a part of "a".
     needed = [functions.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(request.needed)]
-    return frame.select(needed).mapInArrow(explain_partition, _schema(frame, request.keep, batch_types(known)))
+    return frame.select(needed).mapInArrow(explain_partition, _schema(frame, request.keep, batches.batch_types(known)))
 
 
 def what_if(
@@ -128,14 +119,14 @@ def what_if(
         For each row the columns kept, and its best change or the nearest miss.
     """
     _, load = _broadcast(frame, explainer, n_jobs)
-    request = ChangeRequest.of(target, keep, options)
+    request = batches.ChangeRequest.of(target, keep, options)
 
-    def change_partition(batches: Iterator[Any]) -> Iterator[Any]:
+    def change_partition(frames: Iterator[Any]) -> Iterator[Any]:
         own = load()
-        for batch in batches:
-            yield change_batch(own, batch, request)
+        for part in frames:
+            yield batches.change_batch(own, part, request)
 
-    return frame.mapInPandas(change_partition, _schema(frame, request.keep, CHANGE_TYPES))
+    return frame.mapInPandas(change_partition, _schema(frame, request.keep, batches.CHANGE_TYPES))
 
 
 def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExplainer, Callable[[], Any]]:
@@ -143,10 +134,10 @@ def _broadcast(frame: Any, explainer: Any, n_jobs: int) -> tuple[SufficientExpla
     context = getattr(frame.sparkSession, "sparkContext", None)
     if context is None:
         raise TypeError(
-            "`frame` is a table of Spark Connect, which cannot broadcast the explainer: use a session of the cluster "
-            "itself, SparkSession.builder.master(...)."
+            "`frame` is a table of Spark Connect, which cannot broadcast the explainer: use a classic session, "
+            "SparkSession.builder.master(...)."
         )
-    known, content = read_explainer(explainer)
+    known, content = batches.read_explainer(explainer)
     digest, carried = digest_of(content), context.broadcast(content)
     return known, lambda: load_in_worker(digest, lambda: carried.value, n_jobs)
 

@@ -49,7 +49,7 @@ def test_advice_speaks_of_options_of_this_command():
     ]
     plain["best_set"] = SufficientSet(("age",), 0.3)
     number = Explanation(outcome=3.0, interval=(2.0, 4.0), **plain)
-    wider = "  Explain it within a wider interval: take a larger --radius, or a smaller --alpha, at `suffice fit`."
+    wider = "  Explain it within a wider interval: take a larger --radius, or a smaller --alpha, at the fit."
     assert wider in name_options(number.text).splitlines()
 
 

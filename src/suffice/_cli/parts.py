@@ -321,10 +321,7 @@ def _answer_missing(rows: FileRows, parts: Parts, batch: int, answer: Answer) ->
     if finished:
         note(f"Continuing: {len(finished)} of {parts.n} parts were done.")
     step, n_cut_short = _FIRST_STEP, 0
-    with (
-        progress_bar(rows.end, sys.stderr.isatty(), n_before=n_done) as show_done,
-        warnings.catch_warnings(),
-    ):
+    with progress_bar(rows.end, sys.stderr.isatty(), n_before=n_done) as show_done, warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchSizeWarning)  # replaced by one note on all parts below
         for part in (part for part in range(parts.n) if part not in finished):
             start, pieces = part * batch, []

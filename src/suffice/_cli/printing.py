@@ -1,7 +1,7 @@
 """How the command prints: results on standard output, everything else on standard error.
 
-Lines are wrapped on a terminal only. Also here: how sizes and fidelity are written, and messages of the library in
-the words of the command.
+Lines are wrapped on a terminal only. Also here: how sizes and fidelity are written, and how messages of the library
+name the options of the command instead of parameters.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import rich.table
@@ -31,48 +31,35 @@ _OPTIONS = (
     (r"\bleave it out, or use its year\b", "leave it out with --drop, or use its year"),
     (r"\bLeave the column out if\b", "Leave the column out with --drop if"),
     (r"\btask='(\w+)'", r"--task \1"),
-    (r"`min_precision`", "--min-precision"),
-    (r"`max_rules`", "--max-rules"),
-    (r"`min_support`", "--min-support"),
     (r"`n_candidates`", "--candidates"),
-    (r"`max_size`", "--max-size"),
-    (r"`min_size`", "--min-size"),
     (r"`max_sets` \(None: no limit\)", "--max-sets at the fit"),
     (r"`tolerance`", "--simplify"),
     (r"`n_jobs`", "--jobs"),
-    (r"`(pi|levels|confidence|alpha|radius|task|dates|unseen)`", r"--\1"),
-    (r"`(adverse|codes|key|model|output|protected)`", r"--\1"),
-    (r"`(bounds|direction|fixed|only|target)`", r"--\1"),
+    (r"`(max|min)_(precision|rules|size|support)`", r"--\1-\2"),
+    (r"`(alpha|confidence|dates|levels|pi|radius|task|unseen)`", r"--\1"),
+    (r"`(adverse|bounds|codes|direction|fixed|key|model|only|output|protected|target)`", r"--\1"),
     (r"save one with explainer\.save\(path\)", "make one with `suffice fit`"),
     *ARGUMENT_WORDS,
 )
-
-
-# What an explanation advises, each in a line of its own.
+# The advice of an explanation, each in a line of its own.
 _ADVICE_OPTIONS = (
     (re.escape(ODDS_OPTION), "--levels odds"),
-    (r"^(\s*)Explain it with pi=([\d.]+)\.$", r"\1Explain it with --pi \2."),
-    (r"^(\s*)Leave out `y` to ", r"\1Leave out --target to "),
-    (
-        r"take a larger `radius`, or a smaller `alpha`\.$",
-        "take a larger --radius, or a smaller --alpha, at `suffice fit`.",
-    ),
-    (
-        r"^(\s*)Search more variables with n_candidates=(\d+):",
-        r"\1Search more variables with --candidates \2:",
-    ),
+    (r"^(\s*Explain it with )pi=([\d.]+\.)$", r"\1--pi \2"),
+    (r"^(\s*Leave out )`y` to ", r"\1--target to "),
+    (r"take a larger `radius`, or a smaller `alpha`\.$", "take a larger --radius, or a smaller --alpha, at the fit."),
+    (r"^(\s*Search more variables with )n_candidates=(\d+:)", r"\1--candidates \2"),
 )
 
 
 def in_options(text: str) -> str:
-    """Translate a message of the library into the words of the command."""
+    """Replace the parameters in a message of the library by options of the command."""
     for pattern, option in _OPTIONS:
         text = re.sub(pattern, option, text)
     return text
 
 
 def name_options(text: str) -> str:
-    """Write the option that an explanation offers in the words of the command. The rest of the text stays as it is."""
+    """Replace the parameters in the advice of an explanation by options of the command."""
     for pattern, option in _ADVICE_OPTIONS:
         text = re.sub(pattern, option, text, flags=re.MULTILINE)
     return text
@@ -143,29 +130,29 @@ def say_block(title: str, text: str) -> None:
 def say_lines(lines: Mapping[str, str]) -> None:
     """Print labels with a text each."""
     console = _console()
-    if not console.is_terminal:
+    if console.is_terminal:
+        console.print(_grid(lines.items(), 2, style="bold"))
+    else:
         say(*(f"{label}: {text}" for label, text in lines.items()))
-        return
-    grid = rich.table.Table.grid(padding=(0, 2))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column()
-    for label, text in lines.items():
-        grid.add_row(_text(label), _text(text))
-    console.print(grid)
 
 
 def say_numbered(heading: str, sentences: Sequence[str]) -> None:
     """Print a heading and the numbered sentences below it."""
-    console = _console()
-    if not console.is_terminal:
-        say(heading, *(f"{i}. {sentence}" for i, sentence in enumerate(sentences, start=1)))
-        return
-    grid = rich.table.Table.grid(padding=(0, 1))
-    grid.add_column(justify="right", no_wrap=True)
+    console, lines = _console(), [(f"{i}.", sentence) for i, sentence in enumerate(sentences, start=1)]
+    if console.is_terminal:
+        console.print(_text(heading, "bold"), _grid(lines, 1, justify="right"))
+    else:
+        say(heading, *(f"{number} {sentence}" for number, sentence in lines))
+
+
+def _grid(lines: Iterable[tuple[str, str]], gap: int, **options: Any) -> rich.table.Table:
+    """Align texts after their labels; only the texts are wrapped."""
+    grid = rich.table.Table.grid(padding=(0, gap))
+    grid.add_column(no_wrap=True, **options)
     grid.add_column()
-    for i, sentence in enumerate(sentences, start=1):
-        grid.add_row(Text(f"{i}."), _text(sentence))
-    console.print(_text(heading, "bold"), grid)
+    for label, text in lines:
+        grid.add_row(_text(label), _text(text))
+    return grid
 
 
 def note(text: str) -> None:
@@ -177,10 +164,7 @@ def note(text: str) -> None:
 def working(what: str) -> Iterator[None]:
     """Show on a terminal that work is going on."""
     console = _console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(_text(f"{what} ..."), spinner="line"):
+    with console.status(_text(f"{what} ..."), spinner="line") if console.is_terminal else nullcontext():
         yield
 
 

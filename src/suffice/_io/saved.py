@@ -25,29 +25,8 @@ from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
 from suffice._forest.settings import Settings, check_task_settings
 from suffice._forest.trees import FittedForest, forest_params, list_trees, takes_missing
-from suffice._io.saved_parts import (
-    NODE_TYPES,
-    Memory,
-    Reader,
-    check_matrix,
-    count_text,
-    read_classes,
-    read_counts,
-    read_drawn,
-    read_encoding,
-    read_flag,
-    read_forest,
-    read_integer,
-    read_number,
-    read_out_of_bag,
-    read_outcomes,
-    read_radius,
-    read_scores,
-    read_set_aside,
-    read_shares_by_class,
-    read_variables,
-    require,
-)
+from suffice._io import saved_parts as parts
+from suffice._io.saved_parts import NODE_TYPES, Memory, Reader, require
 from suffice._io.writing import replacing
 from suffice._text import to_plain
 from suffice.explainer import SufficientExplainer
@@ -86,9 +65,9 @@ def _parts(explainer: SufficientExplainer) -> Iterator[bytes | memoryview[int]]:
         offset += array.nbytes
     text = json.dumps(header, ensure_ascii=False).encode()
     digest = hashlib.sha256()
-    parts: list[bytes | memoryview[int]] = [PREFIX.pack(MARK, FORMAT, len(text)), text]
-    parts += [array.data.cast("B") for array in arrays.values() if array.size]
-    for part in parts:
+    content: list[bytes | memoryview[int]] = [PREFIX.pack(MARK, FORMAT, len(text)), text]
+    content += [array.data.cast("B") for array in arrays.values() if array.size]
+    for part in content:
         digest.update(part)
         yield part
     yield digest.digest()
@@ -266,19 +245,19 @@ def _read_model(header: dict[str, Any]) -> str | None:
 def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientExplainer:
     explainer = SufficientExplainer(**_read_params(header, number))
     settings = Settings.of(explainer)
-    encoding = read_encoding(header)
+    encoding = parts.read_encoding(header)
     X = reader.read("X", "<f4", None, len(encoding.columns))
-    y_values, y_rank = read_outcomes(reader, header, len(X))
-    classes = read_classes(header, len(y_values), len(X), reader.memory)
+    y_values, y_rank = parts.read_outcomes(reader, header, len(X))
+    classes = parts.read_classes(header, len(y_values), len(X), reader.memory)
     n_classes = None if classes is None else len(classes)
     check_task_settings(settings, header["task"])
-    trees = read_forest(header, reader, len(X), n_classes)
-    check_matrix(X, encoding, trees.takes_missing)
-    count_text(X, encoding, reader.memory)
-    variables, candidates = read_variables(header, encoding)
+    trees = parts.read_forest(header, reader, len(X), n_classes)
+    parts.check_matrix(X, encoding, trees.takes_missing)
+    parts.count_text(X, encoding, reader.memory)
+    variables, candidates = parts.read_variables(header, encoding)
     n_candidates, least = len(candidates), settings.min_size
     require(least <= n_candidates, f"`min_size` is {least}, but there are only {n_candidates} candidates")
-    min_node_size = read_integer(header["min_node_size"], 1, 2**31)
+    min_node_size = parts.read_integer(header["min_node_size"], 1, 2**31)
     require(isinstance(header["target"], str) and isinstance(header["task_reason"], str), "invalid target name")
     explainer.fitted_ = Fitted(
         estimator=trees,
@@ -288,21 +267,21 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         ),
         encoding=encoding,
         ends=Ends(encoding, X),
-        counts=read_counts(header),
+        counts=parts.read_counts(header),
         task=header["task"],
         task_reason=header["task_reason"],
         classes=classes,
         target=header["target"],
-        fidelity=read_number(header["fidelity"], "fidelity"),
-        fidelity_by_class=read_shares_by_class(header, classes),
-        has_signal=read_flag(header.get("has_signal", True), "has_signal"),
-        out_of_bag=read_out_of_bag(reader, len(X), n_classes),
-        interval_scores=read_scores(reader, classes is None),
+        fidelity=parts.read_number(header["fidelity"], "fidelity"),
+        fidelity_by_class=parts.read_shares_by_class(header, classes),
+        has_signal=parts.read_flag(header.get("has_signal", True), "has_signal"),
+        out_of_bag=parts.read_out_of_bag(reader, len(X), n_classes),
+        interval_scores=parts.read_scores(reader, classes is None),
         settings=settings,
-        set_aside=read_set_aside(reader, encoding, classes),
+        set_aside=parts.read_set_aside(reader, encoding, classes),
         is_probability=header.get("is_probability", False),
-        default_radius=read_radius(header),
-        drawn=read_drawn(reader, encoding, len(X), n_classes),
+        default_radius=parts.read_radius(header),
+        drawn=parts.read_drawn(reader, encoding, len(X), n_classes),
         absent_model=_read_model(header),
     )
     explainer.n_features_in_ = len(encoding.names)

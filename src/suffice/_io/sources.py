@@ -64,11 +64,7 @@ def format_bytes(n_bytes: float) -> str:
 
 STDIO = "-"
 _CHUNK = 2**20  # bytes that are read at a time
-_OPENERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
 
 class TableFileWarning(UserWarning):

@@ -119,8 +119,8 @@ def test_what_would_change_the_rules(here, capsys):
     [
         ("--unless yes --format sql", "--unless writes text or JSON"),
         ("--unless maybe", "must be among the classes"),
-        ("--unless yes --model a:b", "--model is asked about rows of TABLE that are moved by --unless: give both"),
-        ("shop.csv --model a:b", "--model is asked about rows of TABLE that are moved by --unless: give both"),
+        ("--unless yes --model a:b", "--model needs TABLE and --unless"),
+        ("shop.csv --model a:b", "--model needs TABLE and --unless"),
     ],
 )
 def test_mistakes_about_changes_are_named(options, message, here, capsys):

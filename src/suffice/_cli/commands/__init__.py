@@ -10,19 +10,7 @@ from typing import Annotated
 
 import typer
 
-from suffice._cli.commands import (
-    certify,
-    change,
-    demo,
-    explain,
-    fit,
-    info,
-    reasons,
-    report,
-    rules,
-    verify,
-    web_app,
-)
+from suffice._cli.commands import certify, change, demo, explain, fit, info, reasons, report, rules, verify, web_app
 from suffice._cli.printing import say
 
 cli = typer.Typer(

@@ -39,7 +39,6 @@ def certify(
     rules: Annotated[
         str | None,
         typer.Option(
-            "--rules",
             metavar="FILE",
             help="The rules to check, as JSON from [bold]suffice rules[/] or [bold]suffice explain[/]; by default the "
             "rules of the training rows.",
@@ -49,10 +48,8 @@ def certify(
         str | None,
         typer.Option("--target", "-t", metavar="COL", help="The column with the outcomes; by default that of the fit."),
     ] = None,
-    level: Annotated[
-        float | None, typer.Option("--level", help="The share of rows that must keep the outcome; by default pi.")
-    ] = None,
-    confidence: Annotated[float, typer.Option("--confidence", help="The confidence of bounds and tests.")] = 0.95,
+    level: Annotated[float | None, typer.Option(help="The share that must keep the outcome; pi by default.")] = None,
+    confidence: Annotated[float, typer.Option(help="The confidence of bounds and tests.")] = 0.95,
     adjust: Annotated[
         Literal["benjamini-hochberg", "holm", "none"],
         typer.Option(help="How the tests are adjusted for the number of rules."),

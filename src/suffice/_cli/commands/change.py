@@ -38,41 +38,30 @@ def change(
             "-t",
             metavar="WANTED",
             help="The wanted outcome: a class, classes as A,B, 'not A', or numbers as '>=200', '<=100', '200..250', "
-            "'+50' (so much more) or '-50'.",
+            "'+50' (more than now) or '-50'.",
         ),
     ],
-    fixed: Annotated[
-        str | None, typer.Option("--fixed", metavar="NAMES", help="Variables that must not change, as A,B,C.")
-    ] = None,
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="NAMES", help="The variables that may change, as A,B,C.")
-    ] = None,
+    fixed: Annotated[str | None, typer.Option(metavar="NAMES", help="Variables that must not change: A,B,C.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="NAMES", help="The variables that may change: A,B,C.")] = None,
     direction: Annotated[
         list[str] | None,
-        typer.Option("--direction", metavar="NAME=up|down", help="May only grow or shrink; may be repeated."),
+        typer.Option(metavar="NAME=up|down", help="Let a variable only grow or shrink; may be repeated."),
     ] = None,
     bounds: Annotated[
         list[str] | None,
-        typer.Option(
-            "--bounds", metavar="NAME=LOW..HIGH|A,B", help="Numbers or categories that are allowed; may be repeated."
-        ),
+        typer.Option(metavar="NAME=LOW..HIGH|A,B", help="Numbers or categories that are allowed; may be repeated."),
     ] = None,
     n: Annotated[int, typer.Option("--changes", min=1, help="How many changes of a row are shown at most.")] = 3,
-    max_size: Annotated[int, typer.Option("--max-size", min=1, help="How many variables may change at most.")] = 3,
-    min_size: Annotated[
-        int, typer.Option("--min-size", min=1, help="How many variables are free to change at least.")
-    ] = 1,
-    min_plausibility: Annotated[
-        float, typer.Option("--min-plausibility", help="How probable the new values must be, given the others.")
-    ] = 0.02,
+    max_size: Annotated[int, typer.Option(min=1, help="How many variables may change at most.")] = 3,
+    min_size: Annotated[int, typer.Option(min=1, help="How many variables are free to change at least.")] = 1,
+    min_plausibility: Annotated[float, typer.Option(help="The least probability of the new values.")] = 0.02,
     check: Annotated[
         Literal["everywhere", "mean"],
         typer.Option(help="Whether the target must be given at every point of a box, or by its rows on average."),
     ] = "everywhere",
     model: options.AskedModel = None,
     output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="Write .csv, .parquet, .arrow, .json or .jsonl."),
+        str, typer.Option("--output", "-o", metavar="FILE", help="Write .csv, .parquet, .arrow, .json or .jsonl.")
     ] = "-",
     n_rows: options.Limit = None,
     ids: options.Ids = None,
@@ -84,7 +73,7 @@ def change(
 ) -> None:
     """Show what would change the outcome of each row: the fewest variables, and the values that they would need.
 
-    It is what rows like this one show in the data, not what would happen if someone acted.
+    This describes similar rows in the data, not the effect of acting.
     """
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.output import format_of_output

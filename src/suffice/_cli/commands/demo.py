@@ -17,8 +17,7 @@ EXAMPLES = "[bold]Examples[/]\n\n[cyan]suffice demo[/]\n\n[cyan]suffice demo --r
 
 def demo(
     report: Annotated[
-        str,
-        typer.Option(metavar="FILE", help="The report on the first table; the second report is written beside it."),
+        str, typer.Option(metavar="FILE", help="The report on the first table; the second report is written beside it.")
     ] = "suffice-demo.html",
 ) -> None:
     """Explain rows of two tables, one with classes and one with numbers, and write a report on each."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from suffice._forest.trees import Counts
-    from suffice.explainer import SufficientExplainer
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]\n\n"
@@ -42,23 +41,19 @@ def fit(
         Literal["auto", "classification", "regression"],
         typer.Option(help="Whether the outcomes are classes or numbers; by default their values decide."),
     ] = "auto",
-    pi: Annotated[float, typer.Option("--pi", help="The probability that a sufficient set must reach.")] = 0.9,
+    pi: Annotated[float, typer.Option(help="The probability that a sufficient set must reach.")] = 0.9,
     levels: Annotated[
         Literal["same", "odds"],
-        typer.Option(
-            "--levels",
-            help="Classes: whether all must reach pi, or each its own level, pi / (1 - pi) times its odds.",
-        ),
+        typer.Option(help="Classes: whether all must reach pi, or each its own level, pi / (1 - pi) times its odds."),
     ] = "same",
     confidence: options.Confidence = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option("--drop", metavar="COL", help="Leave out a column, here and in later tables; may be repeated."),
+        typer.Option(metavar="COL", help="Leave out a column, here and in later tables; may be repeated."),
     ] = None,
     group: Annotated[
         list[str] | None,
         typer.Option(
-            "--group",
             metavar="NAME=COL,COL",
             help="Treat columns as one variable, such as the indicators of a category; may be repeated. "
             "[bold]detect[/] finds such columns.",
@@ -67,64 +62,38 @@ def fit(
     dates: Annotated[
         Literal["parts"] | None, typer.Option(help="Use columns of dates: year, month, day, weekday and hour.")
     ] = None,
-    trees: Annotated[
-        int | None, typer.Option("--trees", min=1, metavar="N", help="The number of trees; 100 by default.")
-    ] = None,
+    trees: Annotated[int | None, typer.Option(min=1, metavar="N", help="The number of trees; 100 by default.")] = None,
     leaf: Annotated[
         int | None,
-        typer.Option(
-            "--leaf",
-            min=1,
-            metavar="N",
-            help="The fewest rows in a leaf; by default 10 (5 for numbers), and more for large tables.",
-        ),
+        typer.Option(min=1, metavar="N", help="The fewest rows in a leaf; by default 10 (numbers: 5) or more."),
     ] = None,
     candidates: options.Candidates = None,
     alpha: Annotated[
-        float, typer.Option("--alpha", help="Numbers: keep outcomes within an interval that holds 1 - alpha of them.")
+        float, typer.Option(help="Numbers: keep outcomes within an interval that holds 1 - alpha of them.")
     ] = 0.05,
     radius: Annotated[
-        float | None, typer.Option("--radius", help="Numbers: keep outcomes within plus or minus this instead.")
+        float | None, typer.Option(help="Numbers: keep outcomes within plus or minus this instead.")
     ] = None,
-    max_size: Annotated[
-        int | None, typer.Option("--max-size", metavar="N", help="The largest size of a sufficient set.")
-    ] = None,
+    max_size: Annotated[int | None, typer.Option(metavar="N", help="The largest size of a sufficient set.")] = None,
     max_sets: Annotated[
-        int | None,
-        typer.Option("--max-sets", min=1, metavar="N", help="Examine at most N sets for a row; 2^12 by default."),
+        int | None, typer.Option(min=1, metavar="N", help="Examine at most N sets for a row; 2^12 by default.")
     ] = None,
-    sample: Annotated[
-        int | None, typer.Option("--sample", min=2, metavar="N", help="Fit on N rows drawn at random.")
-    ] = None,
+    sample: Annotated[int | None, typer.Option(min=2, metavar="N", help="Fit on N rows drawn at random.")] = None,
     reference: Annotated[
-        int | None,
-        typer.Option(
-            "--reference",
-            min=2,
-            metavar="N",
-            help="Fit on all rows, but estimate probabilities on N of them, to save memory.",
-        ),
+        int | None, typer.Option(min=2, metavar="N", help="Fit on all rows, but estimate on N of them, to save memory.")
     ] = None,
     counts: Annotated[
         Literal["out-of-bag", "bootstrap"],
-        typer.Option("--counts", help="Which rows a tree counts: those that it did not draw, or those that it drew."),
+        typer.Option(help="Which rows a tree counts: those that it did not draw, or those that it drew."),
     ] = "out-of-bag",
     holdout: Annotated[
         float | None,
-        typer.Option(
-            "--holdout",
-            metavar="SHARE",
-            help="Set a share of the rows aside, such as 0.2; every rule is then checked on them.",
-        ),
+        typer.Option(metavar="SHARE", help="Set a share of the rows aside, such as 0.2, to check every rule on them."),
     ] = None,
     signal: Annotated[
-        bool,
-        typer.Option(
-            "--signal/--no-signal",
-            help="Count the rows that would get a sufficient set if the outcomes were shuffled; takes another fit.",
-        ),
+        bool, typer.Option(help="Count the rows that would get a set if the outcomes were shuffled; takes another fit.")
     ] = True,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")] = 0,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="The number of threads; all cores by default.")
     ] = None,
@@ -143,10 +112,8 @@ def fit(
     if sample is not None and sample < n_read:
         frame = frame.sample(sample, seed=seed)
     X, y = frame.drop(target), outcomes_of(frame, target)
-    forest, reason = None, None
-    if trees is not None or leaf is not None:
-        sizes = {"n_estimators": trees, "min_samples_leaf": leaf}
-        forest, reason = _make_forest(task, y, sizes, counts, (jobs, seed))
+    sizes = {"n_estimators": trees, "min_samples_leaf": leaf}
+    forest, reason = _make_forest(task, y, {name: n for name, n in sizes.items() if n is not None}, counts, jobs, seed)
     explainer = SufficientExplainer(
         forest,
         task=task,
@@ -178,7 +145,7 @@ def fit(
     seconds = time.perf_counter() - begin
     say_lines(
         {
-            "Rows": f"{len(y)}" + (f", drawn from {n_read}" if len(y) < n_read else "") + _set_aside_text(explainer),
+            "Rows": _rows_text(len(y), n_read, explainer.describe()["n_set_aside"]),
             "Columns": _kinds_text(X),
             **describe_fit(explainer.describe()),
             **({} if check is None else {"Signal": str(check)}),
@@ -187,9 +154,9 @@ def fit(
     )
 
 
-def _set_aside_text(explainer: SufficientExplainer) -> str:
-    n_aside = explainer.describe()["n_set_aside"]
-    return f"; {n_aside} of them set aside for checks" if n_aside else ""
+def _rows_text(n_rows: int, n_read: int, n_aside: int) -> str:
+    drawn = f", drawn from {n_read}" if n_rows < n_read else ""
+    return f"{n_rows}{drawn}" + (f"; {n_aside} of them set aside for checks" if n_aside else "")
 
 
 def _read_training(table: str, target: str, drop: Sequence[str], input_format: str | None) -> pl.DataFrame:
@@ -202,39 +169,35 @@ def _read_training(table: str, target: str, drop: Sequence[str], input_format: s
         check_column(frame.columns, name, table, "--target" if name == target else "--drop")
     frame = with_outcome(frame, target).drop([name for name in drop if name != target])
     if frame.width == 1:
-        raise ValueError(f"{table} has no columns besides the target and the dropped ones.")
+        raise ValueError(f"{table} has no columns left besides the target.")
     return frame
 
 
 def _make_forest(
-    task: str, y: pl.Series, sizes: dict[str, int | None], counts: Counts, jobs_and_seed: tuple[int | None, int]
-) -> tuple[Any, str]:
-    """Make the default forest with other sizes, and say why it is for this task."""
+    task: str, y: pl.Series, sizes: dict[str, int], counts: Counts, jobs: int | None, seed: int
+) -> tuple[Any, str | None]:
+    """Make the default forest with other sizes, if any, and return why it is for this task."""
+    if not sizes:
+        return None, None
     from suffice._forest.fitting import decide_task, default_forest
     from suffice._table.input import read_outcomes
 
     decided, reason = decide_task(task, None, read_outcomes(y, len(y)))
-    jobs, seed = jobs_and_seed
-    forest = default_forest(decided, len(y), counts, jobs or -1, seed)
-    return forest.set_params(**{name: value for name, value in sizes.items() if value is not None}), reason
+    return default_forest(decided, len(y), counts, jobs or -1, seed).set_params(**sizes), reason
 
 
 def _parse_groups(texts: Sequence[str]) -> dict[str, list[str]] | Literal["detect"] | None:
-    import csv
-
-    if not texts:
-        return None
     if list(texts) == ["detect"]:
         return "detect"
     groups: dict[str, list[str]] = {}
     for text in texts:
-        name, sign, columns = text.partition("=")
-        if not sign or not name or not columns:
+        name, _, columns = text.partition("=")
+        if not name or not columns:
             raise ValueError(f"--group must be NAME=COL,COL or the single word detect, got {text!r}.")
         if name in groups:
             raise ValueError(f"--group {name!r} appears twice.")
-        groups[name] = next(csv.reader([columns], skipinitialspace=True))
-    return groups
+        groups[name] = options.read_names(columns)
+    return groups or None
 
 
 def _kinds_text(frame: pl.DataFrame) -> str:

@@ -41,33 +41,29 @@ Check = Annotated[
     typer.Option(help="Where in a rule the probability must hold: at every training row, or at every point."),
 ]
 Pi = Annotated[
-    float | None,
-    typer.Option("--pi", help="The probability that a sufficient set must reach; by default that of the fit."),
+    float | None, typer.Option(help="The probability that a sufficient set must reach; by default that of the fit.")
 ]
 Levels = Annotated[
     Literal["same", "odds"] | None,
     typer.Option(
-        "--levels",
         help="Classes: whether all must reach pi, or a rare one its own level, pi / (1 - pi) times its odds; "
-        "by default as at fit.",
+        "by default as at fit."
     ),
 ]
 Confidence = Annotated[
     float | None,
     typer.Option(
-        "--confidence",
-        help="Require the lower bound of the probability at this confidence, such as 0.95, to reach the level, too.",
+        help="Require the lower bound of the probability at this confidence, such as 0.95, to reach the level, too."
     ),
 ]
 Unseen = Annotated[
     Literal["error", "missing"] | None,
-    typer.Option("--unseen", help="How to treat categories that did not occur at fit: by default, as an error."),
+    typer.Option(help="How to treat categories that did not occur at fit: by default, as an error."),
 ]
 IgnoreExtra = Annotated[bool, typer.Option("--ignore-extra", help="Ignore columns that were not there at fit.")]
 Candidates = Annotated[
     str | None,
     typer.Option(
-        "--candidates",
         metavar="N|NAMES|WORD",
         help="The variables that are searched: how many (at most 128), their names as A,B,C, or how they are chosen, "
         "such as [bold]splits[/].",
@@ -85,15 +81,11 @@ Formulas = Annotated[
     ),
 ]
 Limit = Annotated[int | None, typer.Option("--rows", "-n", min=1, metavar="N", help="Explain only the first N rows.")]
-Batch = Annotated[
-    int,
-    typer.Option("--batch", min=1, metavar="N", help="Rows per part. A stopped run keeps its finished parts."),
-]
+Batch = Annotated[int, typer.Option(min=1, metavar="N", help="Rows per part. A stopped run keeps its finished parts.")]
 Restart = Annotated[bool, typer.Option("--restart", help="Discard the finished parts of an earlier run.")]
 AskedModel = Annotated[
     str | None,
     typer.Option(
-        "--model",
         metavar="MODULE:NAME",
         help="The model that is explained, in your own code: it is asked whether it agrees with each change.",
     ),
@@ -101,32 +93,27 @@ AskedModel = Annotated[
 DecidingModel = Annotated[
     str | None,
     typer.Option(
-        "--model",
         metavar="MODULE:NAME",
         help="The model that decides, in your own code: it is asked whether it uses the variables of each reason.",
     ),
 ]
 Codes = Annotated[
-    str | None,
-    typer.Option("--codes", metavar="FILE", help="The code book: CSV or JSON. By default the variables are the codes."),
+    str | None, typer.Option(metavar="FILE", help="The code book: CSV or JSON. By default the variables are the codes.")
 ]
 Adverse = Annotated[
     str | None,
     typer.Option(
-        "--adverse",
         metavar="OUTCOMES",
         help="The outcomes that need reasons: a class, classes as A,B, 'not A', or numbers as '<=500', '>=200' or "
         "'200..250'. By default all.",
     ),
 ]
 Protected = Annotated[
-    str | None,
-    typer.Option("--protected", metavar="NAMES", help="Variables on which no decision must rest, as A,B,C."),
+    str | None, typer.Option(metavar="NAMES", help="Variables on which no decision must rest, as A,B,C.")
 ]
 Key = Annotated[
     str | None,
     typer.Option(
-        "--key",
         metavar="FILE",
         help="A file with a secret of at least 16 bytes: records are signed with it (HMAC), so that nobody without it "
         "can write one that [bold]suffice verify[/] accepts.",

@@ -43,9 +43,7 @@ def reasons(
     model: options.DecidingModel = None,
     change: Annotated[
         str | None,
-        typer.Option(
-            "--change", metavar="WANTED", help="Record what would change the outcome to this one, as `suffice change`."
-        ),
+        typer.Option(metavar="WANTED", help="Record what would change the outcome to this one, as `suffice change`."),
     ] = None,
     key: options.Key = None,
     output: Annotated[

@@ -35,15 +35,11 @@ def rules(
         Literal["text", "json", "sql"], typer.Option("--format", "-f", help="Sentences, JSON, or one SQL expression.")
     ] = "text",
     max_rules: Annotated[
-        str,
-        typer.Option(metavar="N", help="The number of rules at most, chosen by what they add; all for every rule."),
+        str, typer.Option(metavar="N", help="At most N rules, chosen by what they add; [bold]all[/] for every rule.")
     ] = str(N_RULES),
     simplify: Annotated[
         float | None,
-        typer.Option(
-            metavar="TOL",
-            help="Of all rules, leave out those without which coverage and precision stay within TOL, such as 0.01.",
-        ),
+        typer.Option(metavar="TOL", help="Drop rules while coverage and precision change by at most TOL, as 0.01."),
     ] = None,
     min_support: Annotated[int, typer.Option(metavar="N", help="Leave out rules that cover fewer training rows.")] = 1,
     min_precision: Annotated[
@@ -53,8 +49,8 @@ def rules(
         str | None,
         typer.Option(
             metavar="WANTED",
-            help="Say of each rule without this outcome what would change it: IF rule THEN outcome UNLESS change. "
-            "Outcomes are written as for suffice change --target.",
+            help="State what would change each rule with another outcome: IF rule THEN outcome UNLESS change. "
+            "Outcomes are written as for [bold]suffice change --target[/].",
         ),
     ] = None,
     model: options.AskedModel = None,
@@ -110,10 +106,7 @@ def _read_max_rules(text: str) -> int | None:
 def _collect(
     explainer: SufficientExplainer, table: str | None, input_format: str | None, check: Any, params: dict[str, Any]
 ) -> Any:
-    """Collect the rules of training rows, or those of the rows of a table with their observed outcomes, if it has them.
-
-    A list of few rules needs a sample of the training rows only.
-    """
+    """Collect the rules of training rows, or of the rows of a table with their observed outcomes if it has them."""
     from suffice._cli.rows import open_rows
     from suffice.rule_lists.estimators import GlobalRulesClassifier, GlobalRulesRegressor
 
@@ -130,9 +123,9 @@ def _collect(
 
 def _check_unless(unless: str | None, format: str, model: str | None, table: str | None) -> None:  # noqa: A002
     if unless is not None and format == "sql":
-        raise ValueError("--unless writes text or JSON: what would change a rule is no SQL expression.")
+        raise ValueError("--unless writes text or JSON: changes of rules cannot be written as SQL.")
     if model is not None and (unless is None or table is None):
-        raise ValueError("--model is asked about rows of TABLE that are moved by --unless: give both.")
+        raise ValueError("--model needs TABLE and --unless: the model is asked about changed rows of the table.")
 
 
 def _changes(

@@ -27,14 +27,12 @@ def verify(
     explainer: options.Explainer,
     rows: Annotated[
         str | None,
-        typer.Argument(metavar="ROWS", help="The table with the rows; by default the values in the records count."),
+        typer.Argument(metavar="ROWS", help="The table with the rows; by default the values in the records."),
     ] = None,
     codes: Annotated[
         str | None,
         typer.Option(
-            "--codes",
-            metavar="FILE",
-            help="The code book: CSV or JSON. By default the one that was written beside the records.",
+            metavar="FILE", help="The code book: CSV or JSON. By default the one that was written beside the records."
         ),
     ] = None,
     model: options.DecidingModel = None,
