@@ -8,14 +8,19 @@ true. The table is synthetic: applicants are refused if their debt is high for t
 payments before.
 """
 
+import json
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+from jinja2.sandbox import SandboxedEnvironment
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from suffice import SufficientExplainer
+from suffice import SufficientExplainer, records
 
 rng = np.random.default_rng(0)
 n = 2000
@@ -91,6 +96,29 @@ explainer.explain(row).plot("rule")
 
 print(reasons.refusals)
 print(reasons.to_frame("reasons")[["row", "rank", "code", "text"]].head().to_string(index=False))
+
+# %%
+# A letter to each applicant
+# --------------------------
+#
+# ``records.write`` keeps a record of each decision, one JSON object per line; ``records.verify`` computes them again.
+# A template turns the records with reasons into letters. Texts from the table are escaped, and the sandbox keeps a
+# template from running code.
+
+with tempfile.TemporaryDirectory() as folder:
+    explainer.save(f"{folder}/loans.suffice")
+    records.write(reasons, f"{folder}/records.jsonl", f"{folder}/loans.suffice")
+    decisions = [json.loads(line) for line in Path(folder, "records.jsonl").read_text().splitlines()]
+
+letter = """<p>Dear applicant {{ row }},</p>
+<p>we cannot grant the loan, for these reasons:</p>
+<ol>{% for reason in reasons %}
+  <li>{{ reason.text }} ({{ reason.code }})</li>{% endfor %}
+</ol>"""
+template = SandboxedEnvironment(autoescape=True).from_string(letter)
+letters = {record["row"]: template.render(record) for record in decisions if record["status"] == "reasons"}
+print(len(letters), "letters, one of them:")
+print(letters[indebted.row])
 
 # %%
 # What would change it?

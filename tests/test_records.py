@@ -144,7 +144,7 @@ def test_a_row_that_was_changed_in_the_table_is_found(folder):
 def test_a_file_that_is_cut_off(folder):
     lines = lines_of(folder)
     result = verify(folder, [*lines[:5], lines[5][:100]])
-    assert [str(problem) for problem in result.problems] == ["Line 6: this is no JSON: it is cut off, or was edited."]
+    assert [str(problem) for problem in result.problems] == ["Line 6: this is not JSON: it was cut off or edited."]
     assert result.text().splitlines()[0] == "1 of 6 records differ; 5 are as they were written."
     without_end = verify(folder, [*lines[:5], lines[5][:-1]])
     assert without_end.n_problems == 1
@@ -351,9 +351,7 @@ def test_nobody_without_the_key_can_write_a_record_that_is_true(signed):
 
 def test_a_key_that_is_too_short_or_missing_is_refused(folder):
     (folder / "short").write_text("0123456789abcde\n")
-    with pytest.raises(
-        ValueError, match=r"^The key in .*short has 15 bytes; 16 at least are needed\. Make one: openssl"
-    ):
+    with pytest.raises(ValueError, match=r"^The key in .*short has 15 bytes; at least 16 are needed: openssl"):
         verify(folder, key=folder / "short")
     with pytest.raises(ValueError, match=r"nowhere"):
         verify(folder, key=folder / "nowhere")

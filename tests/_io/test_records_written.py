@@ -95,13 +95,13 @@ def test_statuses_are_counted_by_the_start_of_a_line():
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b"\n", "this is no JSON: it was edited."),
-        (b'{"record":1,"ro', "this is no JSON: it is cut off, or was edited."),
-        (b"[1]\n", "this is no record of `suffice reasons`."),
-        (b'{"record":1}\n', "this is no record of `suffice reasons`."),
+        (b"\n", "this is not JSON: it was edited."),
+        (b'{"record":1,"ro', "this is not JSON: it was cut off or edited."),
+        (b"[1]\n", "this is not a record of `suffice reasons`."),
+        (b'{"record":1}\n', "this is not a record of `suffice reasons`."),
         (b'{"record":2,"row":1,"digest":""}\n', "the record has format 2; this version of suffice reads format 1."),
-        (b"[" * 100_000 + b"\n", "this is no JSON: it was edited."),
-        (b"\xff\xfe\n", "this is no JSON: it was edited."),
+        (b"[" * 100_000 + b"\n", "this is not JSON: it was edited."),
+        (b"\xff\xfe\n", "this is not JSON: it was edited."),
     ],
 )
 def test_lines_that_hold_no_record(line, problem):

@@ -1,7 +1,7 @@
 """Records of decisions as JSON lines: what each holds, its canonical bytes, and its digest.
 
-A record is one line of ASCII. Its bytes are those that `record_bytes` writes and no others, so that every edit is
-found, also one of a space. Computing records again is left to ``records``.
+A record is one line of ASCII, in the one form that `record_bytes` writes, so that every edit is found, even of a space.
+Computing records again is left to ``records``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from suffice.reasons.values import Reasons, RowReasons
 
 FORMAT = 1
 LEAST_KEY = 16  # bytes
+END = b"\n"  # of a line
 # Settings that change no answer.
 _NO_ANSWER = ("n_jobs", "extra_columns")
+_CHANGE_FIELDS = ("text", "variables", "values", "probability", "plausibility", "support")
 _STATUS = re.compile(rb'\{"record":\d+,"row":\d+,"status":"(\w+)","refusal":(?:null|\{"kind":"(\w+)")')
 
 
@@ -80,13 +82,11 @@ def settings_of(reasons: Reasons, context: RecordContext) -> dict[str, Any]:
 
 def answer_settings(fitted: Fitted) -> dict[str, Any]:
     """Return the settings of an explainer that can be changed without fitting and change its answers."""
-    settings = {}
-    for name in CHANGEABLE:
-        if name not in _NO_ANSWER:
-            value = getattr(fitted.settings, name)
-            is_list = name == "candidates" and not isinstance(value, str)
-            settings[name] = [to_plain(part) for part in value] if is_list else to_plain(value)
-    return settings
+    settings = {name: getattr(fitted.settings, name) for name in CHANGEABLE if name not in _NO_ANSWER}
+    return {
+        name: list(map(to_plain, value)) if isinstance(value, list | tuple) else to_plain(value)
+        for name, value in settings.items()
+    }
 
 
 def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> dict[int, dict[str, Any]]:
@@ -107,16 +107,10 @@ def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExpl
     )
     change_of_row = {}
     for i, answer in zip(places, changes, strict=True):
-        best = answer.best
-        change_of_row[i] = {
-            "target": answer.wanted,
-            "text": None if best is None else best.sentence,
-            "variables": None if best is None else list(best.variables),
-            "values": None if best is None else dict(best.values),
-            "probability": None if best is None else best.probability,
-            "plausibility": None if best is None else best.plausibility,
-            "support": None if best is None else best.support,
-        }
+        values = {name: getattr(answer.best, name, None) for name in _CHANGE_FIELDS}
+        if answer.best is not None:
+            values |= {"text": answer.best.sentence, "variables": list(answer.best.variables)}
+        change_of_row[i] = {"target": answer.wanted, **values}
     return change_of_row
 
 
@@ -143,11 +137,9 @@ def lines_of(reasons: Reasons, context: RecordContext, explainer: SufficientExpl
 def count_statuses(lines: Iterable[bytes]) -> dict[str, int]:
     """Count reasons and refusals in the lines of a file, without reading the records."""
     counts: dict[str, int] = {}
-    for line in lines:
-        match = _STATUS.match(line)
-        for name in match.groups() if match else ():
-            if name is not None:
-                counts[name.decode()] = counts.get(name.decode(), 0) + 1
+    for match in filter(None, map(_STATUS.match, lines)):
+        for name in filter(None, match.groups()):
+            counts[name.decode()] = counts.get(name.decode(), 0) + 1
     return counts
 
 
@@ -156,37 +148,31 @@ def read_line(line: bytes, key: bytes | None = None) -> tuple[dict[str, Any] | N
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        is_cut = not line.endswith(b"\n")
-        return None, f"this is no JSON: it {'is cut off, or was edited' if is_cut else 'was edited'}."
+        return None, f"this is not JSON: it was {'edited' if line.endswith(END) else 'cut off or edited'}."
     if not isinstance(record, dict) or not {"record", "row", "digest"} <= set(record):
-        return None, "this is no record of `suffice reasons`."
+        return None, "this is not a record of `suffice reasons`."
     if record["record"] != FORMAT:
         return None, f"the record has format {record['record']!r}; this version of suffice reads format {FORMAT}."
     return record, _damage(record, line, key)
 
 
 def _damage(record: dict[str, Any], line: bytes, key: bytes | None) -> str | None:
-    """Say how a record shows that it was edited."""
-    has_digest = has_own_digest(record, key)
-    is_same = has_digest and record_bytes(record) == line
-    if not has_digest and key is not None:
-        return "the record was edited, or was not signed with this key: its digest does not match."
-    if not has_digest:
-        return "the record was edited: its digest does not match."
-    return None if is_same else "the record was edited: its values are the same, its bytes are not."
-
-
-def has_own_digest(record: Mapping[str, Any], key: bytes | None = None) -> bool:
-    """Return whether the digest of a record is that of its other fields."""
+    """Return how a record shows that it was edited."""
     content = {name: value for name, value in record.items() if name != "digest"}
     try:
-        return hmac.compare_digest(digest_of(content, key).encode(), str(record.get("digest")).encode())
+        has_digest = hmac.compare_digest(digest_of(content, key).encode(), str(record["digest"]).encode())
     except ValueError:  # NaN
-        return False
+        has_digest = False
+    if not has_digest:
+        cause = "was edited" if key is None else "was edited, or was not signed with this key"
+        return f"the record {cause}: its digest does not match."
+    return (
+        None if record_bytes(record) == line else "the record was edited: its values are the same, its bytes are not."
+    )
 
 
 def is_signed(record: Mapping[str, Any]) -> bool:
-    """Return whether a record says that it was signed with a key."""
+    """Return whether a record states that it was signed with a key."""
     settings = record.get("settings")
     return isinstance(settings, dict) and settings.get("is_signed") is True
 
@@ -202,13 +188,13 @@ def read_key(path: str | os.PathLike[str] | None) -> bytes | None:
         raise cannot_read(name, error) from None
     if len(key) < LEAST_KEY:
         raise ValueError(
-            f"The key in {name} has {len(key)} bytes; {LEAST_KEY} at least are needed. Make one: openssl rand -hex 32."
+            f"The key in {name} has {len(key)} bytes; at least {LEAST_KEY} are needed: openssl rand -hex 32 makes one."
         )
     return key
 
 
 def differences(record: Any, again: Any, path: str = "") -> Iterator[str]:
-    """Say in what a record differs from what was computed again."""
+    """Yield the differences between a record and what was computed again."""
     if isinstance(record, dict) and isinstance(again, dict):
         for name in [*record, *(name for name in again if name not in record)]:
             place = f"{path}.{name}" if path else str(name)
@@ -235,7 +221,7 @@ def _shortened(text: str, n_same: int, n_shown: int = 80) -> str:
 
 
 def label_of(answer: RowReasons | Mapping[str, Any]) -> str:
-    """Return what the row of a record is called."""
+    """Return the name of the row of a record."""
     if isinstance(answer, RowReasons):
         return answer.label.lower()
     row_id = answer.get("id")

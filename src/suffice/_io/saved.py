@@ -192,7 +192,8 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         arrays["interval_scores"] = fitted.interval_scores.astype("<f8")
     if fitted.set_aside is not None:
         arrays["set_aside_X"] = fitted.set_aside.X
-        arrays["set_aside_y"] = _outcome_numbers(fitted.set_aside.outcomes, fitted.classes)
+        outcomes, classes = fitted.set_aside.outcomes, fitted.classes
+        arrays["set_aside_y"] = (outcomes if classes is None else rank_classes(outcomes, classes)).astype("<f8")
     if fitted.drawn is not None:
         arrays["drawn_X"] = fitted.drawn.X
         arrays["drawn_y"] = fitted.drawn.outcomes.astype("<f8")
@@ -200,11 +201,6 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     for name, kind in NODE_TYPES.items():
         arrays[name] = np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
     return header, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-
-
-def _outcome_numbers(outcomes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[np.float64]:
-    numbers = outcomes if classes is None else rank_classes(outcomes, classes)
-    return numbers.astype("<f8")
 
 
 def _count(rows: NDArray[np.int32], n_rows: int) -> NDArray[Any]:
@@ -235,13 +231,6 @@ def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     return params
 
 
-def _read_model(header: dict[str, Any]) -> str | None:
-    """Read the class of the model that was explained; files of the first versions may not have it."""
-    name = header.get("about", {}).get("model")
-    require(name is None or isinstance(name, str), f"invalid model: {name!r}")
-    return None if name is None else str(name)
-
-
 def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientExplainer:
     explainer = SufficientExplainer(**_read_params(header, number))
     settings = Settings.of(explainer)
@@ -258,6 +247,8 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     n_candidates, least = len(candidates), settings.min_size
     require(least <= n_candidates, f"`min_size` is {least}, but there are only {n_candidates} candidates")
     min_node_size = parts.read_integer(header["min_node_size"], 1, 2**31)
+    model = header.get("about", {}).get("model")  # its class; files of the first versions may not have it
+    require(model is None or isinstance(model, str), f"invalid model: {model!r}")
     require(isinstance(header["target"], str) and isinstance(header["task_reason"], str), "invalid target name")
     explainer.fitted_ = Fitted(
         estimator=trees,
@@ -282,7 +273,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         is_probability=header.get("is_probability", False),
         default_radius=parts.read_radius(header),
         drawn=parts.read_drawn(reader, encoding, len(X), n_classes),
-        absent_model=_read_model(header),
+        absent_model=model,
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:
