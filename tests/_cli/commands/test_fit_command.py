@@ -166,7 +166,7 @@ def test_dates(here, capsys):
         ("small.csv -t y -o m.suffice --task regression", "The target must hold numbers for a regression;"),
         (
             "small.csv -t y --drop a --drop b -o m.suffice",
-            "small.csv has no columns besides the target and the dropped",
+            "small.csv has no columns left besides the target.",
         ),
         ("small.csv -t y --trees 0 -o m.suffice", "Invalid value for '--trees'"),
         ("small.csv -t y --task clas -o m.suffice", "Invalid value for '--task'"),

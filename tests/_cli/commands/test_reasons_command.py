@@ -41,7 +41,7 @@ def test_the_first_rows_are_printed(here, capsys):
     assert run("--rows 4") in (0, 4)
     out = capsys.readouterr().out
     assert "Row c0" in out
-    assert "whose outcome is no have reasons." in out
+    assert "1 of 1 row whose outcome is no has reasons." in out
 
 
 def test_a_record_of_each_row_is_written(here, capsys):
