@@ -209,7 +209,7 @@ EXPERIMENT = Experiment(
     reading=(
         "A row on which Anchors runs out of time is left out of its figures. These are the rows with long anchors, "
         "so leaving them out favours Anchors in sparsity. Rows without a sufficient set have no rule of ours; they "
-        "are hard for Anchors too, which gives them long rules. For this reason our figures look better beside "
+        "are hard for Anchors too, which gives them long rules. For this reason our figures look better against "
         "those of all rows of Anchors than on the rows that both explain. On Attrition the rarer output is so rare "
         "that none of its rows has a sufficient set, so our figures there describe only the other output.\n\n"
         "Why our rules sometimes cover less or are longer: a Sufficient Rule reaches its level at every row of its "

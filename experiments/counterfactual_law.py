@@ -17,11 +17,11 @@ PI = 0.9
 CHECKS = ("everywhere", "mean")
 N_FRESH = 200
 READING = (
-    "The boxes of `check='everywhere'` keep their promise with room to spare: every point of them has to reach pi, so "
-    "they lie in cells with the probability 0.97. CRP is estimated by what the reading looks at: the mean of the "
+    "The boxes of `check='everywhere'` more than keep their promise: every point of them has to reach pi, so "
+    "they lie in cells with the probability 0.97. CRP is estimated in the way of the check: the mean of the "
     "forest's probabilities at the values of rows in the box (`box_probability`), or, with `check='mean'`, the share "
-    "of the rows (`mean`); the other estimate is stated beside it. Leaves mix rows in a box with others near it, which "
-    "makes the share too small in a box of good cells. CDP is missed by a little: all other columns are known, the two "
+    "of the rows (`mean`); the other estimate is shown as well. Leaves mix rows in a box with others near it, which "
+    "makes the share too small in a box of good cells. The CDP is slightly off: all other columns are known, the two "
     "of noise among them, and each known column costs rows."
 )
 
