@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="the tables; all by default")
     parser.add_argument("--data", required=True, help="the folder with the published files")
     parser.add_argument("--seeds", type=int, default=2, help="how many splits of each table")
-    # The constants of _engine/certified_list.py were chosen on the splits 0 to 2 of these tables.
+    # The constants of rule_lists/certifying.py were chosen on the splits 0 to 2 of these tables.
     parser.add_argument("--first-seed", type=int, default=10, help="the first of the splits")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

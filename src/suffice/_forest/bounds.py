@@ -1,4 +1,4 @@
-"""Error bars: how far below its estimate an SDP may lie, from the weights of the training rows behind it."""
+"""Error bars and tests: lower bounds of SDPs and of shares, and p-values adjusted for the number of tests."""
 
 from __future__ import annotations
 

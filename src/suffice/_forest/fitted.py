@@ -1,4 +1,4 @@
-"""The fitted state: everything that `fit` learnt, frozen, as it is handed from room to room."""
+"""The fitted state: everything that `fit` learnt, frozen, which every question takes."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ class Fitted:
 
     @cached_property
     def mean_gains(self) -> dict[int, Any]:
-        """What variables add alone on average over training rows, for those that ``reason_order`` has asked for."""
+        """What variables add alone on average over training rows, kept for the order of reasons."""
         return {}
 
     @cached_property

@@ -1,4 +1,7 @@
-"""Fitting: whether outcomes are classes or numbers, which forest to fit, and how well it follows the outcomes."""
+"""Fitting: classes or numbers, which forest, how well it follows the outcomes, and the rows set aside.
+
+Columns that alone predict the outcomes nearly without error cause a warning.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Predictions of the training rows by the trees that did not draw them.
+"""What trees that did not draw a training row say of it: predictions, and the calibration of their votes.
 
-They are computed from the rows that each tree counts, so that a loaded explainer and one that keeps only some of its
+Both are computed from the rows that each tree counts, so that a loaded explainer and one that keeps only some of its
 training rows have them too.
 """
 

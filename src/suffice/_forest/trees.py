@@ -1,4 +1,4 @@
-"""The trees of a forest as plain arrays, whether scikit-learn holds them or a file did."""
+"""The trees of a forest as plain arrays, and the forest in the compiled core with the rows that it counts."""
 
 from __future__ import annotations
 

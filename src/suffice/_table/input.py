@@ -1,4 +1,7 @@
-"""The columns of a later table, found by the names of the columns at fit."""
+"""What users pass: tables with the columns of the fit, and outcomes, read and checked.
+
+Errors say which column and which row is at fault. What the values of a column mean is left to ``table``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identifiers of rows: the index of a pandas frame, a column of the table, or a list that the user passes."""
+"""Rows on their way in and out: what they are called, a single row read quickly, plain values, and moved copies."""
 
 from __future__ import annotations
 

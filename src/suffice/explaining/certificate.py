@@ -1,6 +1,6 @@
 """Certificates: what rows that were never used before say about the precision of a rule.
 
-A rule is chosen because it does well on the training rows, so its precision there flatters it. On rows that had no part
+A rule is chosen because it does well on the training rows, so its precision there is too high. On rows that had no part
 in choosing it, the number of rows that keep the outcome is binomial, and exact statements are possible. Which rows a
 rule covers is not decided here.
 """

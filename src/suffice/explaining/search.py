@@ -1,4 +1,4 @@
-"""Sufficient sets: the search among the candidates, and what it found, as arrays."""
+"""The searches of the compiled core: sufficient sets among the candidates, and maximal rules for sets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Whether the best set of a row returns when the forest is grown again: counts, and their words.
 
-The forests are grown by ``_engine.refits``. How much explanations change when the rows themselves change a little is
-measured by ``stability``.
+The forests are grown by ``checks.stability``.
 """
 
 from __future__ import annotations
