@@ -160,7 +160,9 @@ class Change:
     @property
     def sentence(self) -> str:
         """The least change in words, such as "raising income from 20 to at least 35"."""
-        moved = join([move.text for move in self.moves])
+        texts = [move.text for move in self.moves]
+        has_lists = len(texts) > 2 and any(", " in text for text in texts)
+        moved = f"{'; '.join(texts[:-1])}; and {texts[-1]}" if has_lists else join(texts)
         kept = join([f"keeping {condition}" for condition in self.stays])
         return f"{moved} while {kept}" if moved and kept else moved or kept
 
