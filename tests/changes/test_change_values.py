@@ -12,7 +12,7 @@ from loans import loan_explainer, make_loans
 from suffice import SufficientExplainer
 from suffice._show.cards import change_card
 from suffice._table.encoding import Column
-from suffice.changes.values import move_text
+from suffice.changes.wording import move_text
 
 
 @pytest.fixture(scope="module")

@@ -61,8 +61,8 @@ def find_for_rows(
     outcomes = read_outcomes(rows.values, len(rows.matrix))
     targets = read_targets(target, outcomes, state.classes)
     is_reached = [bool(target.holds(outcomes[i : i + 1])[0]) for i, target in enumerate(targets)]
-    n_searched = replace(options, n=N_RANKED if costs else options.n)
-    search = ChangeSearch(state, targets, _levels(state, targets), limits, n_searched)
+    searched = replace(options, n=N_RANKED) if costs else options
+    search = ChangeSearch(state, targets, _levels(state, targets), limits, searched)
     open_rows = [i for i, reached in enumerate(is_reached) if not reached]
     matrix = rows.matrix[open_rows]
     with progress_bar(len(open_rows), progress) if wants_bar(progress) else nullcontext() as report:

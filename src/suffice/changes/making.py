@@ -12,8 +12,9 @@ from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.rounded_bounds import round_end, round_whole_end
 from suffice._table.condition import Condition
 from suffice.changes.limits import notes_beyond
-from suffice.changes.search import columns_of, evenly_spaced, holds_at_rows
-from suffice.changes.values import Change, Move, RowChanges, move_text
+from suffice.changes.search import evenly_spaced, holds_at_rows
+from suffice.changes.values import Change, Move, RowChanges
+from suffice.changes.wording import move_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,13 +67,18 @@ def sides_of(
 ) -> tuple[Side, ...]:
     """Write a box in the user's own values, and find the point of it that is nearest to a row."""
     sides: list[Side] = []
-    for variable in found.variables:
-        columns = state.variables.columns[variable]
+    for columns in map(state.variables.columns.__getitem__, found.variables):
         of_variable = [_side(state, found, c, float(x[c]), limits, margin) for c in columns]
         if len(columns) > 1:  # the columns of a group belong together: take the values of a row that has them
             of_variable = _as_in_a_row(state, found, of_variable)
         sides += of_variable
     return tuple(sides)
+
+
+def names_of(state: Fitted, found: FoundChange) -> tuple[str, ...]:
+    """Name the variables of a box."""
+    names = state.variables.names
+    return tuple(names[v] for v in found.variables)
 
 
 def _as_in_a_row(state: Fitted, found: FoundChange, sides: list[Side]) -> list[Side]:
@@ -204,9 +210,9 @@ class ChangeMaker:
     def answer(self, i: int, found: FoundChanges, **about_row: Any) -> RowChanges:
         """Make the answer about a row; its outcome, and what the row is called, are passed."""
         state, limits, options, x = self.search.state, self.search.limits, self.search.options, self.matrix[i]
-        columns = state.encoding.columns
+        columns, columns_of = state.encoding.columns, state.variables.columns
         changes = [self.change(i, one) for one in found.changes]
-        may_move = [any(limits.lets_move(c, float(x[c])) for c in columns_of(state, (v,))) for v in limits.changeable]
+        may_move = [any(limits.lets_move(c, float(x[c])) for c in columns_of[v]) for v in limits.changeable]
         return RowChanges(
             wanted=self.search.targets[i].text,
             changes=self.ordered(changes) if self.costs else tuple(changes),
@@ -243,7 +249,7 @@ class ChangeMaker:
         point[[side.column for side in moved]] = [side.point for side in moved]
         probability, box_probability = self._probabilities(i, found, point, [side.column for side in sides])
         return Change(
-            variables=tuple(state.variables.names[v] for v in found.variables),
+            variables=names_of(state, found),
             conditions=tuple(side.bounds for side in sides if side.bounds is not None),
             moves=tuple(moves),
             stays=tuple(side.bounds for side in sides if side.bounds is not None and not side.moves),
@@ -278,15 +284,15 @@ class ChangeMaker:
 
     def _cost(self, found: FoundChange, moved: list[Side]) -> float:
         """Sum up the shares of training rows between old and new values; 1 for categories, groups and missing ones."""
-        state, total = self.search.state, 0.0
+        X, columns_of, total = self.search.state.forest.X, self.search.state.variables.columns, 0.0
         for variable in found.variables:
-            columns, share = state.variables.columns[variable], 1.0
+            columns, share = columns_of[variable], 1.0
             sides = [side for side in moved if side.column in columns]
             if not sides:
                 continue
             ends = sorted((sides[0].own, sides[0].point))
             if len(columns) == 1 and not sides[0].codes and not any(map(math.isnan, ends)):
-                values = state.forest.X[:, columns[0]]
+                values = X[:, columns[0]]
                 share = float(np.mean((ends[0] < values) & (values <= ends[1])))
             total += share * self.costs.get(variable, 1.0)
         return total

@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice._table.condition import Condition
 from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, read_ranges, take_boxes
-from suffice.changes.making import sides_of
+from suffice.changes.making import names_of, sides_of
 from suffice.changes.model import MovedRows, cut_boxes
 from suffice.changes.search import columns_of, evenly_spaced, find_changes, holds_at_rows
 from suffice.changes.values import RegionalChange
@@ -234,7 +234,7 @@ def make_regional(search: ChangeSearch, i: int, rule: Line, box: RegionalBox) ->
     change = RegionalChange(*rule, target.text, model=state.model_name, target=state.target, is_reached=box.is_reached)
     if found is None:
         return change
-    names = tuple(state.variables.names[v] for v in found.variables)
+    names = names_of(state, found)
     if not box.exists:
         return replace(change, nearest=found.probability, nearest_variables=names)
     nothing = np.full(len(state.encoding.columns), np.nan, dtype=np.float32)  # there is no row to begin at

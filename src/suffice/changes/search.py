@@ -113,8 +113,8 @@ class ChangeSearch:
 
     def take(self, rows: Sequence[int], **options: Any) -> ChangeSearch:
         """Return the search for some of the rows, with some other options."""
-        targets = [self.targets[i] for i in rows]
-        return replace(self, targets=targets, levels=self.levels[rows], options=replace(self.options, **options))
+        chosen = replace(self.options, **options) if options else self.options
+        return replace(self, targets=[self.targets[i] for i in rows], levels=self.levels[rows], options=chosen)
 
 
 def find_changes(

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from suffice._forest.outcomes import range_text
 from suffice._table.frames import make_frame
 from suffice._table.rows import move_rows
 from suffice._text import (
     counted,
-    format_label,
     format_level,
     format_number,
     format_outcome,
@@ -24,6 +22,7 @@ from suffice._text import (
     name_model,
     to_plain,
 )
+from suffice.changes.wording import confirmation_text, name_target, quoted
 from suffice.errors import check_word
 from suffice.explaining.row_answers import RowAnswers
 
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from suffice._table.condition import Condition
     from suffice._table.encoding import Column
 
-# Categories that a sentence lists before it only counts them.
-N_LISTED = 5
 # Below this probability of the target, no nearest miss is named.
 NEARLY_NOTHING = 0.01
 ASSOCIATION = (
@@ -185,7 +182,7 @@ class Change:
             A sentence.
         """
         fall = "falls" if self.support == 1 else "fall"
-        values = [f"{name} {_quoted(v) if isinstance(v, str) else format_value(v)}" for name, v in self.values.items()]
+        values = [f"{name} {quoted(v) if isinstance(v, str) else format_value(v)}" for name, v in self.values.items()]
         point = f"with {join(values)}, " if values else ""
         return (
             f"{counted(self.support, 'similar training row')} {fall} in this range "
@@ -426,52 +423,6 @@ class RowChanges:
         from suffice._show.cards import change_card
 
         return change_card(self)
-
-
-def name_target(name: str) -> str:
-    """Write what the outcomes are called, as the subject of a sentence."""
-    return "the outcome" if name in ("y", "prediction") else name
-
-
-def confirmation_text(model: str | None, confirmed: bool | None, share: float | None, n_asked: int) -> str:
-    """Write whether the model confirms a change, and for how many moved rows it does; nothing if it was not asked."""
-    if confirmed is None:
-        return ""
-    name = name_model(model)
-    text = f"{name[0].upper()}{name[1:]} {'confirms' if confirmed else 'does NOT confirm'} this"
-    if share is None:
-        return f"{text}."
-    return f"{text}; it agrees for {round(share * n_asked)} of {counted(n_asked, 'row')} moved into this range."
-
-
-def move_text(column: Column, before: Any, after: Any, low: float, high: float, labels: tuple[Any, ...]) -> str:
-    """Write what happens to a column."""
-    own = format_value(before) if before is None or column.kind != "category" else _quoted(before)
-    if after is None:
-        return f"making {column.name} missing (now {own})"
-    if column.kind == "category":
-        others = [_quoted(label) for label in labels if label != after]
-        shown = [_quoted(after), *others[: N_LISTED - 1]]
-        n_more = len(others) - N_LISTED + 1
-        values = f"{', '.join(shown)} or {n_more} more" if n_more > 0 else _either(shown)
-    else:
-        values = range_text(low, high)
-    if before is None:
-        return f"setting {column.name} (now missing) to {values}"
-    is_amount = column.kind != "category" and column.part is None
-    verb = ("raising" if after > before else "lowering") if is_amount else "changing"
-    return f"{verb} {column.name} from {own} to {values}"
-
-
-def _either(words: list[str]) -> str:
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _quoted(label: Any) -> str:
-    """Write a category; in quotes if it holds words of the sentence around it: "from 0 to 5 to 9" has two readings."""
-    text = format_label(label)
-    is_unclear = any(word in text for word in (" to ", " or ", " and ", ","))
-    return f'"{text}"' if is_unclear and not text.startswith('"') else text
 
 
 class Changes(RowAnswers[RowChanges]):
