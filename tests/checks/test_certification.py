@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,10 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from suffice import GlobalRulesClassifier, GlobalRulesRegressor, Rule, SufficientExplainer
 from suffice._io.result_table import CHECK_COLUMNS, RESULT_COLUMNS
 from suffice._show.report import make_report
+from suffice._table.condition import Condition
+from suffice._table.table import read_columns
+from suffice.checks.certificates import FreshRows, count_kept
+from suffice.explaining.rule import Promise
 
 N = 900
 
@@ -43,6 +48,19 @@ def numbers():
 @pytest.fixture(scope="module")
 def explanations(classes):
     return classes.explain(make_data(1)[0][:30])
+
+
+def test_outcomes_are_counted_as_promises_keep_them():
+    """Bounds of intervals are closed, and several promises may share their conditions."""
+    x, y = np.arange(12.0), np.array([3.0, 1, 2, 2, 5, 4, 1, 3, 2, 5, 4, 1])
+    rows = FreshRows(read_columns({"x": x}), y, is_set_aside=False)
+    left, right = (Condition("x", high=6.5),), (Condition("x", 6.5),)
+    intervals = [(2.0, 4.0), (1.0, 1.0), (5.5, 9.0), (-np.inf, 2.0)]
+    promises = [Promise(conditions, None, interval) for conditions in (left, right, ()) for interval in intervals]
+    is_covered = {left: x <= 6.5, right: x > 6.5, (): x >= 0}
+    n_rows, n_kept = count_kept(promises, rows)
+    assert n_rows == [is_covered[promise.conditions].sum() for promise in promises]
+    assert n_kept == [promise.keeps(y[is_covered[promise.conditions]]).sum() for promise in promises]
 
 
 def test_counts_are_those_of_covers_on_a_table_of_any_kind():
@@ -214,10 +232,6 @@ def test_false_certificates_are_rare():
     explainer = SufficientExplainer(RandomForestClassifier(2, random_state=0), counts="bootstrap", n_jobs=1)
     X, y, _ = make_data(n=60)
     rules = explainer.fit(X, y).explain(X[:1]).rules
-    from dataclasses import replace
-
-    from suffice._table.condition import Condition
-
     box = replace(rules[0], outcome="yes", interval=None)
     many = [replace(box, conditions=(Condition("a", high=float(k)),)) for k in range(1, 9)]
     n_trials = 150
