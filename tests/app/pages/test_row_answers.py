@@ -12,14 +12,12 @@ from suffice.app.pages.row_answers import (
     boxes,
     classes,
     covered,
-    covered_rows,
     curve,
     distances,
     distribution,
     fill_axes,
     list_sets,
     similar,
-    similar_rows,
 )
 from suffice.app.state.sessions import Sessions
 from suffice.app.state.view import View
@@ -192,10 +190,6 @@ def test_similar_rows_are_near_and_have_another_outcome(mixed):
     assert distance[7] == 0
     other_sky = matrix[:, 2] != row[2]
     assert (distance[other_sky] >= 0.5).all()
-    lines, _ = similar_rows(mixed, row, explanation, [0, 1, 2, 3])
+    lines, _, _ = similar(mixed, view, "all")
     assert {line["outcome"] for line in lines} == set(outcomes) - {explanation.outcome}
     assert [line["distance"] for line in lines] == sorted(line["distance"] for line in lines)
-    rule = mixed.rule(view)
-    lines, note = covered_rows(mixed, rule, explanation)
-    assert len(lines) == rule.support
-    assert note.startswith(f"{rule.support} rows")

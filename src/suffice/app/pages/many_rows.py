@@ -114,6 +114,7 @@ class ExplainedRows:
     def groups(self) -> list[dict[str, Any]]:
         """Group rows with the same best set."""
         best_sets, outcomes = self.explanations.best_sets, self.explanations.outcomes.tolist()
+        names = self.names
         members: dict[tuple[str, ...] | None, list[int]] = {}
         for i, (best_set, has_set) in enumerate(zip(best_sets, self.explanations.has_set, strict=True)):
             members.setdefault(best_set.variables if has_set else None, []).append(i)
@@ -129,7 +130,7 @@ class ExplainedRows:
                     "shown": f"{format_percent(share)} %",
                     "sdp": format_probability(float(np.mean([best_sets[i].sdp for i in rows]))),
                     "outcomes": _outcomes_text([outcomes[i] for i in rows]),
-                    "rows": _rows_text([self.names[i] for i in rows]),
+                    "rows": ", ".join([*(names[i] for i in rows[:MAX_LISTED]), *["…"] * (len(rows) > MAX_LISTED)]),
                 }
             )
         return lines
@@ -141,10 +142,6 @@ def _outcomes_text(outcomes: list[Any]) -> str:
         return f"{format_number(float(f'{low:.3g}'))} to {format_number(float(f'{high:.3g}'))}"
     counts = Counter(map(str, outcomes)).most_common(3)
     return ", ".join(f"{label} ({n})" for label, n in counts)
-
-
-def _rows_text(rows: list[str]) -> str:
-    return ", ".join(rows[:MAX_LISTED]) + (", …" if len(rows) > MAX_LISTED else "")
 
 
 def explain_rows(workspace: Workspace, view: View, X: Any, y: Sequence[Any] | None, job: Job) -> Explanations:

@@ -182,13 +182,9 @@ def numbers_chart(quality: Quality, scheme: str) -> go.Figure:
     observed, predicted = quality.observed.astype(np.float64), quality.predicted.astype(np.float64)
     rows = charts.sample_rows(np.arange(len(observed)), np.random.default_rng(0))
     name = "output of the model" if quality.is_agreement else "observed"
-    figure = charts.base_figure(
-        scheme,
-        420,
-        showlegend=False,
-        xaxis={"title": charts.escape(f"{quality.target}, {name}"), "zeroline": False},
-        yaxis={"title": charts.escape(f"{quality.target}, predicted"), "zeroline": False},
-    )
+    titles = [charts.escape(f"{quality.target}, {shown}") for shown in (name, "predicted")]
+    x_axis, y_axis = ({"title": title, "zeroline": False} for title in titles)
+    figure = charts.base_figure(scheme, 420, showlegend=False, xaxis=x_axis, yaxis=y_axis)
     ends = [min(observed.min(), predicted.min()), max(observed.max(), predicted.max())]
     figure.add_scatter(x=ends, y=ends, mode="lines", line={"color": text, "dash": "dot", "width": 1}, hoverinfo="skip")
     hover = f"{name} %{{x}}<br>predicted %{{y:.5g}}<extra></extra>"

@@ -161,22 +161,19 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
 def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     explainer = workspace.explainer
     most = max(2, min(max(MAX_SEARCHED, workspace.n_searched), len(workspace.ranking)))
-    n_searched = view.n_candidates or workspace.n_searched
+    pi, n_searched = view.pi or explainer.pi, view.n_candidates or workspace.n_searched
     rows: list[Any] = [
-        controls.slider_setting(
-            "Probability pi", "pi", view.pi or explainer.pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"
-        ),
+        controls.slider_setting("Probability pi", "pi", pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"),
         controls.slider_setting("Candidates", "n-candidates", n_searched, 1, most, 1, "variables that are searched"),
         _candidates(workspace, view),
     ]
     if workspace.is_regression and explainer.fitted_.radius is None:
         note = "the outcome is kept within an interval that holds 1 - alpha of outcomes"
-        rows.append(
-            controls.slider_setting("Level alpha", "alpha", view.alpha or explainer.alpha, 0.01, 0.6, 0.01, note)
-        )
+        alpha = view.alpha or explainer.alpha
+        rows.append(controls.slider_setting("Level alpha", "alpha", alpha, 0.01, 0.6, 0.01, note))
     else:
-        alpha = dmc.Slider(id="alpha", value=explainer.alpha, min=0, max=1, step=0.01)
-        rows += [html.Div(alpha, hidden=True), html.Span(id="alpha-text", hidden=True)]
+        unused = dmc.Slider(id="alpha", value=explainer.alpha, min=0, max=1, step=0.01)
+        rows += [html.Div(unused, hidden=True), html.Span(id="alpha-text", hidden=True)]
     rows += _choices(workspace, view)
     rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))
     return controls.panel("Settings", *rows, html.Div(effect, id="effect", className="note effect"))
@@ -194,31 +191,24 @@ def _choices(workspace: Workspace, view: View) -> list[html.Div]:
     """Lay out the settings that have a few values."""
     explainer = workspace.explainer
     own = explainer.confidence or 0.0
-    confidences = sorted({0.0, 0.9, 0.95, 0.99, own, own if view.confidence is None else view.confidence})
+    confidence = own if view.confidence is None else view.confidence
+    confidences = sorted({0.0, 0.9, 0.95, 0.99, own, confidence})
     choices = [(f"{value:g}", format_confidence(value) if value else "not asked") for value in confidences]
+    levels = [("same", "pi for all"), ("odds", "by its odds")]
+    outcomes = [("prediction", "prediction"), ("observed", "observed")]
+    has_no_outcomes = workspace.observed is None
+    note = "at which the lower bound must reach the level"
     return [
         controls.choice_setting(
             "Level of each class",
             "levels",
-            [("same", "pi for all"), ("odds", "by its odds")],
+            levels,
             view.levels or explainer.levels,
             note="by its odds: pi / (1 - pi) times the odds of the class",
             hidden=workspace.is_regression,
         ),
-        controls.choice_setting(
-            "Confidence of the bound",
-            "confidence",
-            choices,
-            f"{own if view.confidence is None else view.confidence:g}",
-            note="at which the lower bound must reach the level",
-        ),
-        controls.choice_setting(
-            "Outcome to explain",
-            "outcome-kind",
-            [("prediction", "prediction"), ("observed", "observed")],
-            view.outcome,
-            hidden=workspace.observed is None,
-        ),
+        controls.choice_setting("Confidence of the bound", "confidence", choices, f"{confidence:g}", note=note),
+        controls.choice_setting("Outcome to explain", "outcome-kind", outcomes, view.outcome, hidden=has_no_outcomes),
     ]
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from suffice.app.state.view import View
     from suffice.app.state.workspace import Workspace
     from suffice.explaining.explanation import Explanation
-    from suffice.explaining.rule import Rule
 
 MAX_LISTED = 500  # training rows that a rule covers
 N_SIMILAR = 25
@@ -260,41 +259,29 @@ def covered(workspace: Workspace, view: View) -> tuple[Any, Any, Any, Any]:
     rule, columns = workspace.rule(view), row_columns(workspace, workspace.columns_of_set(view))
     if rule is None:
         return [], "There is no rule.", columns, True
-    return (*covered_rows(workspace, rule, workspace.explain(view)), columns, False)
+    rows, keeps = np.flatnonzero(rule.covers(workspace.training[2])), workspace.keeps(workspace.explain(view))
+    n_kept = int(np.count_nonzero(keeps[rows]))
+    note = f"{counted(len(rows), 'row')}, {n_kept} with this outcome"
+    note += f" ({format_percent(n_kept / len(rows))} %)" if len(rows) else ""
+    note += f"; the first {MAX_LISTED} are listed" if len(rows) > MAX_LISTED else ""
+    lines = [_line(workspace, row, kept="yes" if keeps[row] else "no") for row in rows[:MAX_LISTED].tolist()]
+    return lines, f"{note}.", columns, False
 
 
 def similar(workspace: Workspace, view: View, over: str) -> tuple[Any, Any, Any]:
     """List the nearest training rows with another outcome."""
     first = workspace.columns_of_set(view)
-    compared = first if over == "set" and first else list(range(len(workspace.columns)))
-    lines, note = similar_rows(workspace, workspace.encoded(view), workspace.explain(view), compared)
-    return lines, note, row_columns(workspace, first, has_distance=True)
-
-
-def covered_rows(workspace: Workspace, rule: Rule, explanation: Explanation) -> tuple[list[dict[str, Any]], str]:
-    """List the training rows that a rule covers."""
-    rows = np.flatnonzero(rule.covers(workspace.training[2]))
-    keeps = workspace.keeps(explanation)
-    n_kept = int(np.count_nonzero(keeps[rows]))
-    note = f"{counted(len(rows), 'row')}, {n_kept} with this outcome"
-    note += f" ({format_percent(n_kept / len(rows))} %)" if len(rows) else ""
-    note += f"; the first {MAX_LISTED} are listed" if len(rows) > MAX_LISTED else ""
-    return [_line(workspace, row, kept="yes" if keeps[row] else "no") for row in rows[:MAX_LISTED].tolist()], f"{note}."
-
-
-def similar_rows(
-    workspace: Workspace, row: NDArray[np.float32], explanation: Explanation, columns: Sequence[int]
-) -> tuple[list[dict[str, Any]], str]:
-    """List the nearest training rows that have another outcome."""
-    others = np.flatnonzero(~workspace.keeps(explanation))
+    columns = row_columns(workspace, first, has_distance=True)
+    others = np.flatnonzero(~workspace.keeps(workspace.explain(view)))
     if not len(others):
-        return [], "No training row has another outcome."
-    distance = distances(workspace, row, columns)[others]
+        return [], "No training row has another outcome.", columns
+    compared = first if over == "set" and first else range(len(workspace.columns))
+    distance = distances(workspace, workspace.encoded(view), compared)[others]
     order = np.argsort(distance, kind="stable")[:N_SIMILAR]
     n_all = len(workspace.training[0])
     note = f"The {len(order)} most similar of the {len(others)} training rows with another outcome ({n_all} in all)"
     lines = [_line(workspace, int(others[i]), distance=round(float(distance[i]), 3)) for i in order]
-    return lines, f"{note}. The distance is the mean difference of ranks, from 0 to 1."
+    return lines, f"{note}. The distance is the mean difference of ranks, from 0 to 1.", columns
 
 
 def distances(workspace: Workspace, row: NDArray[np.float32], columns: Sequence[int]) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from dash import ctx, html, no_update
 from suffice._table.encoding import Column
 from suffice._text import counted, format_number
 from suffice.app.messages import ERRORS, reword
+from suffice.app.parts import controls
 from suffice.app.state.workspace import MAX_SEARCHED
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def training_ranges(workspace: Workspace) -> list[list[float | str] | None]:
 def _order(workspace: Workspace) -> tuple[list[int], list[int]]:
     """Return the columns of the first candidates, and all others."""
     names = workspace.explainer.candidates_[:MAX_SEARCHED]
-    first = list(dict.fromkeys(column.source for name in names for column in workspace.columns_of[name]))
+    first = workspace.sources_of(names)
     return first, [i for i in range(len(workspace.names)) if i not in first]
 
 
@@ -220,38 +221,28 @@ def _labels(column: Column) -> list[Any]:
 
 
 def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> html.Div:
-    column = column_of(workspace, i)
-    name = {"type": "value", "column": i}
-    outside = html.Div(id={"type": "outside", "column": i}, className="outside")  # the browser fills it
-    label = html.Label(workspace.names[i], className="editor-name", title=workspace.names[i])
-    options: dict[str, Any] = {"size": "xs", "placeholder": "missing", "debounce": 150}
+    column, name = column_of(workspace, i), workspace.names[i]
+    options = {"id": {"type": "value", "column": i}, "value": value, "size": "xs", "placeholder": "missing"}
+    (low, high), is_long = column.extent, column.part is not None
+    inputs: list[Any]
     if column.part is not None:
-        return html.Div([label, dmc.TextInput(id=name, value=value, **options), outside], className="editor long")
-    if column.kind == "category":
-        data = [{"value": str(j), "label": str(text)} for j, text in enumerate(_labels(column))]
-        del options["debounce"]
-        chosen = dmc.Select(
-            id=name, value=value, data=data, searchable=len(data) > 8, clearable=True, limit=200, **options
-        )
-        is_long = any(len(one["label"]) > MAX_SHORT for one in data)
-        return html.Div([label, chosen, outside], className="editor long" if is_long else "editor")
-    low, high = column.extent
-    step = 1.0 if column.kind == "whole" else _slider_step(low, high)
-    number = dmc.NumberInput(id=name, value=value, step=step, hideControls=column.kind != "whole", **options)
-    if not has_slider or not low < high:
-        return html.Div([label, number, outside], className="editor")
-    slider = dmc.Slider(
-        id={"type": "slide", "column": i},
-        value=float(value) if isinstance(value, int | float) else low,
-        min=low,
-        max=high,
-        step=step,
-        size="xs",
-        label=None,
-        thumbSize=14,
-        updatemode="mouseup",
-    )
-    return html.Div([label, number, slider, outside], className="editor")
+        inputs = [dmc.TextInput(debounce=150, **options)]
+    elif column.kind == "category":
+        labels = [str(label) for label in _labels(column)]
+        data, is_searchable = controls.options(range(len(labels)), labels), len(labels) > 8
+        inputs = [dmc.Select(data=data, searchable=is_searchable, clearable=True, limit=200, **options)]
+        is_long = any(len(label) > MAX_SHORT for label in labels)
+    else:
+        is_whole = column.kind == "whole"
+        step = 1.0 if is_whole else _slider_step(low, high)
+        inputs = [dmc.NumberInput(step=step, hideControls=not is_whole, debounce=150, **options)]
+        if has_slider and low < high:
+            own = float(value) if isinstance(value, int | float) else low
+            slid = {"id": {"type": "slide", "column": i}, "value": own, "min": low, "max": high, "step": step}
+            inputs.append(dmc.Slider(size="xs", label=None, thumbSize=14, updatemode="mouseup", **slid))
+    label = html.Label(name, className="editor-name", title=name)
+    outside = html.Div(id={"type": "outside", "column": i}, className="outside")  # the browser fills it
+    return html.Div([label, *inputs, outside], className="editor long" if is_long else "editor")
 
 
 def _training_range(column: Column) -> list[float | str] | None:

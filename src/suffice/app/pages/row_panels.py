@@ -17,7 +17,6 @@ from suffice._text import counted, format_probability
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import charts, controls
 from suffice.app.state.jobs import Job, Jobs
-from suffice.app.state.uploads import read_code_book_upload
 from suffice.app.state.workspace import N_REFITS
 from suffice.explaining.curve import compute_target_curve
 
@@ -92,12 +91,23 @@ def give_reasons(
     name: str | None = "",
 ) -> list[Any]:
     """Give the reasons of the row of a view."""
+    from suffice.app.state.uploads import read_code_book_upload
+
     try:
         book = None if content is None else read_code_book_upload(content, name or "")
         row_reasons = _reasons(workspace, view, book, adverse or "", protected or [])
     except ERRORS as error:
         return [controls.message("error", reword(error))]
-    return [*_reason_parts(row_reasons), html.Div(_about_book(book, name or ""), className="note under")]
+    about_book = "Without a code book the names of the variables stand for the reasons."
+    if book is not None:
+        about_book = f"Code book: {name}, {counted(len(book.lines), 'line')}."
+    lead: Any = html.P(row_reasons.lead, className="lead")
+    if row_reasons.refusal is not None:
+        lead = controls.message("care", row_reasons.lead)
+    items = [_reason(reason) for reason in row_reasons.reasons]
+    notes = [html.Div(note, className="note") for note in row_reasons.notes]
+    listed = [html.Ol(items, className="reasons")] if items else []
+    return [lead, *listed, *notes, html.Div(about_book, className="note under")]
 
 
 def _reasons(workspace: Workspace, view: View, book: CodeBook | None, adverse: str, protected: list[str]) -> RowReasons:
@@ -111,25 +121,10 @@ def _reasons(workspace: Workspace, view: View, book: CodeBook | None, adverse: s
     return reasons[0]
 
 
-def _reason_parts(row_reasons: RowReasons) -> list[Any]:
-    lead: Any = html.P(row_reasons.lead, className="lead")
-    if row_reasons.refusal is not None:
-        lead = controls.message("care", row_reasons.lead)
-    notes = [html.Div(note, className="note") for note in row_reasons.notes]
-    items = [_reason(reason) for reason in row_reasons.reasons]
-    return [lead, *([html.Ol(items, className="reasons")] if items else []), *notes]
-
-
 def _reason(reason: Reason) -> html.Li:
     names = "" if reason.variables == (reason.code,) else f"{reason.code}: {', '.join(reason.variables)}. "
     note = html.Div(f"{names}Lost without it: {format_probability(reason.loss)}.", className="note")
     return html.Li([reason.text, note])
-
-
-def _about_book(book: CodeBook | None, name: str) -> str:
-    if book is None:
-        return "Without a code book the names of the variables stand for the reasons."
-    return f"Code book: {name}, {counted(len(book.lines), 'line')}."
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------
@@ -184,7 +179,8 @@ def find_changes(
     try:
         target = {kind: float(wanted)} if workspace.is_regression else wanted or _other_classes(workspace, view)
         explainer, row = workspace.explainer_for(view), workspace.row_of(view)
-        row_changes = explainer.what_if(row, target, fixed=fixed or [], progress=False)[0]
+        with workspace.lock:  # the model may be asked
+            row_changes = explainer.what_if(row, target, fixed=fixed or [], progress=False)[0]
     except ERRORS as error:
         return [controls.message("error", reword(error))]
     row_changes = replace(row_changes, row=None)  # the page names the row; here it is the only one of its table

@@ -118,6 +118,7 @@ def _rules_panel(workspace: Workspace) -> html.Section:
 def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
     """Define the columns of the grid of rules."""
     share = {"cellRenderer": "Share", "width": 140}
+    precision_text = {"cellRendererParams": {"text": "precision_text"}}
     hint = "expected for new rows; that of the training rows, which made the rule, is higher"
     lift = {"field": "lift", "headerName": "lift of a rare class", "width": 250}
     return [
@@ -125,13 +126,7 @@ def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
         {"field": "rule", "headerName": "IF", "minWidth": 260, "tooltipField": "exact", **WRAPPED},
         {"field": "output", "headerName": "THEN", "width": 120},
         {"field": "coverage", "headerName": "coverage", **share},
-        {
-            "field": "precision",
-            "headerName": "precision",
-            "headerTooltip": hint,
-            "cellRendererParams": {"text": "precision_text"},
-            **share,
-        },
+        {"field": "precision", "headerName": "precision", "headerTooltip": hint, **share, **precision_text},
         right_column("mae", "MAE", 90, "mae_text") if workspace.is_regression else lift,
         right_column("support", "support", 110, "support_text"),
         {"field": "holds", "headerName": "this row", "width": 100},
@@ -334,9 +329,8 @@ def _download(job: Job | None, tolerance: int, max_rules: Any) -> Any:
         raise PreventUpdate
     kind = str(ctx.triggered_id).removeprefix("rules-")
     rules = job.result.simplified(tolerance, _rule_limit(max_rules))
-    text = {
-        "sql": rules.to_sql,
-        "txt": lambda: str(rules),
-        "json": lambda: rules.to_json(ensure_ascii=False, indent=1),
-    }[kind]()
+    if kind == "json":
+        text = rules.to_json(ensure_ascii=False, indent=1)
+    else:
+        text = rules.to_sql() if kind == "sql" else str(rules)
     return {"content": f"{text}\n", "filename": f"rules.{kind}", "type": "text/plain"}

@@ -30,6 +30,7 @@ COLOURS = {
     "light": ("#17202a", "rgba(23,32,42,.13)", "#0072b2", "#e08a00", "#00875f", "#a33b76", "#ffffff"),
     "dark": ("#e6e8ea", "rgba(230,232,234,.16)", "#56b4e9", "#f0ad2e", "#3cc79c", "#e79fc6", "#1d2125"),
 }
+FONTS = "system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif"
 MAX_POINTS = 3000
 MAX_TICKS = 40  # categories with a label
 MAX_WHOLE_TICKS = 12  # whole numbers of a range in which each has a label
@@ -46,11 +47,7 @@ def base_figure(scheme: str, height: int, **layout: Any) -> go.Figure:
             "margin": {"l": 48, "r": 14, "t": 12, "b": 42},
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {
-                "color": text,
-                "size": 12,
-                "family": "system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif",
-            },
+            "font": {"color": text, "size": 12, "family": FONTS},
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
             "hoverlabel": {"font": {"size": 12}},
             **layout,
@@ -87,11 +84,9 @@ def cdf(
     if explanation.interval is not None:
         low, high = explanation.interval
         figure.add_vrect(x0=low, x1=high, fillcolor=blue, opacity=0.14, line_width=0)
-    line = {"shape": "hv"}
-    figure.add_scatter(
-        x=values, y=of_all, mode="lines", name="all variables", line={**line, "color": text, "dash": "dot"}
-    )
-    figure.add_scatter(x=values, y=of_set, mode="lines", name="this set", line={**line, "color": blue, "width": 3})
+    lines = {"color": text, "dash": "dot"}, {"color": blue, "width": 3}
+    for y, name, line in zip((of_all, of_set), ("all variables", "this set"), lines, strict=True):
+        figure.add_scatter(x=values, y=y, mode="lines", name=name, line={**line, "shape": "hv"})
     figure.add_vline(x=float(explanation.outcome), line={"color": orange, "width": 2})
     # Both curves are flat from here on.
     last = float(values[min(int(np.searchsorted(np.minimum(of_set, of_all), 0.998)), len(values) - 1)])
@@ -141,14 +136,9 @@ def _add_points(figure: go.Figure, plane: Plane, outcome: str, scheme: str) -> N
     has_outcome = plane.has_outcome[chosen]
     kinds = ((~has_outcome, "another outcome", purple, "x", 0.45), (has_outcome, outcome, blue, "circle", 0.5))
     for is_kind, name, colour, symbol, opacity in kinds:
-        figure.add_scatter(
-            x=places[is_kind, 0],
-            y=places[is_kind, 1],
-            mode="markers",
-            name=escape(name),
-            marker={"color": colour, "symbol": symbol, "size": 5, "opacity": opacity},
-            hoverinfo="skip",
-        )
+        x, y = places[is_kind].T
+        marker = {"color": colour, "symbol": symbol, "size": 5, "opacity": opacity}
+        figure.add_scatter(x=x, y=y, mode="markers", name=escape(name), marker=marker, hoverinfo="skip")
 
 
 def _add_boxes(figure: go.Figure, plane: Plane, rule: Rule, scheme: str) -> None:
@@ -196,9 +186,8 @@ def column_axis(column: Column) -> dict[str, Any]:
 def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequence[str], scheme: str) -> go.Figure:
     """Draw the importances of many rows."""
     *_, green, _, panel = COLOURS[scheme]
-    figure = base_figure(
-        scheme, 90 + 26 * len(names), yaxis={"autorange": "reversed", "showgrid": False}, xaxis={"visible": False}
-    )
+    axes = {"yaxis": {"autorange": "reversed", "showgrid": False}, "xaxis": {"visible": False}}
+    figure = base_figure(scheme, 90 + 26 * len(names), **axes)
     figure.add_heatmap(
         z=importance.T,
         y=[escape(name) for name in names],
@@ -215,30 +204,21 @@ def heatmap(importance: NDArray[np.float64], names: Sequence[str], rows: Sequenc
 def coverage_precision(rules: Sequence[GlobalRule], marked: Mapping[int, str], measure: str, scheme: str) -> go.Figure:
     """Draw the coverage and the precision of global rules."""
     text, _, blue, orange, *_ = COLOURS[scheme]
-    figure = base_figure(
-        scheme,
-        340,
-        showlegend=False,
-        xaxis={"title": "coverage", "tickformat": ".0%", "rangemode": "tozero"},
-        yaxis={"title": measure},
-    )
+    x_axis = {"title": "coverage", "tickformat": ".0%", "rangemode": "tozero"}
+    figure = base_figure(scheme, 340, showlegend=False, xaxis=x_axis, yaxis={"title": measure})
     marks = [marked.get(i, "") for i in range(len(rules))]
     outputs = [escape(picture_line(rule).output) for rule in rules]
     texts = [f"{i + 1}. {escape(rule.text)}<br>→ {outputs[i]}" for i, rule in enumerate(rules)]
-    figure.add_scatter(
-        x=[rule.coverage for rule in rules],
-        y=[rule.precision for rule in rules],
-        mode="markers",
-        text=texts,
-        hovertemplate="%{text}<br>coverage %{x:.1%}<br>%{y:.3f}<extra></extra>",
-        marker={
-            "color": [orange if mark else blue for mark in marks],
-            "size": [14 if mark else 9 for mark in marks],
-            "symbol": ["star" if mark == "decides" else "circle" for mark in marks],
-            "opacity": 0.75,
-            "line": {"color": text, "width": [1.5 if mark == "chosen" else 0 for mark in marks]},
-        },
-    )
+    marker = {
+        "color": [orange if mark else blue for mark in marks],
+        "size": [14 if mark else 9 for mark in marks],
+        "symbol": ["star" if mark == "decides" else "circle" for mark in marks],
+        "opacity": 0.75,
+        "line": {"color": text, "width": [1.5 if mark == "chosen" else 0 for mark in marks]},
+    }
+    coverages, precisions = [rule.coverage for rule in rules], [rule.precision for rule in rules]
+    hover = "%{text}<br>coverage %{x:.1%}<br>%{y:.3f}<extra></extra>"
+    figure.add_scatter(x=coverages, y=precisions, mode="markers", text=texts, hovertemplate=hover, marker=marker)
     return figure
 
 

@@ -130,10 +130,7 @@ def choose_rows(
 def _expression(name: str, dtype: Any, grid_filter: Mapping[str, Any]) -> pl.Expr:
     if "conditions" in grid_filter:
         parts = [_expression(name, dtype, one) for one in grid_filter["conditions"]]
-        joined = parts[0]
-        for part in parts[1:]:
-            joined = joined | part if grid_filter.get("operator") == "OR" else joined & part
-        return joined
+        return pl.any_horizontal(parts) if grid_filter.get("operator") == "OR" else pl.all_horizontal(parts)
     column, kind = _column(name), grid_filter.get("type")
     if kind == "blank":
         return column.is_null()

@@ -124,13 +124,8 @@ def _read_json(text: str) -> Any:
 def _number(low: float, high: float, *, is_whole: bool = False) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         value = _read_json(text)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int if is_whole else int | float)
-            or not low <= value <= high
-        ):
-            return None
-        return value
+        is_number = isinstance(value, int if is_whole else int | float) and not isinstance(value, bool)
+        return value if is_number and low <= value <= high else None
 
     return read
 

@@ -18,7 +18,6 @@ import polars as pl
 
 from suffice._forest.candidates import is_by_row
 from suffice._forest.outcomes import outcomes_of_classes
-from suffice._io.explainer_file import training_rows
 from suffice._table.cache import LastUsed
 from suffice._table.input import match_columns
 from suffice._table.rows import read_ids
@@ -83,6 +82,8 @@ class Workspace:
         """Make a workspace from a table in any form, or from the explainer's training rows."""
         names = explainer.fitted_.encoding.names
         if X is None:
+            from suffice._io.explainer_file import training_rows
+
             frame, y = training_rows(explainer)
         elif isinstance(X, pl.DataFrame):
             frame = X
@@ -123,11 +124,6 @@ class Workspace:
         return matrix, outcomes, fitted.encoding.decode(matrix)
 
     @cached_property
-    def columns_of(self) -> dict[str, tuple[Column, ...]]:
-        """The encoded columns of each variable."""
-        return {name: tuple(self.columns[c] for c in positions) for name, positions in self.positions_of.items()}
-
-    @cached_property
     def positions_of(self) -> dict[str, tuple[int, ...]]:
         """The positions of the encoded columns of each variable."""
         variables = self.explainer.fitted_.variables
@@ -147,8 +143,12 @@ class Workspace:
     @cached_property
     def source_names(self) -> tuple[str, ...]:
         """The columns of the table that the explainer knows, those of the candidates first."""
-        of_candidates = [c.source for name in self.explainer.candidates_ for c in self.columns_of[name]]
-        return tuple(dict.fromkeys([*(self.names[i] for i in of_candidates), *self.names]))
+        first = self.sources_of(self.explainer.candidates_)
+        return tuple(dict.fromkeys([*(self.names[i] for i in first), *self.names]))
+
+    def sources_of(self, variables: Sequence[str]) -> list[int]:
+        """List the positions of the columns of the table that variables are made of."""
+        return list(dict.fromkeys(self.columns[c].source for name in variables for c in self.positions_of[name]))
 
     @_kept(lambda view: view.settings)
     def explainer_for(self, view: View) -> SufficientExplainer:
