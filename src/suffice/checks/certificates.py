@@ -203,7 +203,7 @@ def read_fresh_rows(state: Fitted, X: Any, table: Table, y: Any) -> FreshRows:
 
 
 def rows_set_aside(fitted: Fitted, y: Any = None) -> FreshRows:
-    """Return the rows that `fit` has set aside."""
+    """Return the rows that `fit` set aside."""
     if y is not None:
         raise ValueError("`y` was passed without `X`: pass the rows as well.")
     if fitted.set_aside is None or fitted.set_aside_table is None:
@@ -213,6 +213,7 @@ def rows_set_aside(fitted: Fitted, y: Any = None) -> FreshRows:
 
 def count_kept(promises: Sequence[Promise], rows: FreshRows) -> tuple[list[int], list[int]]:
     """Count the rows that each rule covers, and those of them that keep the outcome."""
+    # Many rules for numbers share their conditions: sorted outcomes are counted by bisection.
     covered_outcomes: dict[tuple[Condition, ...], NDArray[Any]] = {}
     n_rows, n_kept = [], []
     for conditions, outcome, interval in promises:
@@ -227,12 +228,8 @@ def count_kept(promises: Sequence[Promise], rows: FreshRows) -> tuple[list[int],
         if interval is None:
             n_kept.append(int(np.count_nonzero(outcomes == outcome)))
         else:
-            low, high = interval
-            n_below, n_up_to = (
-                np.searchsorted(outcomes, low, side="left"),
-                np.searchsorted(outcomes, high, side="right"),
-            )
-            n_kept.append(int(n_up_to - n_below))
+            n_below = np.searchsorted(outcomes, interval[0], side="left")
+            n_kept.append(int(np.searchsorted(outcomes, interval[1], side="right") - n_below))
     return n_rows, n_kept
 
 
@@ -266,6 +263,8 @@ def check_each(rules: Sequence[tuple[Rule, ...]], fitted: Fitted) -> list[tuple[
 
 def check_explanations(explanations: Explanations) -> Explanations:
     """Check the rules of explanations on the rows that were set aside, if there are any."""
+    if explanations.fitted.set_aside is None:
+        return explanations
     answers = explanations.answers
     return explanations.with_answers(answers._replace(rules=check_each(answers.rules, explanations.fitted)))
 
