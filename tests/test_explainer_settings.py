@@ -182,6 +182,30 @@ def test_a_call_refuses_what_is_no_setting(method, settings, message):
         getattr(explainer, method)(*arguments, pi=2)
 
 
+QUESTIONS = {
+    "explain": lambda e, **s: e.explain(ROWS, **s).to_dict(),
+    "rule": lambda e, **s: e.rule(ROWS, [0], **s),
+    "sdp": lambda e, **s: e.sdp(ROWS, [0], **s).tolist(),
+    "what_if": lambda e, **s: e.what_if(ROWS, **s).to_dict(),
+    "what_if_rules": lambda e, **s: e.what_if_rules(e.rule(ROWS[:1], [0], pi=0.3), **s).to_frame().to_dict(),
+    "reasons": lambda e, **s: e.reasons(ROWS, **s).to_dict(),
+    "quality": lambda e, **s: e.quality(n_explained=20, **s).to_dict(),
+    "check_signal": lambda e, **s: e.check_signal(n_rows=20, random_state=0, **s),
+    "stability": lambda e, **s: str(e.stability(ROWS[:2], n_seeds=2, n_resamples=0, random_state=0, **s)),
+}
+
+
+@pytest.mark.parametrize("question", sorted(QUESTIONS))
+def test_every_question_takes_settings_for_one_call(question):
+    """`reasons(levels="odds")` was refused in words that named an internal class; `explain` took it."""
+    explainer, settings = seeded("classes"), {"levels": "odds", "n_candidates": 2}
+    kept = explainer.fitted_
+    assert QUESTIONS[question](explainer, **settings) == QUESTIONS[question](explainer.with_settings(**settings))
+    assert explainer.fitted_ is kept
+    with pytest.raises(TypeError, match=f"`{question}` can change pi, levels, .* got 'n_trees'"):
+        QUESTIONS[question](explainer, n_trees=3)
+
+
 def test_an_unfitted_explainer_has_no_copy():
     with pytest.raises(NotFittedError, match="not fitted"):
         classifier().with_settings(pi=0.5)
