@@ -79,7 +79,7 @@ def mine_rules(
 def _rows_and_levels(
     explainer: SufficientExplainer, y: NDArray[Any], n_rows: int, further_levels: set[float], least: float
 ) -> Iterator[tuple[NDArray[np.intp], set[float]]]:
-    """Draw the rows that are explained, those of each class apart, with the levels for them."""
+    """Draw the rows to explain, class by class, with the levels at which they are explained."""
     order = np.random.default_rng(0).permutation(len(y))
     if explainer.task_ == "regression":
         pi = explainer.fitted_.settings.pi
