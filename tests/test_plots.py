@@ -49,7 +49,7 @@ def figures():
     """Leave no figure behind; drawing must work on every backend, so each figure is drawn once."""
     yield
     for number in plt.get_fignums():
-        plt.figure(number).canvas.draw()
+        plt.figure(number).draw_without_rendering()
     plt.close("all")
 
 
@@ -87,7 +87,7 @@ def unlike_any(explanations):
     return dataclasses.replace(explanations[0], sufficient_sets=(), best_set=best, rules=())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def drawings(explanations, regression, table):
     X, _ = table
     rule_list = GlobalRulesClassifier.from_explanations(explanations)
@@ -118,26 +118,19 @@ def test_the_axes_given_are_drawn_on_and_the_current_figure_stays(drawings):
         assert current.axes == [own_axes], name
         assert not own_axes.has_data(), name
         assert ax.has_data() or ax.texts, name
-        mine.canvas.draw()
+        mine.draw_without_rendering()
         plt.close("all")
 
 
-def test_without_axes_a_new_figure_is_made_and_no_setting_changes(drawings):
+def test_without_axes_a_new_figure_is_made_that_holds_all_text_and_no_setting_changes(drawings):
     before = dict(mpl.rcParams)
     for name, draw in drawings.items():
         current = plt.figure()
         ax = draw(None)
-        assert ax.figure is not current, name
-        assert current.axes == [], name
-        assert ax.figure.get_layout_engine() is not None, name
-        plt.close("all")
-    assert dict(mpl.rcParams) == before
-
-
-def test_no_text_runs_out_of_the_figure(drawings):
-    for name, draw in drawings.items():
-        ax = draw(None)
         figure = ax.figure
+        assert figure is not current, name
+        assert current.axes == [], name
+        assert figure.get_layout_engine() is not None, name
         figure.canvas.draw()
         box = figure.get_tightbbox().transformed(figure.dpi_scale_trans)
         assert box.x0 > -3, name
@@ -145,6 +138,7 @@ def test_no_text_runs_out_of_the_figure(drawings):
         assert box.x1 < figure.bbox.x1 + 3, name
         assert box.y1 < figure.bbox.y1 + 3, name
         plt.close("all")
+    assert dict(mpl.rcParams) == before
 
 
 @pytest.mark.parametrize("ax", [[1], "axes"])

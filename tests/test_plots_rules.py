@@ -29,6 +29,7 @@ from drawn_plots import (
     texts,
     ticks,
 )
+from sklearn.ensemble import RandomForestClassifier
 
 from suffice import (
     Condition,
@@ -46,7 +47,7 @@ def figures():
     """Leave no figure behind; drawing must work on every backend, so each figure is drawn once."""
     yield
     for number in plt.get_fignums():
-        plt.figure(number).canvas.draw()
+        plt.figure(number).draw_without_rendering()
     plt.close("all")
 
 
@@ -212,7 +213,8 @@ def test_a_sample_of_many_rows_keeps_points_of_the_rare_class():
     X = rng.normal(size=(9000, 2))
     y = np.where(np.arange(9000) < 100, "rare", "common")
     X[:100] += 3
-    explainer = SufficientExplainer(n_candidates=2, random_state=0, n_jobs=1).fit(X, y)
+    forest = RandomForestClassifier(5, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest, n_candidates=2, n_jobs=1).fit(X, y)
     explanations = one_rule(explainer.explain([[0.0, 0.0]]), Condition("x0", high=2.0))
     drawn = points(plots.rule(explanations, 0, ["x0", "x1"]))
     assert len(drawn["rare"]) == 100

@@ -85,7 +85,8 @@ def importance(
     'Mean of 9 rows'
     """
     _check_whole("n_variables", n_variables)
-    return draw_importance(explanations, sets, index, n_variables, ax)
+    one = explanations if isinstance(explanations, Explanation) else None
+    return draw_importance(gather_importances(explanations, sets, index), one, n_variables, ax)
 
 
 def importance_heatmap(
@@ -123,7 +124,7 @@ def importance_heatmap(
     _check_whole("max_rows", max_rows)
     if isinstance(explanations, Explanation):
         raise TypeError("`importance_heatmap` draws several rows; for one see `importance`.")
-    return draw_heatmap(explanations, sets, index, n_variables, max_rows, ax)
+    return draw_heatmap(gather_importances(explanations, sets, index), explanations, n_variables, max_rows, ax)
 
 
 def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) -> Axes:

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from suffice import SufficientExplainer
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def classes():
     X = table(500)
     is_busy = (X["hour"] > 11) & (X["town"].str.len() == 6) | (X["temp"] > 15) & ~X["holiday"]
@@ -22,7 +22,7 @@ def classes():
     return explainer.explain(X[:130], y[:130], progress=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def numbers():
     X = table(500)
     y = pd.Series(10.0 * X["hour"] + 3 * X["temp"].fillna(0), name="count")
@@ -32,7 +32,7 @@ def numbers():
     return explainer.explain(X[:60], y[:60] + np.where(np.arange(60) < 3, 500, 0), progress=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def hostile():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({name: rng.choice(["a", *HOSTILE], 300) for name in HOSTILE})
@@ -42,7 +42,7 @@ def hostile():
     return SufficientExplainer(forest, random_state=0).fit(X, y).explain(X[:30], progress=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cut_short():
     """Explanations of which some searches ended early."""
     X = table(300)

@@ -1,4 +1,7 @@
-"""The report in a browser: how it draws, searches, sorts and pages."""
+"""The report in a browser: how it draws, searches, sorts and pages.
+
+By default it opens, turns pages and shows hostile texts as texts; all else runs with the slow tests.
+"""
 
 from __future__ import annotations
 
@@ -66,16 +69,12 @@ def count_text(n, n_all, what="row"):
     return f"{n} of {n_all} {what}s" if n < n_all else f"{n_all} {what}s"
 
 
-def test_the_first_page_shows_the_first_rows(classes, show):
+def test_the_first_page_shows_the_first_rows_and_pages_turn(classes, show):
     page = show(classes)
     assert rows_shown(page) == list(range(20))
     assert page.inner_text("#row-count") == "130 rows"
-    assert page.inner_text("#row-pager .count") == "Page 1 of 7"
-
-
-def test_pages_turn(classes, show):
-    page = show(classes)
     pager = page.locator("#row-pager")
+    assert pager.locator(".count").inner_text() == "Page 1 of 7"
     assert pager.get_by_text("Previous").is_disabled()
     pager.get_by_text("Next").click()
     assert rows_shown(page) == list(range(20, 40))
@@ -88,6 +87,7 @@ def test_pages_turn(classes, show):
     assert rows_shown(page) == list(range(20))
 
 
+@pytest.mark.slow
 def test_a_search_finds_values_outcomes_and_rules(classes, show):
     page = show(classes)
     value = {i: dict(c for _, held in e.values for c in held) for i, e in enumerate(classes)}
@@ -105,6 +105,7 @@ def test_a_search_finds_values_outcomes_and_rules(classes, show):
     assert "No row matches." in page.inner_text("#cards")
 
 
+@pytest.mark.slow
 def test_rows_are_filtered(classes, show):
     page = show(classes)
     explanations = list(classes)
@@ -126,6 +127,7 @@ def test_rows_are_filtered(classes, show):
     assert 0 < sum(not e.forest_agrees for e in explanations) < 130
 
 
+@pytest.mark.slow
 def test_numbers_are_filtered_by_their_ends(numbers, show):
     page = show(numbers)
     page.fill("#outcome-from", "100")
@@ -136,6 +138,7 @@ def test_numbers_are_filtered_by_their_ends(numbers, show):
     assert rows_shown(page) == wanted
 
 
+@pytest.mark.slow
 def test_rows_are_ordered(classes, show):
     page = show(classes)
     page.select_option("#order", "covers")
@@ -150,6 +153,7 @@ def places(page):
     return page.eval_on_selector_all("#rule-table td.place", "cells => cells.map(c => Number(c.textContent))")
 
 
+@pytest.mark.slow
 def test_rules_are_sorted(classes, show):
     page = show(classes)
     lines = GlobalRulesClassifier.from_explanations(classes).rules_
@@ -167,6 +171,7 @@ def test_rules_are_sorted(classes, show):
     assert header.nth(2).get_attribute("aria-sort") is None
 
 
+@pytest.mark.slow
 def test_rules_are_searched(classes, show):
     page = show(classes)
     lines = GlobalRulesClassifier.from_explanations(classes).rules_
@@ -178,6 +183,7 @@ def test_rules_are_searched(classes, show):
     assert places(page) == wanted[:20]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_the_rows_of_every_rule_are_those_that_it_covers(kind, show, request):
     explanations = request.getfixturevalue(kind)
@@ -202,6 +208,7 @@ def percents(texts):
     return [float(number) for text in texts for number in re.findall(r"([\d.]+)%", text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
     explanations = request.getfixturevalue(kind)
@@ -246,6 +253,7 @@ def test_the_page_draws_a_row_as_its_card_does(kind, browser, show, request):
     assert n_drawn > 2
 
 
+@pytest.mark.slow
 def test_the_page_shows_that_a_search_ended_early(cut_short, show):
     page = show(cut_short)
     for i in rows_shown(page):
@@ -255,6 +263,7 @@ def test_the_page_shows_that_a_search_ended_early(cut_short, show):
         assert ("The forest predicts" in text) == (not cut_short[i].forest_agrees)
 
 
+@pytest.mark.slow
 def test_all_values_of_a_row_unfold(classes, show):
     page = show(classes)
     card = page.locator("#row-3")
@@ -283,6 +292,7 @@ def test_hostile_texts_are_shown_as_texts(hostile, show):
     assert HOSTILE[1] in page.locator("#cards details .facts").inner_text()
 
 
+@pytest.mark.slow
 def test_everything_can_be_reached_by_the_keyboard(classes, show):
     page = show(classes)
     page.focus("#row-search")
@@ -297,6 +307,7 @@ def test_everything_can_be_reached_by_the_keyboard(classes, show):
     assert unnamed == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [340, 600, 720, 1600])
 def test_nothing_is_wider_than_the_window(classes, hostile, show, width):
     for explanations in (classes, hostile):
@@ -305,6 +316,7 @@ def test_nothing_is_wider_than_the_window(classes, hostile, show, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_a_printed_page_leaves_the_controls_out(classes, show):
     page = show(classes)
     page.emulate_media(media="print")
@@ -313,6 +325,7 @@ def test_a_printed_page_leaves_the_controls_out(classes, show):
     assert page.locator("#row-0").is_visible()
 
 
+@pytest.mark.slow
 def test_the_page_writes_numbers_as_the_cards_do(show):
     """Numbers that need more digits, or an exponent, once read differently on the page."""
     rng = np.random.default_rng(0)

@@ -253,22 +253,15 @@ def _draw_chips(condition: Condition | None, column: Column | None, value: Any) 
     """Choose the categories that are drawn, and write how many are left out."""
     allows_missing = condition is not None and condition.missing
     if column is not None:
-        included = set() if condition is None else set(included_codes(column, condition))
+        included = [] if condition is None else included_codes(column, condition)
         chips = [
-            Chip(
-                code_text(column, code),
-                code,
-                code in included,
-                value is not NO_ROW and value is not None and column.decode(code) == value,
-            )
+            Chip(code_text(column, code), code, code in included, column.decode(code) == value)
             for code in range(len(column.labels))
         ]
     else:
         assert condition is not None
-        chips = [
-            Chip(format_value(label), None, not condition.excluded, value is not NO_ROW and label == value)
-            for label in condition.labels or ()
-        ]
+        labels = condition.labels or ()
+        chips = [Chip(format_value(label), None, not condition.excluded, label == value) for label in labels]
     if value is None or allows_missing:
         chips.append(Chip("missing", None, allows_missing, value is None))
     shown = _choose_chips(chips)

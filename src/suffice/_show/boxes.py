@@ -5,6 +5,7 @@ Where a condition holds on the axis of its column is computed by ``axis``.
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from collections import Counter
@@ -53,18 +54,16 @@ class Scale:
         column = next(column for column in explanation.columns if column.name == name)
         values = read(column, table)
         own = next(value for _, columns in explanation.values for known, value in columns if known == name)
-        codes = [column.decode(code) for code in range(len(column.labels))]
-        x = math.nan if own is None else float(codes.index(own) if codes else own)
+        x = drawing.place_of(column, own)
         seen = np.append(values[is_drawn], x)
-        has_missing = bool(np.isnan(seen).any())
-        if codes:
-            ends, beyond = (-0.5, len(codes) - 0.5), float(len(codes))
+        known = seen[~np.isnan(seen)]
+        if column.labels:
+            ends, beyond = (-0.5, len(column.labels) - 0.5), float(len(column.labels))
         else:
-            known = seen[~np.isnan(seen)]
             low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
             margin = max(0.04 * (high - low), 0.6 if column.kind == "whole" else 0.0) or 0.5
             ends, beyond = (low - margin, high + margin), low - margin - 0.06 * (high - low + 2 * margin)
-        missing_at = beyond if has_missing else None
+        missing_at = beyond if len(known) < len(seen) else None
         return cls(column, values, beyond if math.isnan(x) else x, ends, missing_at)
 
     @property
@@ -167,13 +166,69 @@ def choose_columns(rules: Sequence[Rule], table: Table, is_kept: NDArray[np.bool
                 is_left = is_left & ~fails_here
         return sum(n_rules_on[name] for name in pair), int(np.count_nonzero(is_left))
 
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    best = max(pairs, key=merit)
+    best = max(itertools.combinations(names, 2), key=merit)
     return list(best)
 
 
-def draw_points(ax: Axes, across: Scale, up: Scale, groups: Sequence[Group]) -> None:
-    """Draw training rows as points, the largest group first."""
+def draw_rule(
+    explanations: Explanations, row: int, variables: str | Sequence[str] | None, which: Any, ax: Axes | None
+) -> Axes:
+    """Draw rules of a row as boxes over the training rows that satisfy their conditions on all other columns."""
+    explanation, (table, outcomes) = explanations[row], explanations.training
+    chosen = chosen_rules(explanation, which)
+    if not chosen and not explanation.is_sufficient:
+        return drawing.say_lead(drawing.make_axes(ax, 6.5, 4.0), explanation)
+    if not chosen:
+        none = "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows."
+        return drawing.say(drawing.make_axes(ax, 6.5, 4.0), none)
+    if variables is None:
+        names = choose_columns(chosen, table, explanation.keeps(outcomes))
+    else:
+        names = check_columns(explanation, variables)
+    if not names:
+        return drawing.say(drawing.make_axes(ax, 6.5, 4.0), f"{chosen[0]}\nThe rule has no bounds.")
+    rules = chosen
+    if len(chosen) > 1:
+        rules = [r for r in chosen if any(c.name in names for c in r.conditions)][: len(STYLES)] or chosen[:1]
+    elsewhere = list(dict.fromkeys(c for r in rules for c in r.conditions if c.name not in names))
+    is_drawn = np.ones(table.n_rows, dtype=bool)
+    for condition in elsewhere:
+        is_drawn &= condition.covers_rows(table)
+    groups = [replace(group, is_in=group.is_in & is_drawn) for group in drawing.outcome_groups(explanation, outcomes)]
+    title = _rule_title(rules, len(chosen), elsewhere, int(np.count_nonzero(is_drawn)))
+    ax = drawing.make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(title) / 350)
+    scales = [Scale.of_column(name, explanation, table, is_drawn) for name in names]
+    height = _draw_histogram(ax, scales[0], groups) if len(names) == 1 else _draw_points(ax, scales, groups)
+    for style, r in zip(STYLES, rules, strict=False):
+        name = textwrap.fill(f"rule on {drawing.list_names([c.name for c in r.conditions])}", 30)
+        _draw_boxes(ax, scales, r, style, 0.1 / len(rules), "the rule" if len(rules) == 1 else name)
+    label = drawing.shorten(explanation.label) if explanation.is_named else "the row"
+    drawing.mark_row(ax, scales[0].of_row, height, label)
+    scales[0].dress(ax, "x")
+    if len(scales) == 2:
+        scales[1].dress(ax, "y")
+    has_title = explanation.interval is None and explanation.target != "y"
+    drawing.set_legend(ax, explanation.target if has_title else None, [group.label for group in groups])
+    drawing.set_title(ax, title)
+    return drawing.keep_spines(ax, "left", "bottom")
+
+
+def _rule_title(rules: Sequence[Rule], n_rules: int, elsewhere: Sequence[Condition], n_drawn: int) -> str:
+    """Write the rule, or how many there are, and which training rows are drawn."""
+    text = str(rules[0])
+    if len(rules) > 1:
+        number = f"{len(rules)} of {n_rules}" if len(rules) < n_rules else f"{n_rules}"
+        text = f"{number} rules for {rules[0].conclusion}"
+    if not elsewhere:
+        return text
+    bounds = f"with {' AND '.join(map(str, elsewhere))}"
+    if len(bounds) > 85:
+        bounds = f"that satisfy the conditions on {drawing.list_names(list(dict.fromkeys(c.name for c in elsewhere)))}"
+    return f"{text}\nDrawn: the {counted(n_drawn, 'training row')} {bounds}"
+
+
+def _draw_points(ax: Axes, scales: Sequence[Scale], groups: Sequence[Group]) -> float:
+    """Draw training rows as points, the largest group first; return the height of the explained row."""
     rng = np.random.default_rng(0)
     n_points = sum(np.count_nonzero(group.is_in) for group in groups)
     for group in sorted(groups, key=lambda group: -np.count_nonzero(group.is_in)):
@@ -183,133 +238,45 @@ def draw_points(ax: Axes, across: Scale, up: Scale, groups: Sequence[Group]) -> 
             rows = np.sort(rng.choice(rows, n_kept, replace=False))
         size = 12 if n_points > 1000 else 22
         ax.scatter(
-            *(across.places(rows, rng), up.places(rows, rng), size),
+            scales[0].places(rows, rng), scales[1].places(rows, rng), size,
             color=group.color, marker=group.marker, alpha=0.6, lw=0, zorder=2, label=group.label,
         )  # fmt: skip
+    return scales[1].of_row
 
 
-def draw_histogram(ax: Axes, scale: Scale, groups: Sequence[Group]) -> float:
-    """Draw the numbers of rows by value, one group on top of the other; return the largest height."""
+def _draw_histogram(ax: Axes, scale: Scale, groups: Sequence[Group]) -> float:
+    """Draw the numbers of rows by value, one group on top of the other; return the height of the explained row."""
     low, high = scale.ends
     edges = np.linspace(low, high, 41)
     if scale.column.kind != "number" and high - low <= 60:
         edges = np.arange(math.ceil(low + 0.5) - 0.5, high + 0.5)
-    centres = (edges[1:] + edges[:-1]) / 2
-    bottom = np.zeros(len(centres) + (scale.missing_at is not None))
+    places, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    if scale.missing_at is not None:
+        places, widths = np.append(places, scale.missing_at), np.append(widths, scale.strip[1] - scale.strip[0])
+    bottom = np.zeros(len(places))
     for group in groups:
         values = scale.values[group.is_in]
         counts, _ = np.histogram(values[~np.isnan(values)], edges)
-        places, widths = centres, np.diff(edges)
         if scale.missing_at is not None:
-            counts, places = np.append(counts, np.count_nonzero(np.isnan(values))), np.append(places, scale.missing_at)
-            widths = np.append(widths, scale.strip[1] - scale.strip[0])
+            counts = np.append(counts, np.count_nonzero(np.isnan(values)))
         ax.bar(places, counts, 0.92 * widths, bottom=bottom, color=group.color, label=group.label, zorder=2)
         bottom = bottom + counts
-    return float(bottom.max()) or 1.0
+    top = float(bottom.max()) or 1.0
+    ax.set_ylim(0, 1.17 * top)
+    ax.set_ylabel("training rows")
+    return 1.08 * top
 
 
-def draw_boxes(ax: Axes, scales: Sequence[Scale], box: Rule, style: Any, shade: float, label: str) -> None:
+def _draw_boxes(ax: Axes, scales: Sequence[Scale], rule: Rule, style: Any, shade: float, label: str) -> None:
     """Draw where the rule holds: one box, or several where a condition leaves gaps."""
     from matplotlib.patches import Rectangle
 
-    condition_on = {condition.name: condition for condition in box.conditions}
-    across = scales[0].spans(condition_on.get(scales[0].column.name))
-    up = scales[1].spans(condition_on.get(scales[1].column.name)) if len(scales) == 2 else [(-1.0, 2.0)]
-    transform = ax.transData if len(scales) == 2 else ax.get_xaxis_transform()
-    for left, right in across:
-        for bottom, top in up:
-            place = ((left, bottom), right - left, top - bottom)
-            ax.add_patch(Rectangle(*place, fc="black", alpha=shade, lw=0, zorder=1, transform=transform))
-            ax.add_patch(
-                Rectangle(*place, fill=False, ec="black", lw=1.8, ls=style, zorder=4, transform=transform, label=label)
-            )
-            label = "_nolegend_"
-
-
-def rule_title(rules: Sequence[Rule], n_rules: int, elsewhere: Sequence[Condition], n_drawn: int) -> str:
-    """Write the rule, or how many there are, and which training rows are drawn."""
-    text = str(rules[0])
-    if len(rules) > 1:
-        number = f"{len(rules)} of {n_rules}" if len(rules) < n_rules else f"{n_rules}"
-        text = f"{number} rules for {rules[0].conclusion}"
-    if not elsewhere:
-        return text
-    bounds = f"with {' AND '.join(str(condition) for condition in elsewhere)}"
-    if len(bounds) > 85:
-        bounds = f"that satisfy the conditions on {drawing.list_names(list(dict.fromkeys(c.name for c in elsewhere)))}"
-    return f"{text}\nDrawn: the {counted(n_drawn, 'training row')} {bounds}"
-
-
-@dataclass(frozen=True)
-class RuleView:
-    """Rules of a row on one or two columns."""
-
-    rules: list[Rule]
-    scales: list[Scale]
-    groups: list[Group]
-    title: str
-    row_label: str
-
-
-def view_rules(explanations: Explanations, explanation: Explanation, rules: list[Rule], names: list[str]) -> RuleView:
-    """Choose what is drawn of rules: those that bound the columns, and the training rows that fit them elsewhere."""
-    table, outcomes = explanations.training
-    n_rules = len(rules)
-    if n_rules > 1:
-        rules = [r for r in rules if any(c.name in names for c in r.conditions)][: len(STYLES)] or rules[:1]
-    elsewhere = list(dict.fromkeys(c for r in rules for c in r.conditions if c.name not in names))
-    is_drawn = np.ones(table.n_rows, dtype=bool)
-    for condition in elsewhere:
-        is_drawn &= condition.covers_rows(table)
-    groups = [replace(group, is_in=group.is_in & is_drawn) for group in drawing.outcome_groups(explanation, outcomes)]
-    return RuleView(
-        rules,
-        [Scale.of_column(name, explanation, table, is_drawn) for name in names],
-        groups,
-        rule_title(rules, n_rules, elsewhere, int(np.count_nonzero(is_drawn))),
-        drawing.shorten(explanation.label) if explanation.is_named else "the row",
-    )
-
-
-def draw_rule(
-    explanations: Explanations, row: int, variables: str | Sequence[str] | None, which: Any, ax: Axes | None
-) -> Axes:
-    """Draw rules of a row as boxes over training rows, by default on the two columns that show most."""
-    explanation = explanations[row]
-    rules = chosen_rules(explanation, which)
-    if not rules:
-        return drawing.say_no_rule(drawing.make_axes(ax, 6.5, 4.0), explanation)
-    if variables is None:
-        table, outcomes = explanations.training
-        names = choose_columns(rules, table, explanation.keeps(outcomes))
-    else:
-        names = check_columns(explanation, variables)
-    if not names:
-        return drawing.say(drawing.make_axes(ax, 6.5, 4.0), f"{rules[0]}\nThe rule has no bounds.")
-    view = view_rules(explanations, explanation, rules, names)
-    ax = drawing.make_axes(ax, 7.8, (4.2 if len(names) == 2 else 3.2) + len(view.title) / 350)
-    _draw_view(ax, view)
-    has_title = explanation.interval is None and explanation.target != "y"
-    drawing.set_legend(ax, explanation.target if has_title else None, [group.label for group in view.groups])
-    drawing.set_title(ax, view.title)
-    return drawing.keep_spines(ax, "left", "bottom")
-
-
-def _draw_view(ax: Axes, view: RuleView) -> None:
-    """Draw training rows, the boxes of the rules over them, and a ring around the row."""
-    scales, groups = view.scales, view.groups
-    height = scales[-1].of_row
-    if len(scales) == 2:
-        draw_points(ax, scales[0], scales[1], groups)
-    else:
-        top = draw_histogram(ax, scales[0], groups)
-        height = 1.08 * top
-        ax.set_ylim(0, 1.17 * top)
-        ax.set_ylabel("training rows")
-    for style, r in zip(STYLES, view.rules, strict=False):
-        name = textwrap.fill(f"rule on {drawing.list_names([c.name for c in r.conditions])}", 30)
-        draw_boxes(ax, scales, r, style, 0.1 / len(view.rules), "the rule" if len(view.rules) == 1 else name)
-    drawing.mark_row(ax, scales[0].of_row, height, view.row_label)
-    scales[0].dress(ax, "x")
-    if len(scales) == 2:
-        scales[1].dress(ax, "y")
+    condition_on = {condition.name: condition for condition in rule.conditions}
+    across, *up = (scale.spans(condition_on.get(scale.column.name)) for scale in scales)
+    transform = ax.transData if up else ax.get_xaxis_transform()
+    for (left, right), (bottom, top) in itertools.product(across, up[0] if up else [(-1.0, 2.0)]):
+        place = ((left, bottom), right - left, top - bottom)
+        ax.add_patch(Rectangle(*place, fc="black", alpha=shade, lw=0, zorder=1, transform=transform))
+        look: dict[str, Any] = {"fill": False, "ec": "black", "lw": 1.8, "ls": style, "zorder": 4, "label": label}
+        ax.add_patch(Rectangle(*place, transform=transform, **look))
+        label = "_nolegend_"

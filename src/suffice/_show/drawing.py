@@ -76,19 +76,9 @@ def say(ax: Axes, text: str) -> Axes:
     return keep_spines(ax)
 
 
-def say_no_rule(ax: Axes, explanation: Explanation) -> Axes:
-    """Write why no rule is drawn."""
-    if explanation.is_sufficient:
-        return say(ax, "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows.")
+def say_lead(ax: Axes, explanation: Explanation) -> Axes:
+    """Write what an explanation says, in place of a drawing that it does not have."""
     return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
-
-
-def say_no_importance(ax: Axes, explanation: Explanation | None, has_set: bool) -> Axes:
-    """Write why no importance is drawn: there is no sufficient set, or no variable is needed."""
-    if explanation is not None:
-        return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
-    needed = "No variable is needed: the outcomes are kept for all values."
-    return say(ax, needed if has_set else "No row has a sufficient set.")
 
 
 def set_title(ax: Axes, text: str) -> None:
@@ -175,6 +165,16 @@ def dress_axis(
         axis.set_ticks(places, labels=labels)
     if which == "x" and column.kind == "category" and sum(map(len, labels)) + 2 * len(labels) > 50:
         turn_labels(ax, 35)
+
+
+def place_of(column: Column, value: Any) -> float:
+    """Return where a value lies on the axis of its column; NaN if it is missing or unknown."""
+    if value is None:
+        return math.nan
+    if column.kind != "category":
+        return float(value)
+    labels = [column.decode(code) for code in range(len(column.labels))]
+    return float(labels.index(value)) if value in labels else math.nan
 
 
 def turn_labels(ax: Axes, degrees: float) -> None:

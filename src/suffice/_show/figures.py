@@ -224,21 +224,12 @@ def _draw_column(ax: Axes, X: NDArray[np.float32], answer: RowChanges, change: C
     (_draw_categories if column.kind == "category" else _draw_numbers)(ax, column, series, condition)
     own, point = answer.values[name], change.values.get(name, answer.values[name])
     for value, color, style, text in ((own, "black", "-", "the row"), (point, VERMILION, "--", "the least change")):
-        at = _place(column, value)
+        at = drawing.place_of(column, value)
         if not math.isnan(at):
             ax.axvline(at, color=color, lw=2, ls=style, label=f"{text}: {format_value(value)}")
     ax.set_xlabel(drawing.shorten(name))
     ax.set_ylabel("share of rows")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1.0))  # beside the bars, not on them
-
-
-def _place(column: Column, value: Any) -> float:
-    if value is None:
-        return math.nan
-    if column.kind != "category":
-        return float(value)
-    codes = [column.decode(code) for code in range(len(column.labels))]
-    return float(codes.index(value)) if value in codes else math.nan
 
 
 def _draw_numbers(ax: Axes, column: Column, series: Sequence[Series], condition: Condition | None) -> None:

@@ -39,6 +39,8 @@ class Importances:
     has_set: NDArray[np.bool_]
     mean: Floats
     ranked: list[int]  # variables of any importance, the most important first
+    sets: SetsKind
+    index: ImportanceIndex
 
 
 def gather_importances(
@@ -61,19 +63,12 @@ def gather_importances(
     ranked = rank_importance(*(dict(zip(names, mean.tolist(), strict=True)) for mean in means))
     if one is not None:
         ranked = one.ranked_importance(index, sets)
-    return Importances(names, matrix, has_set, means[0], [names.index(name) for name, _ in ranked])
+    return Importances(names, matrix, has_set, means[0], [names.index(name) for name, _ in ranked], sets, index)
 
 
-def draw_importance(
-    explanations: Explanations | Explanation | Sequence[Explanation],
-    sets: SetsKind,
-    index: ImportanceIndex,
-    n_variables: int,
-    ax: Axes | None,
-) -> Axes:
+def draw_importance(gathered: Importances, one: Explanation | None, n_variables: int, ax: Axes | None) -> Axes:
     """Draw the importances of a row, or their means, as bars."""
-    one = explanations if isinstance(explanations, Explanation) else None
-    gathered = gather_importances(explanations, sets, index)
+    sets, index = gathered.sets, gathered.index
     shown, has_set = gathered.ranked[:n_variables], gathered.has_set
     names = [gathered.names[v] for v in shown]
     labels = [drawing.shorten(name) if one is None else drawing.name_with_value(one, name) for name in names]
@@ -86,7 +81,7 @@ def draw_importance(
         colors.append(GREY)
     ax = drawing.make_axes(ax, 7.0, 1.5 + 0.3 * max(len(labels), 3))
     if not shown:
-        return drawing.say_no_importance(ax, one, bool(has_set.any()))
+        return _say_none(ax, has_set) if one is None else drawing.say_lead(ax, one)
     bars = ax.barh(range(len(labels)), widths, color=colors, height=0.7)
     ax.bar_label(bars, [f"{width:.2f}" if width else "0" for width in widths], padding=3)
     ax.set_yticks(range(len(labels)), labels)
@@ -109,22 +104,16 @@ def draw_importance(
 
 
 def draw_heatmap(
-    explanations: Explanations | Sequence[Explanation],
-    sets: SetsKind,
-    index: ImportanceIndex,
-    n_variables: int,
-    max_rows: int,
-    ax: Axes | None,
+    gathered: Importances, explanations: Sequence[Explanation], n_variables: int, max_rows: int, ax: Axes | None
 ) -> Axes:
     """Draw the importances of many rows as a map, with similar rows side by side."""
-    gathered = gather_importances(explanations, sets, index)
     has_set, shown, n_rows = gathered.has_set, gathered.ranked[:n_variables], len(gathered.matrix)
     rows = np.arange(n_rows)
     if n_rows > max_rows:
         rows = np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
     ax = drawing.make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
     if not shown:
-        return drawing.say_no_importance(ax, None, bool(has_set.any()))
+        return _say_none(ax, has_set)
     matrix = gathered.matrix[:, shown]
     with_set = rows[has_set[rows]]
     order = np.concatenate([with_set[_order_alike(matrix[with_set])], rows[~has_set[rows]]])
@@ -133,7 +122,7 @@ def draw_heatmap(
     colors = matplotlib.colormaps["Blues"].with_extremes(bad="#D9D9D9")
     drawn = np.where(has_set[order, None], matrix[order], np.nan)
     image = ax.imshow(drawn, aspect="auto", interpolation="nearest", cmap=colors, vmin=0, vmax=1)
-    ax.figure.colorbar(image, ax=ax, label=IMPORTANCE_NAMES[index], pad=0.02)
+    ax.figure.colorbar(image, ax=ax, label=IMPORTANCE_NAMES[gathered.index], pad=0.02)
     ax.set_xticks(range(len(shown)), [drawing.shorten(gathered.names[v]) for v in shown])
     ax.tick_params(axis="x", length=0)
     drawing.turn_labels(ax, 45)
@@ -147,8 +136,13 @@ def draw_heatmap(
         ax.set_ylabel(f"{len(rows)}{of_all} rows, similar ones together")
     n_empty = int(np.count_nonzero(~has_set[rows]))
     grey = f"\nGrey: {counted(n_empty, 'row')} without a sufficient set" if n_empty else ""
-    drawing.set_title(ax, f"Importance: {IMPORTANCE_MEANINGS[index]}{grey}")
+    drawing.set_title(ax, f"Importance: {IMPORTANCE_MEANINGS[gathered.index]}{grey}")
     return drawing.keep_spines(ax, "left", "bottom")
+
+
+def _say_none(ax: Axes, has_set: NDArray[np.bool_]) -> Axes:
+    needed = "No variable is needed: the outcomes are kept for all values."
+    return drawing.say(ax, needed if has_set.any() else "No row has a sufficient set.")
 
 
 def _order_alike(matrix: Floats) -> NDArray[np.intp]:

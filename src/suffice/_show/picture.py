@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,8 +103,9 @@ class SetPicture:
 
 @dataclass(frozen=True)
 class ExplanationPicture:
-    """What an explanation shows: a rule, or the best set where there is no rule."""
+    """What an explanation shows; its rule, or its best set where there is no rule, is drawn when it is needed."""
 
+    explanation: Explanation
     title: str
     sentence: str
     advice: tuple[str, ...]
@@ -112,8 +114,6 @@ class ExplanationPicture:
     badge: str
     is_sufficient: bool
     cautions: tuple[str, ...]
-    rule: RulePicture | None
-    best: SetPicture | None
     notes: str
     bound_note: str
     sets_title: str
@@ -123,11 +123,19 @@ class ExplanationPicture:
     importance: tuple[Share, ...]
     stability: str
 
-    @property
-    def drawings(self) -> tuple[Drawing, ...]:
-        """The columns of the rule, or of the best set."""
-        shown = self.best if self.rule is None else self.rule
-        return () if shown is None else shown.drawings
+    @cached_property
+    def rule(self) -> RulePicture | None:
+        """What the rule of the row shows."""
+        explanation, rule = self.explanation, self.explanation.rule
+        if rule is None:
+            return None
+        values = {name: value for _, columns in explanation.values for name, value in columns}
+        return picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower)
+
+    @cached_property
+    def best(self) -> SetPicture | None:
+        """What the best set of a row without a rule shows."""
+        return picture_best_set(self.explanation) if self.explanation.rule is None else None
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -213,14 +221,9 @@ def picture_rule(
 
 def picture_explanation(explanation: Explanation) -> ExplanationPicture:
     """Compute what an explanation shows."""
-    rule, sets, sentences = explanation.rule, explanation.sufficient_sets, explanation.sentences
-    drawn_rule, best = None, None
-    if rule is None:
-        best = picture_best_set(explanation)
-    else:
-        values = {name: value for _, columns in explanation.values for name, value in columns}
-        drawn_rule = picture_rule(rule, explanation.columns, values, explanation.pi, explanation.best_set.lower)
+    sets, sentences = explanation.sufficient_sets, explanation.sentences
     return ExplanationPicture(
+        explanation,
         title=sentences.title,
         sentence=f"{sentences.outcome_sentence} {sentences.lead}",
         advice=tuple(advice.text for advice in sentences.advice),
@@ -229,8 +232,6 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         badge=_badge_text(len(explanation.best_set.variables), len(explanation.values)) if sets else NO_SET,
         is_sufficient=explanation.is_sufficient,
         cautions=cautions(explanation),
-        rule=drawn_rule,
-        best=best,
         notes=" ".join(filter(None, (*sentences.notes, sentences.rule_note))),
         bound_note=sentences.bound_note,
         sets_title=counted(len(sets), "sufficient set"),
@@ -359,15 +360,11 @@ def fidelity_shares(about: Mapping[str, Any]) -> list[Share]:
         return []
     measure = "accuracy" if about["task"] == "classification" else "R2"
     by_class = (about["fidelity_by_class"] or {}).items()
-    return [
-        Share(measure, fidelity, _signed_text(fidelity)),
-        *(
-            Share(f"of {label}", 0.0, "-")
-            if math.isnan(share)
-            else Share(f"of {label}", share, format_probability(share))
-            for label, share in by_class
-        ),
-    ]
+    shares = [Share(measure, fidelity, _signed_text(fidelity))]
+    for label, share in by_class:
+        is_known = not math.isnan(share)
+        shares.append(Share(f"of {label}", share if is_known else 0.0, format_probability(share) if is_known else "-"))
+    return shares
 
 
 def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -141,6 +141,7 @@ class _Boxes:
         self.chips: _Distinct[tuple[Any, ...]] = _Distinct()
         self._distinct_boxes: _Distinct[tuple[Condition, ...]] = _Distinct()
         self._distinct_conditions: _Distinct[Condition] = _Distinct()
+        self._drawn: dict[tuple[str, Condition | None, Any], int | None] = {}
 
     def place(self, conditions: tuple[Condition, ...], coverage: float) -> int:
         """Return the position of a box."""
@@ -167,10 +168,18 @@ class _Boxes:
             self.conditions.append(written)
         return position
 
-    def place_value(self, drawing: Drawing) -> int | None:
+    def place_value(self, name: str, condition: Condition | None, value: Any) -> int | None:
         """Return where a row's value lies on its range, or the position of the chips with it."""
-        if drawing.kind != "labels":
-            return None if drawing.at is None else hundredths(drawing.at)
+        column = self._column_of[name]
+        # Many rows share values; where a number lies does not depend on the condition.
+        key = (name, condition if column.kind == "category" else None, value)
+        if key not in self._drawn:
+            drawing = draw(name, key[1], column, value)
+            at = None if drawing.at is None else hundredths(drawing.at)
+            self._drawn[key] = self._place_chips(drawing) if drawing.kind == "labels" else at
+        return self._drawn[key]
+
+    def _place_chips(self, drawing: Drawing) -> int:
         codes = tuple(MISSING if chip.code is None else chip.code for chip in drawing.chips)
         kinds = "".join(str(chip.is_in + 2 * chip.is_own) for chip in drawing.chips)
         return self.chips.place((codes, kinds, drawing.more))
@@ -217,15 +226,20 @@ class _Rows:
             self.sets_texts[n_sets] = (picture.sets_title, picture.sets_note, picture.more_sets)
         if rule is not None and rule.interval is not None:
             self.conclusion = rule.conclusion.removesuffix(explanation.sentences.interval_text)
-        columns = [self._boxes.position_of[drawing.name] for drawing in picture.drawings]
+        if rule is None:
+            shown = [e for v in explanation.shown_set.variables for e in explanation.sentences.shown_values(v)]
+            drawn = [self._boxes.place_value(name, None, value) for name, value in shown]
+        else:
+            shown = []
+            drawn = [self._boxes.place_value(c.name, c, values[c.name]) for c in rule.conditions]
         figures = {
             "sets": self._place_sets(explanation),
             "nSets": n_sets,
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
             "sdp": floor_percent(explanation.shown_set.sdp if rule is None else rule.sdp),
             "lower": floor_percent(explanation.shown_set.lower or 0.0),
-            "columns": columns if rule is None else 0,
-            "drawn": [self._boxes.place_value(drawing) for drawing in picture.drawings],
+            "columns": [self._boxes.position_of[name] for name, _ in shown] if rule is None else 0,
+            "drawn": drawn,
             "importance": self._list_importance(picture) or 0,
             **self._place_texts(explanation, picture),
             **self._outcome(explanation),
@@ -236,13 +250,14 @@ class _Rows:
     def _place_texts(self, explanation: Explanation, picture: ExplanationPicture) -> dict[str, int]:
         """Return the positions of the texts of a row."""
         disagrees = int(bool(picture.cautions) and not explanation.forest_agrees)
-        checked = "" if picture.rule is None else picture.rule.checked
+        rule = explanation.rule
+        checked = "" if rule is None else rule.checked_text
         return {
             "care": self.texts["cautions"].place((" ".join(picture.cautions), disagrees)),
             "note": self.texts["notes"].place(picture.notes),
             "lead": self.texts["leads"].place(picture.sentence),
             "advice": self.texts["advice"].place(picture.advice),
-            "support": self.texts["supports"].place("" if picture.rule is None else picture.rule.rows),
+            "support": self.texts["supports"].place("" if rule is None else rule.rows_text),
             "more": self.texts["mores"].place(more_text(len(picture.importance), MAX_IMPORTANCES)),
             **({"checked": self.texts["checks"].place(checked)} if self._is_checked else {}),
         }
