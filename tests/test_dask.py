@@ -52,6 +52,7 @@ def test_threads_give_the_answers_of_one_machine(table, case):
     assert result.index.tolist() == table.index.tolist()
 
 
+@pytest.mark.slow
 def test_processes_give_the_answers_of_one_machine_in_types_known_before(table, case, client):
     lines = suffice_dask.explain(case.explainer, rows_of(table, case), target=case.target, keep=["id", "grade", "when"])
     parts = client.gather(client.compute(lines.to_delayed()))
@@ -78,6 +79,7 @@ def test_the_explainer_travels_once(table, labels):
     assert sizes[-1] > 10 * sizes[-2]
 
 
+@pytest.mark.slow
 def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, client):
     digest = batches.read_explainer(labels.explainer)[1][-32:]
 
@@ -116,15 +118,27 @@ def test_a_worker_loads_the_explainer_once_and_uses_one_thread(table, labels, cl
     assert len(threads) == 11  # one of the partitions is empty
 
 
-def test_an_error_names_the_row(table, labels, client):
+@pytest.fixture
+def faulty(table, labels):
+    """Lines of a table with a fault, and how the error begins."""
     rows = table.copy()
     rows.loc[77, "amount"] = np.inf
     lines = suffice_dask.explain(labels.explainer, rows_of(rows, labels), target="label", keep="id")
     part = int(np.searchsorted([0, 24, 48, 48, 72, 96], 77, side="right")) - 1
     message = f"Row 5 of partition {part} (index=77, id={2**60 + 77}): Column 'amount' of `X` holds infinity"
-    with pytest.raises(ValueError, match=re.escape(message)):
+    return lines, re.escape(message)
+
+
+def test_an_error_names_the_row(faulty):
+    lines, message = faulty
+    with pytest.raises(ValueError, match=message):
         lines.compute(scheduler="threads")
-    with pytest.raises(ValueError, match=re.escape(message)):
+
+
+@pytest.mark.slow
+def test_an_error_of_a_worker_names_the_row(faulty, client):
+    lines, message = faulty
+    with pytest.raises(ValueError, match=message):
         client.compute(lines).result()
 
 
@@ -153,6 +167,7 @@ def test_options_reach_the_explainer(table, labels):
     assert result["rule"].isna().all()
 
 
+@pytest.mark.slow
 def test_two_killed_workers_lose_nothing_and_double_nothing(table, labels, client, tmp_path):
     before = set(client.run(os.getpid).values())
     started = str(os.getpid())

@@ -252,7 +252,7 @@ def test_records_of_a_model_need_the_model_and_the_rows(tmp_path):
     paths = (tmp_path / "r.jsonl", tmp_path / "cut.suffice")
     with pytest.raises(ValueError, match=r"made with a model \(Cut\): pass it as `model`, and the rows"):
         records.verify(*paths)
-    with pytest.raises(ValueError, match="A model is asked about the rows of a table: pass the table as well"):
+    with pytest.raises(ValueError, match="A model is asked about the rows of a table: pass the table, too"):
         records.verify(*paths, model=Cut())
     assert records.verify(*paths, tmp_path / "rows.csv", model=Cut()).is_true
 

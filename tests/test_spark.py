@@ -73,6 +73,7 @@ def as_lines(lines):
     return sorted_lines(row.asDict() for row in lines.collect())
 
 
+@pytest.mark.slow
 def test_executors_give_the_answers_of_one_machine_in_types_known_before(session, table, case, tmp_path):
     rows = rows_of(session, table, case, 5)
     case.explainer.save(tmp_path / "explainer.suffice")
@@ -95,6 +96,7 @@ def test_executors_give_the_answers_of_one_machine_in_types_known_before(session
     assert moments == as_arrow(table)["when"].to_pylist()
 
 
+@pytest.mark.slow
 def test_an_empty_table_has_an_empty_result(session, table, labels):
     rows = rows_of(session, table, labels).where("false")
     lines = suffice_spark.explain(labels.explainer, rows, target="label", keep="id")
@@ -102,6 +104,7 @@ def test_an_empty_table_has_an_empty_result(session, table, labels):
     assert lines.columns[:2] == ["id", "outcome"]
 
 
+@pytest.mark.slow
 def test_a_worker_loads_the_explainer_once(session, table, labels):
     lines = suffice_spark.explain(labels.explainer, rows_of(session, table, labels, 4), target="label", keep="id")
     digest = read_explainer(labels.explainer)[1][-32:]
@@ -127,6 +130,7 @@ def test_a_worker_loads_the_explainer_once(session, table, labels):
     assert all(row.seen for row in again)
 
 
+@pytest.mark.slow
 def test_a_task_uses_one_thread_unless_more_are_asked_for(session, table, labels, monkeypatch):
     rows = rows_of(session, table, labels, 2)
 
@@ -145,6 +149,7 @@ def test_a_task_uses_one_thread_unless_more_are_asked_for(session, table, labels
         lines.collect()
 
 
+@pytest.mark.slow
 def test_wrong_columns_are_refused_before_anything_runs(session, table, labels):
     rows = session.createDataFrame(as_arrow(table))
     with pytest.raises(ValueError, match=r"unexpected \['number'\]"):
@@ -158,6 +163,7 @@ def test_wrong_columns_are_refused_before_anything_runs(session, table, labels):
         suffice_spark.explain(labels.explainer, rows, keep="idd")
 
 
+@pytest.mark.slow
 def test_names_may_hold_anything_and_options_reach_the_explainer(session):
     """Spark itself takes a column "a.b" for a part of a column "a"."""
     X = pd.DataFrame({"a.b `c`": np.arange(40.0) / 2, "d e": np.arange(40.0) % 7})
@@ -175,6 +181,7 @@ def test_a_table_of_spark_connect_is_refused(labels):
         suffice_spark.explain(labels.explainer, remote)
 
 
+@pytest.mark.slow
 def test_an_error_names_the_row(session, table, labels):
     rows = table.copy()
     rows.loc[77, "city"] = "Bonn"
@@ -187,6 +194,7 @@ def test_an_error_names_the_row(session, table, labels):
         lines.collect()
 
 
+@pytest.mark.slow
 def test_two_killed_executors_lose_nothing_and_double_nothing(session, table, labels, tmp_path):
     started = os.getpid()
 
@@ -212,6 +220,7 @@ def test_two_killed_executors_lose_nothing_and_double_nothing(session, table, la
     wait_for(lambda: not any(Path(f"/proc/{process}").exists() for process in killed))  # Spark takes note of its end
 
 
+@pytest.mark.slow
 def test_changes_are_those_of_one_machine(session):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"income": rng.integers(10, 60, 300), "debt": rng.uniform(0, 5, 300).round(2)})

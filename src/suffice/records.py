@@ -17,20 +17,11 @@ from typing import Any
 
 import polars as pl
 
+from suffice._io import records as record_io
 from suffice._io.code_book_file import codes_beside, write_code_book
 from suffice._io.explainer_file import load_explainer_file, outcomes_of, text_columns
 from suffice._io.files import TableFile, open_table
-from suffice._io.records import (
-    RecordContext,
-    answer_settings,
-    differences,
-    is_signed,
-    label_of,
-    lines_of,
-    make_records,
-    read_key,
-    read_line,
-)
+from suffice._io.records import RecordContext, answer_settings
 from suffice._io.sources import cannot_read, file_digest
 from suffice._io.writing import replacing
 from suffice._table.rows import id_text, table_of_values
@@ -129,7 +120,7 @@ class Verification:
             self.notes.append(sentence)
 
     def text(self, n_shown: int = MAX_KEPT) -> str:
-        """Say how many records are true, which differ and in what, and what else should be known.
+        """State how many records are true, which differ and in what, and what else should be known.
 
         Parameters
         ----------
@@ -193,9 +184,9 @@ def write(
     5 records: as written, and the same when computed again.
     """
     name = os.fspath(explainer)
-    context = RecordContext(file_digest(name), change, key=read_key(key))
+    context = RecordContext(file_digest(name), change, key=record_io.read_key(key))
     loaded = load_explainer_file(name)
-    data = lines_of(reasons, context, with_answer_settings(loaded, answer_settings(reasons.fitted)))
+    data = record_io.lines_of(reasons, context, with_answer_settings(loaded, answer_settings(reasons.fitted)))
     with replacing(path) as written:
         written.write_bytes(data)
     if not reasons.codes.is_default:
@@ -220,7 +211,7 @@ def verify(
     key: str | os.PathLike[str] | None = None,
     output: str | os.PathLike[str] | None = None,
 ) -> Verification:
-    """Compute records again, and say which differ and in what.
+    """Compute records again, and report which differ and how.
 
     Parameters
     ----------
@@ -250,7 +241,7 @@ def verify(
     beside = codes_beside(records)
     codes = beside if codes is None and beside.is_file() else codes
     book = None if codes is None else CodeBook.read(codes)
-    checker = _Checker(os.fspath(explainer), rows, book, model, read_key(key))
+    checker = _Checker(os.fspath(explainer), rows, book, model, record_io.read_key(key))
     result = Verification()
     with _listing(output) as enter:
         for part in _parts(os.fspath(records)):
@@ -296,10 +287,6 @@ def _compared(record: dict[str, Any], with_words: bool) -> dict[str, Any]:
     return compared
 
 
-def _another(what: str, digest: Any, here: str) -> str:
-    return f"the record was made with another {what}: SHA-256 {str(digest)[:12]}..., here {here[:12]}...."
-
-
 @dataclass(frozen=True)
 class _Line:
     """A line of a file: the record, and what shows that it was edited."""
@@ -309,9 +296,9 @@ class _Line:
     damage: str | None
 
     def problem(self, kind: str, sentence: str) -> RecordProblem:
-        words = [self.damage] if self.damage and self.damage != sentence else []
+        sentences = dict.fromkeys(filter(None, (self.damage, sentence)))
         name = "edited" if self.damage else kind
-        return RecordProblem(self.number, label_of(self.record), name, " ".join(filter(None, [*words, sentence])))
+        return RecordProblem(self.number, record_io.label_of(self.record), name, " ".join(sentences))
 
 
 class _Checker:
@@ -325,7 +312,7 @@ class _Checker:
         self._source = None if rows is None else os.fspath(rows)
         self._tables: dict[str | None, TableFile] = {}
         if model is not None and rows is None:
-            raise ValueError("A model is asked about the rows of a table: pass the table as well.")
+            raise ValueError("A model is asked about the rows of a table: pass the table, too.")
         self._last = -1
 
     def check(self, part: Sequence[tuple[int, bytes]], result: Verification) -> list[RecordProblem]:
@@ -334,11 +321,11 @@ class _Checker:
         problems: list[RecordProblem] = []
         for number, text in part:
             result.n_records += 1
-            record, damage = read_line(text, self._key)
+            record, damage = record_io.read_line(text, self._key)
             if record is None:
                 problems.append(RecordProblem(number, "", "unreadable", f"{damage}"))
                 continue
-            if is_signed(record) and self._key is None:
+            if record_io.is_signed(record) and self._key is None:
                 raise ValueError("The records were signed with a key: pass its file as `key`.")
             line = _Line(number, record, damage)
             kind, sentence = self._other_origin(line)
@@ -353,15 +340,18 @@ class _Checker:
         return sorted(problems, key=lambda problem: problem.line)
 
     def _other_origin(self, line: _Line) -> tuple[str, str]:
-        """Say why a record cannot be computed again with this explainer, code book and model."""
+        """Return why a record cannot be computed again with this explainer, code book and model."""
         digests, settings = line.record.get("sha256"), line.record.get("settings")
         if not isinstance(digests, dict) or not isinstance(settings, dict):
             return "edited", line.damage or "the record lacks its settings and the SHA-256 of its explainer."
-        if digests.get("explainer") != self._digest:
-            return "explainer", _another("explainer", digests.get("explainer"), self._digest)
         needs_codes, needs_model = settings.get("has_codes"), settings.get("model") is not None
-        if needs_codes and self._codes is not None and digests.get("codes") != self._codes.digest:
-            return "codes", _another("code book", digests.get("codes"), self._codes.digest)
+        expected = {"explainer": self._digest}
+        if needs_codes and self._codes is not None:
+            expected["codes"] = self._codes.digest
+        for kind, here in expected.items():
+            if digests.get(kind) != here:
+                what, other = {"codes": "code book"}.get(kind, kind), str(digests.get(kind))
+                return kind, f"the record was made with another {what}: SHA-256 {other[:12]}..., here {here[:12]}...."
         lacks_codes, lacks_model = needs_codes and self._codes is None, needs_model and self._model is None
         if line.damage and (lacks_codes or lacks_model):
             return "edited", line.damage
@@ -385,10 +375,9 @@ class _Checker:
     def _note_versions(self, record: dict[str, Any], result: Verification) -> None:
         versions, here = record.get("versions"), self._versions
         if versions != here and isinstance(versions, dict):
-            other = [
-                f"{name} {versions.get(name)} (here {here[name]})" for name in here if versions.get(name) != here[name]
-            ]
-            result.note(f"Records were made with other versions: {', '.join(other)}.")
+            changed = [name for name in here if versions.get(name) != here[name]]
+            other = ", ".join(f"{name} {versions.get(name)} (here {here[name]})" for name in changed)
+            result.note(f"Records were made with other versions: {other}.")
 
     def _check_group(self, lines: list[_Line]) -> Iterator[RecordProblem]:
         """Compute records with the same settings again; if that fails, one by one."""
@@ -408,7 +397,7 @@ class _Checker:
             versions = line.record.get("versions")
             # Another version may put the same refusal or change in other words.
             with_words = not isinstance(versions, dict) or versions.get("suffice") == self._versions["suffice"]
-            differing = list(differences(_compared(line.record, with_words), _compared(again, with_words)))
+            differing = list(record_io.differences(_compared(line.record, with_words), _compared(again, with_words)))
             if differing or line.damage:
                 more = f" and {len(differing) - MAX_LISTED} more" if len(differing) > MAX_LISTED else ""
                 yield line.problem("differs", f"{'; '.join(differing[:MAX_LISTED])}{more}." if differing else "")
@@ -438,7 +427,7 @@ class _Checker:
         context = RecordContext(
             self._digest, settings["change"], settings["outcome_column"], tuple(settings["id_columns"]), self._key
         )
-        yield from make_records(named, context, explainer)
+        yield from record_io.make_records(named, context, explainer)
 
     def _rows(self, records: list[dict[str, Any]], explainer: SufficientExplainer, settings: dict[str, Any]) -> Any:
         """Return the rows, outcomes and identifiers: those of the table, or those in the records."""

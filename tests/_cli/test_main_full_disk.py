@@ -19,6 +19,7 @@ print(json.dumps([run(line.split()) for line in json.loads(sys.argv[1])]))
 KINDS = ("parquet", "arrow", "csv", "jsonl", "json", "html")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
 def test_every_writer_refuses_in_one_sentence(here):
     lines = [f"explain buys.suffice shop.csv --ignore-extra -o out.{kind}" for kind in KINDS]

@@ -139,6 +139,7 @@ def long_run(suffix="parquet"):
     return line, [*COMMAND, "explain", "buys.suffice", "long.parquet", *line.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_run_goes_on(sent, rows_here, capsys):
     line, command = long_run()

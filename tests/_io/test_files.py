@@ -46,8 +46,12 @@ def zipped():
         ("a.csv", b"a,b\n1,\x00\n", "a.csv contains NUL bytes, so it is not a text file."),
         ("a.csv", b"a,b\n1,\x07\n", "a.csv, line 2: a table cannot contain the control character '\\x07'."),
         ("a.csv", bytes(range(256)) * 4, "a.csv contains NUL bytes, so it is not a text file."),
-        ("a.csv", b"\xff\xfea\x00,\x00b", "a.csv begins with the mark of UTF-16-LE, but the rest is not UTF-16-LE."),
-        ("a.csv", b"a,b\n1,\x81\x82\n", "a.csv, line 2: the text is neither UTF-8 nor Windows-1252."),
+        (
+            "a.csv",
+            b"\xff\xfea\x00,\x00b",
+            "a.csv begins with the byte order mark of UTF-16-LE, but",
+        ),
+        ("a.csv", b"a,b\n1,\x81\x82\n", "a.csv, line 2: neither UTF-8 nor Windows-1252; save the file"),
         (
             "a.csv",
             "a,b\né,é\né,".encode() + b"\xe9\n",

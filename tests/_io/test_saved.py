@@ -182,8 +182,17 @@ def test_a_file_of_the_second_format_is_still_read():
         loaded.explain(rows.assign(fare="3"))
 
 
-@pytest.mark.parametrize("counts", ["auto", "out-of-bag", "bootstrap"])
-@pytest.mark.parametrize("outcomes", ["classes", "numbers", "noise"])
+@pytest.mark.parametrize(
+    ("outcomes", "counts"),
+    [
+        ("classes", "auto"),
+        ("classes", "bootstrap"),
+        ("numbers", "out-of-bag"),
+        ("numbers", "bootstrap"),
+        ("noise", "auto"),
+        ("noise", "bootstrap"),
+    ],
+)
 def test_counts_the_gate_and_the_scores_of_intervals_are_saved(outcomes, counts, tmp_path):
     y = {"classes": CLASSES["text"], "numbers": RIDES, "noise": np.random.default_rng(1).normal(size=N)}[outcomes]
     table = TABLE[["hour", "temp", "workingday"]]
@@ -297,7 +306,7 @@ def test_damaged_counts_and_scores_are_refused(change, message, tmp_path):
 def test_any_damage_raises_an_error(saved, tmp_path):
     content, rng = saved.read_bytes(), np.random.default_rng(0)
     path = tmp_path / "m"
-    for _ in range(1000):
+    for _ in range(300):
         changed = damaged(content, rng)
         if changed == content:
             continue
@@ -350,7 +359,7 @@ def test_a_forged_file_raises_an_error_or_gives_answers(saved, tmp_path):
     content, rng = saved.read_bytes(), np.random.default_rng(1)
     path = tmp_path / "m"
     n_refused = 0
-    for _ in range(1000):
+    for _ in range(300):
         path.write_bytes(forged(content, rng))
         refusals = []
         with suppress_into(refusals):
@@ -361,7 +370,7 @@ def test_a_forged_file_raises_an_error_or_gives_answers(saved, tmp_path):
             continue
         with contextlib.suppress(TypeError, ValueError):
             list(explainer.explain(TABLE[:2]))
-    assert 300 < n_refused < 950
+    assert 90 < n_refused < 285
 
 
 @contextlib.contextmanager
@@ -403,7 +412,7 @@ def test_forged_rows_that_were_set_aside_are_refused(is_class, tmp_path):
             assert load_explainer(tmp_path / "m").fitted_.set_aside.outcomes[0] == value
 
 
-@pytest.mark.parametrize("n_more", range(20))
+@pytest.mark.parametrize("n_more", [0, 1, 3, 7, 8, 15, 16])
 def test_a_file_whose_header_has_any_length_is_read(n_more, saved, tmp_path):
     """The table is not copied if it is aligned, which depends on the length of the header."""
     _, number, n_header = PREFIX.unpack_from(saved.read_bytes())

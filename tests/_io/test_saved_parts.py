@@ -173,6 +173,7 @@ def test_a_forest_that_cannot_be_grown_again_is_refused(name, value, message):
         from_bytes(forge(change))
 
 
+@pytest.mark.slow
 def test_a_thousand_forged_files_are_refused_or_give_answers():
     """In a process with 4 GiB of memory and four minutes of processor time."""
     counted, output = attack("saved_files", 1, 1000)

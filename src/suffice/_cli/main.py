@@ -2,7 +2,7 @@
 
 The exit code is 0 for success, 2 for bad input, 3 if ``suffice certify`` finds a rule that does not hold, 4 if
 ``suffice reasons`` refuses a row, 5 if ``suffice verify`` finds a record that differs, 130 for an interruption, and 1,
-with a traceback, for an error of the program. The commands themselves are in ``commands``.
+with a traceback, for a bug. The commands themselves are in ``commands``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
@@ -46,12 +47,19 @@ def run(args: Sequence[str]) -> int:
         return _refuse(_message(error))
 
 
-def _invoke(args: list[str]) -> int:
+@cache
+def _make_command() -> Any:
     import typer
 
     from suffice._cli import commands
 
-    command = typer.main.get_command(commands.cli)
+    return typer.main.get_command(commands.cli)
+
+
+def _invoke(args: list[str]) -> int:
+    import typer
+
+    command = _make_command()
     if "_SUFFICE_COMPLETE" in os.environ:
         command.main(args, prog_name="suffice")
     try:

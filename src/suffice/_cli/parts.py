@@ -83,7 +83,7 @@ class Parts:
         """Keep the parts with the same fingerprint, and refuse parts with another one."""
         try:
             earlier = json.loads((self.folder / FINGERPRINT).read_bytes())
-        except (FileNotFoundError, ValueError):  # stopped before it was written, or nobody knows what the parts are
+        except (FileNotFoundError, ValueError):  # stopped before it was written, or damaged
             self.clear()
         else:
             differing = differences(earlier, fingerprint)
@@ -110,7 +110,7 @@ class Parts:
         return files
 
     def write(self, part: int, pieces: list[Any]) -> None:
-        """Write a part, in one step."""
+        """Write a part completely or not at all."""
         suffix = "parquet" if self.kind == "arrow" else self.kind
         if self.kind == "jsonl":
             data = b"".join(pieces)
@@ -155,7 +155,7 @@ class Parts:
 def _writing(folder: Path) -> Iterator[None]:
     try:
         yield
-    # polars raises errors of its own if the disk is full; some of them are no Exception.
+    # If the disk is full, polars raises its own errors, and PanicException is not an Exception.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise ValueError(f"The parts in {folder} cannot be joined: {reason}.") from None
@@ -166,7 +166,7 @@ def _name(part: int, data: bytes) -> str:
 
 
 def differences(earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> list[str]:
-    """Name the reasons why earlier parts cannot be used."""
+    """List in what an earlier run differs, so that its parts cannot be used."""
     differing = [name for name in fingerprint if earlier.get(name) != fingerprint[name]]
     # Finished parts have no unseen categories, which would have been an error.
     if (earlier.get("unseen"), fingerprint["unseen"]) == ("error", "missing"):
@@ -175,7 +175,7 @@ def differences(earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> l
 
 
 def _check_own(folder: Path) -> None:
-    """Refuse a folder into which somebody else could have put parts: their content would go into the result."""
+    """Refuse a folder into which somebody else could have put parts: they would end up in the result."""
     if not hasattr(os, "geteuid"):  # Windows
         return
     about = folder.lstat()
@@ -193,7 +193,7 @@ def locked(folder: Path, output: str) -> Iterator[Path]:
     """Make the folder for one run at a time, and remove it at the end if it is empty.
 
     The operating system releases the lock of a killed run. Some file systems of clusters have no locks; there, two runs
-    are not kept apart, because a mere file as a lock would outlive a killed run.
+    can interfere, because a file that serves as a lock would outlive a killed run.
     """
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)

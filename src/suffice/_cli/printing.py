@@ -66,7 +66,7 @@ def name_options(text: str) -> str:
 
 
 def listed(values: Sequence[Any]) -> str:
-    """List the first values, and say how many more there are."""
+    """List the first values, and the number of the others."""
     more = f" and {len(values) - N_LISTED} more" if len(values) > N_LISTED else ""
     return ", ".join(str(value) for value in values[:N_LISTED]) + more
 

@@ -47,7 +47,7 @@ N_LOADED = 2
 _OPTIONS = ("sets", "rules", "check", "volume")
 
 HeldType: TypeAlias = Literal["number", "boolean", "text", "date", "other"] | None
-"""What a column holds according to its type in the engine; None if the type does not tell."""
+"""What a column holds according to its type in the engine; None if that is unknown."""
 _PLURALS = {"number": "numbers", "boolean": "booleans", "text": "text", "date": "dates", "other": "something else"}
 # The columns of the changes. The workers do not have the model, so nothing is confirmed by it.
 CHANGE_TYPES = {
@@ -97,8 +97,7 @@ class BatchRequest:
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns of the table that are read."""
-        target = () if self.target is None else (self.target,)
-        return tuple(dict.fromkeys((*self.keep, *target, *self.columns)))
+        return tuple(name for name in dict.fromkeys((*self.keep, self.target, *self.columns)) if name is not None)
 
     def explain(self, explainer: SufficientExplainer, frame: Any, where: str, first: int = 0) -> Iterator[Any]:
         """Explain the rows of a batch, `N_ROWS` at a time."""
@@ -159,16 +158,16 @@ class BatchRequest:
 
 def _columns_of_explainer(explainer: SufficientExplainer, names: list[str], spare: set[str | None]) -> tuple[str, ...]:
     encoding = explainer.fitted_.encoding
-    if not encoding.has_names:  # columns by their order
-        others = [name for name in names if name not in spare]
-        if len(others) != len(encoding.names):
-            raise ValueError(
-                f"The table has the columns {others} besides those of `keep` and `target`; the explainer was fitted on "
-                f"{len(encoding.names)} columns without names."
-            )
-        return tuple(others)
-    others = [name for name in names if name in encoding.names or name not in spare]
-    return tuple(others[i] for i in match_columns(others, encoding.names, explainer.extra_columns))
+    if encoding.has_names:
+        others = [name for name in names if name in encoding.names or name not in spare]
+        return tuple(others[i] for i in match_columns(others, encoding.names, explainer.extra_columns))
+    others = [name for name in names if name not in spare]  # columns by their order
+    if len(others) != len(encoding.names):
+        raise ValueError(
+            f"The table has the columns {others} besides those of `keep` and `target`; the explainer was fitted on "
+            f"{len(encoding.names)} columns without names."
+        )
+    return tuple(others)
 
 
 def _check_held_types(explainer: SufficientExplainer, names: Sequence[str], held_types: Mapping[str, HeldType]) -> None:
@@ -222,11 +221,8 @@ def explain_batch(
 
 def read_options(options: Mapping[str, Any]) -> ExplainOptions:
     """Read the options of `SufficientExplainer.explain` that an engine passes on."""
-    for name in options:
-        if name not in _OPTIONS:
-            raise TypeError(
-                f"`explain` has no option {name!r}: use {', '.join(_OPTIONS)}.{did_you_mean(name, _OPTIONS)}"
-            )
+    for name in options.keys() - set(_OPTIONS):
+        raise TypeError(f"`explain` has no option {name!r}: use {', '.join(_OPTIONS)}.{did_you_mean(name, _OPTIONS)}")
     return ExplainOptions(**{"sets": "minimal", **options})
 
 

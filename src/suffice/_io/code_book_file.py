@@ -1,4 +1,4 @@
-"""Code books from CSV and JSON files, dictionaries and lists."""
+"""Code books from CSV and JSON files, dictionaries and lists, and conditions read back from their text."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from suffice._io.text_tables import decode
 from suffice._io.writing import replacing
 from suffice._table.condition import Condition
 from suffice._table.table import DATE_PARTS
+from suffice._text import first_repeated
 from suffice.errors import did_you_mean
 from suffice.reasons.code_book import CodeBook, CodeLine
 
@@ -54,12 +55,12 @@ def parse_conditions(text: str, column_names: Sequence[str]) -> tuple[Condition,
 
 
 def _read_condition(text: str, start: int, name: str, column: str, part: str | None) -> tuple[Condition | None, int]:
-    """Read the condition on a column that stands at a place of the text, if one does; and where it ends."""
+    """Read the condition on a column at a position of the text, if there is one, and return where it ends."""
     number = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
     label = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\W\d_][^,{}\"]*?)"
     several = rf"(?:{label}|{number[1:-1]})"
     name = re.escape(name)
-    # A name may look like a number: "5 < 5" is a column "5" below 5, not a lower end without an upper one.
+    # A name may look like a number: "5 < 5" is a column "5" below 5, not a lower bound without an upper one.
     forms = (
         f"{number} (<=?) {name} (<=?) {number}( or missing)?",
         f"()(){name} ([<>]=?|=) {number}( or missing)?",
@@ -118,14 +119,14 @@ _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})")
 
 def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]) -> tuple[CodeLine, ...]:
     """Read the lines of a code book."""
+    name = "the code book"
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
-        content = unpack(read_bytes(name), name)
-        text = decode(content, name)
+        text = decode(unpack(read_bytes(name), name), name)
         is_json = name.lower().endswith((".json", ".jsonl")) or text.lstrip()[:1] in ("[", "{")
         entries = _of_json(text, name) if is_json else _of_csv(text, name)
     else:
-        entries = _of_values(source, "the code book")
+        entries = _of_values(source, name)
     lines = []
     for place, entry in entries:
         try:
@@ -133,8 +134,7 @@ def read_code_book(source: str | os.PathLike[str] | Mapping[str, Any] | Iterable
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}: {error}") from None
     if not lines:
-        name = os.fspath(source) if isinstance(source, str | os.PathLike) else "The code book"
-        raise ValueError(f"{name} holds no line: write one for each variable, with its code and its text.")
+        raise ValueError(f"{name[:1].upper()}{name[1:]} has no lines: write one for each variable, with code and text.")
     return tuple(lines)
 
 
@@ -179,7 +179,7 @@ def _of_csv(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 f"{name}: the first line of a code book names its columns {', '.join(FIELDS)} (condition and direction "
                 f"may be left out): {listed}.{near}"
             )
-        twice = next((column for column in columns if columns.count(column) > 1), None)
+        twice = first_repeated(columns)
         if twice is not None:
             raise ValueError(f"{name} has two columns {twice!r}.")
         for row in rows:
@@ -198,12 +198,10 @@ def _of_csv(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _of_json(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        content = dict(pairs)
-        if len(content) < len(keys):
-            twice = next(key for key in keys if keys.count(key) > 1)
+        twice = first_repeated([key for key, _ in pairs])
+        if twice is not None:
             raise ValueError(f"{name} has the key {twice!r} twice in one object.")
-        return content
+        return dict(pairs)
 
     try:
         content = json.loads(text, object_pairs_hook=once)
@@ -218,19 +216,14 @@ def _of_values(content: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(content, Mapping):
         for variable, of_variable in content.items():
             place = f"{name}, {variable!r}"
-            entries = [of_variable]
-            if isinstance(of_variable, list | tuple) and not _is_pair(of_variable):
-                entries = list(of_variable)
-            for entry in entries:
+            is_list = isinstance(of_variable, list | tuple) and not _is_pair(of_variable)
+            for entry in of_variable if is_list else [of_variable]:
                 yield place, {"variable": variable, **_of_variable(entry, variable, place)}
     elif isinstance(content, Iterable) and not isinstance(content, str | bytes):
         for i, entry in enumerate(content, start=1):
-            if isinstance(entry, CodeLine):
-                yield f"{name}, line {i}", dict(vars(entry))
-                continue
-            if not isinstance(entry, Mapping):
+            if not isinstance(entry, Mapping | CodeLine):
                 raise ValueError(f"{name}, line {i}: a line is an object with {', '.join(NEEDED)}, got {entry!r}.")
-            yield f"{name}, line {i}", dict(entry)
+            yield f"{name}, line {i}", dict(vars(entry) if isinstance(entry, CodeLine) else entry)
     else:
         raise ValueError(f"{name} holds {type(content).__name__}: a code book is a list of lines, or an object.")
 
@@ -275,29 +268,19 @@ def _text(name: str, value: Any) -> str:
 
 def read_condition(variable: str, text: str) -> Condition:
     """Read the condition of a line."""
-    condition = _read(text.strip())
-    return replace(condition, column=variable)
+    return replace(_read(text.strip()), column=variable)
 
 
-@lru_cache(maxsize=4096)  # the same few conditions stand in many lines
+@lru_cache(maxsize=4096)  # many lines share a few conditions
 def _read(text: str) -> Condition:
-    if match := _RANGE.fullmatch(text):
-        try:
-            low, high = float(match[1]), float(match[2])
-        except ValueError:
-            pass
-        else:
-            return Condition("v", low, high, low_closed=True, high_closed=True)
-    words = f"is {text}" if text in ("missing", "known") else text
+    spaced = re.sub(r"^([<>]=?|!?=)\s*", r"\1 ", f"is {text}" if text in ("missing", "known") else text)
     try:
-        [condition] = parse_conditions(f"IF v {_spaced(words)}", ["v"])
+        if match := _RANGE.fullmatch(text):
+            return Condition("v", float(match[1]), float(match[2]), low_closed=True, high_closed=True)
+        [condition] = parse_conditions(f"IF v {spaced}", ["v"])
     except ValueError:
         raise ValueError(
             f"`condition` cannot be read from {text!r}: write it as '< 20000', '20000..30000', '= rent', "
             "'in {rent, free}' or 'is missing'."
         ) from None
     return condition
-
-
-def _spaced(text: str) -> str:
-    return re.sub(r"^([<>]=?|!?=)\s*", r"\1 ", text)

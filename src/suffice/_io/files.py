@@ -203,15 +203,13 @@ def _recognise(data: bytes, source: str, name: str) -> str:
     for magic, what in _REFUSED.items():
         if data.startswith(magic):
             raise ValueError(f"{name} is {what}.")
-    suffixes = [suffix.lower() for suffix in Path(source).suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
-        suffixes.pop()
-    kind_by_name = FORMATS.get(suffixes[-1]) if suffixes else None
+    path = Path(source.lower())
+    kind_by_name = FORMATS.get((path.with_suffix("") if path.suffix in (".gz", ".bz2", ".xz") else path).suffix)
     if kind_by_name in ("parquet", "arrow"):
         article = "an" if kind_by_name == "arrow" else "a"
         raise ValueError(f"{name} is not {article} {_FORMAT_NAMES[kind_by_name]} file, although its name says so.")
-    if kind_by_name in READABLE and kind_by_name != "json":
-        return str(kind_by_name)
+    if kind_by_name in ("csv", "jsonl"):
+        return kind_by_name
     start = data[:_N_SAMPLED].removeprefix(codecs.BOM_UTF8).lstrip()
     if start.startswith(b"{"):
         return "jsonl"

@@ -32,10 +32,8 @@ class StatedRule:
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain Python values, ready for JSON."""
         rule = _as_rule(self.promise, self.target).to_dict()
-        certificate = None if self.certificate is None else self.certificate.to_dict()
-        return {name: rule[name] for name in ("conditions", "outcome", "interval", "target")} | {
-            "certificate": certificate
-        }
+        stated = {name: rule[name] for name in ("conditions", "outcome", "interval", "target")}
+        return {**stated, "certificate": None if self.certificate is None else self.certificate.to_dict()}
 
 
 def read_rules(path: str, target: str) -> list[StatedRule]:
@@ -49,11 +47,11 @@ def read_rules(path: str, target: str) -> list[StatedRule]:
         rules = [_read_rule(values, target) for values in _rules_in(content)]
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{path} holds no rules that can be read ({error}): pass what `suffice rules --format json` or "
-            "`suffice explain` has written as JSON."
+            f"The rules in {path} cannot be read ({error}): pass the JSON of `suffice rules --format json` or "
+            "`suffice explain`."
         ) from None
     if not rules:
-        raise ValueError(f"{path} holds no rule.")
+        raise ValueError(f"{path} has no rules.")
     return rules
 
 
@@ -69,17 +67,13 @@ def _rules_in(content: Any) -> Iterator[dict[str, Any]]:
 
 def _read_rule(values: dict[str, Any], target: str) -> StatedRule:
     """Read a local rule, a line of a list or a rule that was checked before."""
-    outcome = values["output"] if "output" in values else values["outcome"]
-    interval = values.get("interval")
-    box = Rule.from_dict(
-        {
-            **_as_rule(Promise((), None), target).to_dict(),
-            "conditions": values["conditions"],
-            "outcome": outcome,
-            "interval": interval,
-        }
-    )
-    return StatedRule(box.promise, target)
+    stated = {
+        "conditions": values["conditions"],
+        "outcome": values["output"] if "output" in values else values["outcome"],
+        "interval": values.get("interval"),
+    }
+    rule = Rule.from_dict({**_as_rule(Promise((), None), target).to_dict(), **stated})
+    return StatedRule(rule.promise, target)
 
 
 def _as_rule(promise: Promise, target: str) -> Rule:

@@ -34,9 +34,7 @@ MAX_DEPTH = 20_000
 """The largest depth of a tree. The trees of ordinary tables are 10 to 50 splits deep."""
 # Types in the file; in memory, a tree has the types of TreeArrays.
 NODE_TYPES = {
-    "left": "<i4",
-    "right": "<i4",
-    "column": "<i4",
+    **dict.fromkeys(("left", "right", "column"), "<i4"),
     "threshold": "<f8",
     "missing_left": "|u1",
     "n_rows": "<f8",
@@ -440,7 +438,7 @@ def _check_depth(left: NDArray[np.int32], right: NDArray[np.int32], n_nodes: lis
         depth[tree] = level + 1
         children = np.stack([left[at], right[at]]).astype(np.int64)
         is_inside = np.all((children >= 0) & (children < sizes[tree]))
-        require(is_inside, "A tree node points outside its tree or its table.")  # as the core says it
+        require(is_inside, "A tree node points outside its tree or its table.")  # as in the core
         at, tree = (children + begin[tree]).ravel(), np.tile(tree, 2)
         n_seen += len(at)
         require(n_seen <= len(left), "The nodes of a tree form a cycle.")

@@ -26,7 +26,7 @@ TABLE_VARIABLE, UPLOAD_VARIABLE = "SUFFICE_MAX_TABLE", "SUFFICE_MAX_UPLOAD"
 _DEFAULTS = {TABLE_VARIABLE: 4 * 2**30, UPLOAD_VARIABLE: 2**30}
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
-NUMBER, TEXT = 8, 16  # bytes of a value in memory; those of a text without its characters
+NUMBER, TEXT = 8, 16  # bytes of a number in memory, and of a text without its characters
 COLUMN = 4096  # bytes of a column of a text file while it is read, without its values
 
 
@@ -54,12 +54,10 @@ def check_memory(n_bytes: float, name: str, variable: str = TABLE_VARIABLE) -> N
 
 def format_bytes(n_bytes: float) -> str:
     """Write a number of bytes."""
-    if n_bytes < 2**10:
-        return f"{n_bytes:.0f} bytes"
-    unit, size = next(
-        (unit, n_bytes / size) for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)) if n_bytes >= size
-    )
-    return f"{size:.0f} {unit}" if size >= 100 else f"{size:.3g} {unit}"
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.0f} {unit}" if n_bytes >= 100 * size else f"{n_bytes / size:.3g} {unit}"
+    return f"{n_bytes:.0f} bytes"
 
 
 STDIO = "-"
@@ -68,7 +66,7 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": b
 
 
 class TableFileWarning(UserWarning):
-    """Something in a file had to be guessed, or looks different from what was probably meant."""
+    """Something in a file had to be guessed, or is probably not what was meant."""
 
 
 def read_bytes(source: str, limit: str = TABLE_VARIABLE) -> bytes:
@@ -100,7 +98,7 @@ def _read_within(file: Any, name: str, limit: str) -> bytes:
 
 
 def cannot_read(source: str, error: OSError) -> ValueError:
-    """Explain in one sentence why a file cannot be read."""
+    """Return an error that states in one sentence why a file cannot be read."""
     path = Path(source)
     if isinstance(error, FileNotFoundError):
         near = difflib.get_close_matches(path.name, os.listdir(path.parent) if path.parent.is_dir() else [], n=1)

@@ -21,7 +21,7 @@ from suffice.errors import warn
 
 # --- encodings --------------------------------------------------------------------------------------------------------
 
-# UTF-32 comes before UTF-16: its mark begins with the mark of UTF-16.
+# UTF-32 comes before UTF-16: its byte order mark begins with that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -34,29 +34,18 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 def decode(data: bytes, name: str) -> str:
     """Decode the text of a file, whatever its encoding."""
-    text = _decode_marked(data, name)
-    if text is None:
-        text = _decode_unmarked(data, name)
+    mark, encoding = next(((mark, encoding) for mark, encoding in _MARKS if data.startswith(mark)), (b"", ""))
+    try:
+        text = data[len(mark) :].decode(encoding) if mark else _decode_unmarked(data, name)
+    except UnicodeDecodeError:
+        code = encoding.upper()
+        raise ValueError(f"{name} begins with the byte order mark of {code}, but the rest is not {code}.") from None
     text = text.removesuffix("\x1a")  # DOS ended files with it
     control = _CONTROL.search(text)
     if control is not None:
-        raise ValueError(
-            f"{name}, line {_line_at(text, control.start())}: a table cannot contain the control character "
-            f"{control.group()!r}."
-        )
+        line = len(re.findall(r"\r\n|\r|\n", text[: control.start()])) + 1
+        raise ValueError(f"{name}, line {line}: a table cannot contain the control character {control.group()!r}.")
     return text
-
-
-def _decode_marked(data: bytes, name: str) -> str | None:
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            try:
-                return data[len(mark) :].decode(encoding)
-            except UnicodeDecodeError:
-                raise ValueError(
-                    f"{name} begins with the mark of {encoding.upper()}, but the rest is not {encoding.upper()}."
-                ) from None
-    return None
 
 
 def _decode_unmarked(data: bytes, name: str) -> str:
@@ -79,15 +68,9 @@ def _decode_unmarked(data: bytes, name: str) -> str:
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError:
-        raise ValueError(
-            f"{name}, line {line}: the text is neither UTF-8 nor Windows-1252. Save the file as UTF-8."
-        ) from None
+        raise ValueError(f"{name}, line {line}: neither UTF-8 nor Windows-1252; save the file as UTF-8.") from None
     warn(f"{name} is not UTF-8; it is read as Windows-1252.", TableFileWarning)
     return text
-
-
-def _line_at(text: str, position: int) -> int:
-    return len(re.findall(r"\r\n|\r|\n", text[:position])) + 1
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -110,7 +93,7 @@ def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = T
     check_memory(size, name, limit)
     records = _records(text, separator, name)
     _, header = next(records, (0, []))
-    if not header:  # only a mark of the encoding, or lines of blanks
+    if not header:  # only a byte order mark, or blank lines
         raise ValueError(f"{name} is empty.")
     check_memory(size + COLUMN * len(header), name, limit)
     names = _name_columns(header, name)
@@ -131,12 +114,12 @@ def read_csv(text: str, name: str, text_columns: Collection[str], limit: str = T
         schema_overrides={o: pl.String for o, n in zip(own, names, strict=True) if n in text_columns},
     )
     frame.columns = names
-    _warn_of_dates(frame, sample, name)
-    frame = _mend_numbers(frame, separator, name, text_columns)
-    return _settle_nameless(frame, {n for n, field in zip(names, header, strict=True) if not field.strip()}, name)
+    _warn_about_dates(frame, sample, name)
+    frame = _convert_numbers(frame, separator, name, text_columns)
+    return _drop_unnamed(frame, {n for n, field in zip(names, header, strict=True) if not field.strip()}, name)
 
 
-def _settle_nameless(frame: pl.DataFrame, nameless: set[str], name: str) -> pl.DataFrame:
+def _drop_unnamed(frame: pl.DataFrame, nameless: set[str], name: str) -> pl.DataFrame:
     """Drop empty columns without a name, which come from a separator at the end of lines; report the others."""
     empty = [column for column in nameless if frame[column].null_count() == frame.height]
     for column in sorted(nameless - set(empty)):
@@ -196,9 +179,7 @@ def _name_columns(header: Sequence[str], name: str) -> list[str]:
     names = [field.strip() or f"unnamed_{i}" for i, field in enumerate(header, start=1)]
     twice = first_repeated(names)
     if twice is not None:
-        raise ValueError(
-            f"{name} has two columns named {twice!r}: rename one. (The first line must hold the names of the columns.)"
-        )
+        raise ValueError(f"{name} has two columns named {twice!r}: rename one. The first line must name the columns.")
     return names
 
 
@@ -244,20 +225,18 @@ def _stripped(records: Iterator[tuple[int, list[str]]], is_single: bool) -> Iter
         yield [field.strip() for field in row]
 
 
-def _warn_of_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name: str) -> None:
+def _warn_about_dates(frame: pl.DataFrame, sample: Sequence[Sequence[str]], name: str) -> None:
     for i, (column, dtype) in enumerate(frame.schema.items()):
         if dtype in (pl.Date, pl.Datetime):
             values = [row[i].strip() for row in sample]
             odd = next((v for v in values if v not in MISSING_TEXTS and not re.match(r"\d{4}", v)), None)
             if odd is not None:
-                warn(
-                    f"The dates in the column {column!r} of {name}, such as {odd!r}, are read as day, month, year.",
-                    TableFileWarning,
-                )
+                what = f"The dates in the column {column!r} of {name}, such as {odd!r},"
+                warn(f"{what} are read as day, month, year.", TableFileWarning)
 
 
-def _mend_numbers(frame: pl.DataFrame, separator: str, name: str, text_columns: Collection[str]) -> pl.DataFrame:
-    """Read decimal commas where they are unambiguous, and warn of other text that looks like numbers."""
+def _convert_numbers(frame: pl.DataFrame, separator: str, name: str, text_columns: Collection[str]) -> pl.DataFrame:
+    """Read decimal commas where they are unambiguous, and warn about other text that looks like numbers."""
     columns = [c for c, dtype in frame.schema.items() if dtype == pl.String and c not in text_columns]
     known = {column: frame[column].drop_nulls() for column in columns}
     empty = [column for column, values in known.items() if not len(values)]
@@ -276,11 +255,11 @@ def _mend_numbers(frame: pl.DataFrame, separator: str, name: str, text_columns: 
         frame = frame.with_columns(numbers)
     for column, dtype in frame.schema.items():
         if dtype == pl.String and column in known:
-            _warn_of_number_like(column, known[column], name)
+            _warn_about_numbers(column, known[column], name)
     return frame
 
 
-def _warn_of_number_like(column: str, values: pl.Series, name: str) -> None:
+def _warn_about_numbers(column: str, values: pl.Series, name: str) -> None:
     odd = values.filter(values.cast(pl.Float64, strict=False).is_null())
     if not len(odd):
         return
@@ -356,13 +335,12 @@ def _count_paths(text: str, name: str) -> int:
 
 def _raise_for_bad_line(text: str, name: str) -> None:
     for i, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                is_object = isinstance(json.loads(line), dict)
-            except (json.JSONDecodeError, RecursionError):
-                is_object = False
-            if not is_object:
-                raise ValueError(f"{name}, line {i}: every line must hold a JSON object.")
+        try:
+            is_bad = bool(line.strip()) and not isinstance(json.loads(line), dict)
+        except (json.JSONDecodeError, RecursionError):
+            is_bad = True
+        if is_bad:
+            raise ValueError(f"{name}, line {i}: every line must hold a JSON object.")
 
 
 def _parse_dates(frame: pl.DataFrame) -> pl.DataFrame:

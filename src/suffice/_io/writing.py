@@ -1,7 +1,7 @@
 """Files that are written completely or not at all.
 
-A file is written under a hidden name beside its place, and locked meanwhile. A killed process releases the lock but
-leaves the hidden file; the next one that writes the same file removes it.
+A file is written under a hidden name in the same folder, and locked meanwhile. A killed process releases the lock but
+leaves the hidden file; the next process that writes the same file removes it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ except ImportError:  # Windows; there, nothing is locked and nothing is removed
     _fcntl = None  # type: ignore[assignment]
 
 UNFINISHED = r"-[0-9a-f]{16}\.unfinished"  # follows the name of the file, before its suffix
-_MAX_NAME = 100  # bytes of a name that are kept in the names of files beside it; systems accept 255 in all
+_MAX_NAME = 100  # bytes of a name that are kept in the names of hidden files; systems accept 255 in all
 _MAX_SUFFIX = 20
-_SECONDS = 60.0  # an empty file of this age is not about to be locked
+_SECONDS = 60.0  # an older empty file is not about to be locked
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def replacing(output: str | os.PathLike[str], *, sweeps: bool = True) -> Iterato
 
 
 def short_name(name: str) -> str:
-    """Shorten the name of a file, so that the names of files beside it are not too long for the file system."""
+    """Shorten the name of a file, so that longer names made of it are not too long for the file system."""
     encoded = os.fsencode(name)
     if len(encoded) <= _MAX_NAME:
         return name

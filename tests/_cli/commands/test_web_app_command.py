@@ -13,6 +13,7 @@ import pytest
 from suffice._cli.main import run
 
 
+@pytest.mark.slow
 def test_the_command_serves_the_app(here):
     code = "import sys; from suffice._cli.main import main; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "app", "buys.suffice", "--port", "0", "--no-browser"]

@@ -57,7 +57,7 @@ def change(
     min_plausibility: Annotated[float, typer.Option(help="The least probability of the new values.")] = 0.02,
     check: Annotated[
         Literal["everywhere", "mean"],
-        typer.Option(help="Whether the target must be given at every point of a box, or by its rows on average."),
+        typer.Option(help="Whether the target must hold at every point of a box, or on average over its rows."),
     ] = "everywhere",
     model: options.AskedModel = None,
     output: Annotated[

@@ -1,4 +1,4 @@
-"""``suffice verify``: compute records of decisions again, and say which differ and in what."""
+"""``suffice verify``: compute records of decisions again, and report which differ and how."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def verify(
         ),
     ] = None,
 ) -> None:
-    """Compute every record again from its values, and say which records differ and in what.
+    """Compute every record again from its values, and report which records differ and how.
 
-    A record that was edited is found even if only a space was: each holds a digest of itself. Records of another
-    explainer or code book are named.
+    Each record holds its own digest, so that every edit is found, even of a space. Records of another explainer or
+    code book are named.
     """
     from suffice import records as recorded
 
