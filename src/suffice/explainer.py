@@ -27,11 +27,11 @@ from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings, che
 from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
-from suffice.changes.finding import find_for_rows, find_for_rules
+from suffice.changes.finding import find_for_rows
 from suffice.changes.limits import read_limits
 from suffice.changes.model import MovableRows
-from suffice.changes.search import MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions
-from suffice.changes.values import RegionalChanges
+from suffice.changes.regional import find_for_rules
+from suffice.changes.search import LEVEL, MARGIN, MAX_SIZE, MIN_PLAUSIBILITY, ChangeOptions, at_level
 from suffice.checks.certificates import (
     CertifiedRules,
     certify_rules,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from suffice._forest.bounds import Adjustment
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Floats, Outcomes
-    from suffice.changes.values import Changes
+    from suffice.changes.values import Changes, RegionalChanges
     from suffice.explaining.importance import SetsKind
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
@@ -584,11 +584,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         >>> print(explainer.what_if([[0.5, 0.25, 0.5]], "good")[0].best)
         raising x1 from 0.25 to at least 0.606
         """
-        state = self._state("what_if", settings)
+        state = at_level(self._state("what_if", settings), pi, LEVEL)
         options = ChangeOptions(check, n, max_size, min_plausibility, sets, margin=margin, min_size=min_size)
         limits = read_limits(state, fixed, only, direction, bounds)
         rows = self._read(state, X, y, ids)
-        return find_for_rows(state, rows, target, options, limits, pi=pi, cost=cost, confirm=confirm, progress=progress)
+        return find_for_rows(state, rows, target, options, limits, cost=cost, confirm=confirm, progress=progress)
 
     def what_if_rules(
         self,
@@ -650,14 +650,14 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         >>> explainer.what_if_rules([rule])[0].variables
         ('x1',)
         """
-        state = self._state("what_if_rules", settings)
+        state = at_level(self._state("what_if_rules", settings), pi)
         options = ChangeOptions(check, max_size=max_size, min_plausibility=min_plausibility)
         limits = read_limits(state, fixed, only, None, bounds)
         X = state.model.rows if X is None and state.model is not None else X
         movable = None
         if confirm and state.model is not None and X is not None:
             movable = MovableRows(state, X, self._encode(state, X)[0])
-        return find_for_rules(state, rules, target, options, limits, pi=pi, movable=movable)
+        return find_for_rules(state, rules, target, options, limits, movable)
 
     # --- reasons ---------------------------------------------------------------------------------------------------
 

@@ -106,11 +106,8 @@ def read_limits(
 ) -> Limits:
     """Read what may change, and how far."""
     variables = state.variables
-    for name, chosen in (("fixed", fixed), ("only", only)):
-        if isinstance(chosen, str):
-            raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}.")
-    kept = set(_subset(state, "fixed", fixed))
-    allowed = set(range(len(variables))) if only is None else set(_subset(state, "only", only))
+    kept = set(read_variables(state, "fixed", fixed))
+    allowed = set(range(len(variables))) if only is None else set(read_variables(state, "only", only))
     both = sorted(variables.names[v] for v in kept & allowed) if only is not None else []
     if both:
         raise ValueError(f"`fixed` and `only` both name {both}: a variable may change or not.")
@@ -177,7 +174,10 @@ def read_ranges(
     return low, high, labels
 
 
-def _subset(state: Fitted, name: str, chosen: Any) -> tuple[int, ...]:
+def read_variables(state: Fitted, name: str, chosen: Any) -> tuple[int, ...]:
+    """Read a list of variables; the argument is named in messages."""
+    if isinstance(chosen, str):
+        raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}: write [{chosen!r}].")
     try:
         return state.variables.subset(list(chosen or ()))
     except ValueError as error:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from suffice._forest.outcomes import read_targets
 from suffice._table.condition import Condition
 from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, read_ranges, take_boxes
 from suffice.changes.making import names_of, sides_of
 from suffice.changes.model import MovedRows, cut_boxes
-from suffice.changes.search import columns_of, evenly_spaced, find_changes, holds_at_rows
-from suffice.changes.values import RegionalChange
+from suffice.changes.search import ChangeSearch, columns_of, evenly_spaced, find_changes, holds_at_rows, levels_of
+from suffice.changes.values import RegionalChange, RegionalChanges
 from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Target
     from suffice._table.encoding import Column
-    from suffice.changes.limits import Boxes
+    from suffice.changes.limits import Boxes, Limits
     from suffice.changes.model import MovableRows
-    from suffice.changes.search import ChangeSearch, FoundChange
+    from suffice.changes.search import ChangeOptions, FoundChange
 
 Line: TypeAlias = tuple[tuple[Condition, ...], Any]
 """A rule: its conditions and its outcome."""
@@ -35,6 +36,8 @@ Line: TypeAlias = tuple[tuple[Condition, ...], Any]
 N_MOVED = 20
 # Boxes about which a model is asked together.
 N_TOGETHER = 50
+# Boxes of a rule, of which the one that changes the prediction for most of its rows is returned.
+N_OF_RULE = 10
 # A box that the model refuses is cut: rows of the rule, and values of the box.
 N_CUT = (10, 60)
 
@@ -90,6 +93,30 @@ def _code_ends(column: Column, bounds: Condition) -> tuple[np.float32, np.float3
     if not codes:
         return np.float32(len(column.labels)), np.float32(len(column.labels) + 1)
     return np.float32(codes[0] - 0.5), np.float32(codes[-1] + 0.5)
+
+
+def find_for_rules(
+    state: Fitted,
+    rules: Any,
+    target: Any,
+    options: ChangeOptions,
+    limits: Limits,
+    movable: MovableRows | None,
+) -> RegionalChanges:
+    """Find what would change the outcome of all rows that a rule covers."""
+    options = replace(options, n=1 if options.check == "everywhere" else N_OF_RULE)
+    lines = read_rules(rules, state)
+    targets = read_targets(target, np.array([outcome for _, outcome in lines]), state.classes)
+    search = ChangeSearch(state, targets, levels_of(state, targets), limits, options)
+    regions = regions_of(state, [conditions for conditions, _ in lines])
+    is_reached = [bool(t.holds(np.array([outcome]))[0]) for t, (_, outcome) in zip(targets, lines, strict=True)]
+    found = [RegionalBox(None, exists=False, is_reached=True)] * len(lines)
+    open_lines = [i for i, reached in enumerate(is_reached) if not reached]
+    boxes = search_regions(search.take(open_lines), take_boxes(regions, open_lines), movable)
+    for i, box in zip(open_lines, boxes, strict=True):
+        found[i] = box
+    changes = [make_regional(search, i, lines[i], box) for i, box in enumerate(found)]
+    return RegionalChanges(changes, state.without_model)
 
 
 def read_rules(rules: Any, state: Fitted) -> list[Line]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from suffice._table.variables import VariableSet
     from suffice.changes.limits import Boxes, Limits
 
+# The probability of the target that a change of a row must reach. docs/what-if.md has figures for it and others.
+LEVEL = 0.8
 CHECKS = ("everywhere", "mean")
 MIN_PLAUSIBILITY = 0.02
 MAX_SIZE = 3
@@ -99,6 +101,26 @@ def holds_at_rows(state: Fitted, target: Target, rows: NDArray[Any]) -> NDArray[
 def evenly_spaced(n: int, most: int) -> NDArray[np.intp]:
     """Choose some of `n` positions, evenly spaced."""
     return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
+
+
+def at_level(state: Fitted, pi: float | None, default: float | None = None) -> Fitted:
+    """Return the state with the probability that changes must reach: one for all targets, or a default."""
+    if pi is not None:
+        return state.with_settings(replace(state.settings, pi=pi, levels="same"))
+    return state if default is None else state.with_settings(replace(state.settings, pi=default))
+
+
+def levels_of(state: Fitted, targets: Sequence[Target]) -> NDArray[np.float64]:
+    """Return the level of each target: pi or, with ``levels="odds"``, that of its share among the training rows."""
+    pi = state.settings.pi
+    if state.settings.levels == "same":
+        return np.full(len(targets), pi)
+    outcomes = state.training[1]
+    share_of = {target: float(np.mean(target.holds(outcomes))) for target in set(targets)}
+    gains = np.array([pi * share_of[target] for target in targets])
+    others = np.array([(1 - pi) * (1 - share_of[target]) for target in targets])
+    levels: NDArray[np.float64] = np.minimum(pi, gains / np.maximum(gains + others, 1e-300))
+    return levels
 
 
 @dataclass(frozen=True, eq=False)

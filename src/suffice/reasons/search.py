@@ -22,6 +22,7 @@ from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.input import as_finite
 from suffice._table.rows import plain_columns
 from suffice._text import counted, format_exactly, format_level, format_outcome, join, to_plain
+from suffice.changes.limits import read_variables
 from suffice.errors import check_number
 from suffice.explaining.explanation import SufficientSet
 from suffice.explaining.importance import importance_of_sets
@@ -63,7 +64,7 @@ class Wishes:
 def read_wishes(state: Fitted, codes: Any, n: int, adverse: Any, protected: Sequence[str | int]) -> Wishes:
     """Read what reasons are wanted."""
     check_number("n", n, "a whole number >= 1", lambda v: v >= 1, Integral)
-    guarded = _read_protected(state, protected)
+    guarded = read_variables(state, "protected", protected)
     return Wishes(_read_book(state, codes, guarded), int(n), _read_adverse(adverse, state), guarded)
 
 
@@ -84,15 +85,6 @@ def find_reasons(
         None if model is None else model.name,
     )
     return Reasons(answers, settings, wishes.book, state.without_model, rows.library)
-
-
-def _read_protected(state: Fitted, protected: Sequence[str | int]) -> VariableSet:
-    if isinstance(protected, str):
-        raise TypeError(f"`protected` must be a list of variables, got {protected!r}: write [{protected!r}].")
-    try:
-        return state.variables.subset(protected)
-    except ValueError as error:
-        raise ValueError(f"In `protected`: {error}") from None
 
 
 def _read_book(state: Fitted, codes: Any, protected: VariableSet) -> CodeBook:

@@ -78,15 +78,8 @@ class Reason:
         dict
             All that is known about it.
         """
-        return {
-            "rank": self.rank,
-            "code": self.code,
-            "text": self.text,
-            "variables": list(self.variables),
-            "values": dict(self.values),
-            "loss": self.loss,
-            "bounds": list(self.bounds),
-        }
+        lists = {"variables": list(self.variables), "values": dict(self.values), "bounds": list(self.bounds)}
+        return {**vars(self), **lists}
 
 
 @dataclass(frozen=True)
