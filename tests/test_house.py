@@ -144,8 +144,12 @@ def test_the_chain_of_imports_is_short():
     names = {module_of(path) for path in MODULES}
     imports = {}
     for path in MODULES:
-        nodes = [node for node in parse(path).body if isinstance(node, ast.Import | ast.ImportFrom)]
-        imports[module_of(path)] = {name for node in nodes for name in imports_in(node)} & names - {module_of(path)}
+        imported = set()
+        for node in parse(path).body:
+            if isinstance(node, ast.ImportFrom):
+                wholes = {f"{node.module}.{alias.name}" for alias in node.names} & names
+                imported |= wholes or {node.module} & names
+        imports[module_of(path)] = imported - {module_of(path)}
 
     @functools.cache
     def chain(name):
