@@ -149,6 +149,9 @@ def test_the_depth_of_a_tree_is_bounded(depth):
     """A chain of 40,000 splits overflowed the stack and ended the process."""
     with pytest.raises(ValueError, match="a tree is more than 20,000 splits deep"):
         from_bytes(forge(chain(depth)))
+
+
+def test_a_deep_tree_is_read():
     with pytest.raises(ValueError, match=r"rows .*do not fall into"):
         from_bytes(forge(chain(5_000)))
 

@@ -99,6 +99,7 @@ def test_the_memory_of_a_file_grows_with_it():
         Memory(10**6).take(10**9, "a table")
 
 
+@pytest.mark.slow
 def test_the_largest_accepted_file_takes_little_more_than_the_limit():
     """The limit is an estimate: a process with twice the memory loads whatever it lets pass."""
     code = f"""

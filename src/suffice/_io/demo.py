@@ -42,10 +42,6 @@ def _split(title: str, X: Any, names: Any, target: str, y: Any, shown: tuple[int
     X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=N_HELD_OUT, random_state=0)
     columns = [str(name) for name in names]
 
-    def as_frame(part: Any) -> Any:
-        return pl.DataFrame(part, schema=columns, orient="row")
-
-    def as_series(part: Any) -> Any:
-        return pl.Series(target, part.tolist())
-
-    return DemoData(title, as_frame(X_fit), as_frame(X_new), as_series(y_fit), as_series(y_new), shown)
+    X_fit, X_new = (pl.DataFrame(part, schema=columns, orient="row") for part in (X_fit, X_new))
+    y_fit, y_new = (pl.Series(target, part.tolist()) for part in (y_fit, y_new))
+    return DemoData(title, X_fit, X_new, y_fit, y_new, shown)

@@ -47,7 +47,7 @@ def run_in_process(
         )
         try:
             _send(process, (function, max_bytes, counts_steps), args)
-            _wait(process, _steps_file(answer), watch)
+            _wait(process, answer.with_suffix(".steps"), watch)
         finally:
             process.kill()
             process.wait()
@@ -79,10 +79,6 @@ def _send(process: subprocess.Popen[bytes], request: Any, args: tuple[Any, ...])
         return
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise CannotSendError(f"This cannot be sent to another process: {error}") from error
-
-
-def _steps_file(answer: Path) -> Path:
-    return answer.with_suffix(".steps")
 
 
 def _wait(process: subprocess.Popen[bytes], steps: Path, watch: Callable[[int], None] | None) -> None:
@@ -139,7 +135,7 @@ def main(answer: Path) -> None:
     """Call the function that standard input names, and write its result to a file."""
     _volunteer_for_oom_killer()
     name, max_bytes, counts_steps = pickle.load(sys.stdin.buffer)
-    steps = _steps_file(answer) if counts_steps else None
+    steps = answer.with_suffix(".steps") if counts_steps else None
     try:
         content = ("done", _work(name, max_bytes, steps))
     except MemoryError:

@@ -203,44 +203,37 @@ def result_frame(
     outcome = value_type_of(explanations.outcomes) if outcome_type is None else outcome_type
     prediction, is_checked = value_type_of(explanations.predictions), explanations.is_checked
     types: dict[str, ValueType] = {ROW: "int", ID: "str", **result_types(prediction, outcome, is_checked=is_checked)}
-    library = explanations.library if library is None else library
-    make_column = {"polars": _polars_column, "pyarrow": _arrow_column}.get(library or "", _pandas_column)
-    columns = {
-        name: make_column(values, types[name])
-        for name, values in {ROW: numbers, **ids, **result_columns(explanations)}.items()
-    }
-    columns = {ROW: columns.pop(ROW), **kept, **columns}
+    library = (explanations.library if library is None else library) or "pandas"
+    columns = {ROW: numbers, **ids, **result_columns(explanations)}
+    made = {name: _make_column(values, types[name], library) for name, values in columns.items()}
+    made = {ROW: made.pop(ROW), **kept, **made}
     if library == "polars":
         import polars as pl
 
-        return pl.DataFrame([column.alias(name) for name, column in columns.items()])
+        return pl.DataFrame([column.alias(name) for name, column in made.items()])
     if library == "pyarrow":
         import pyarrow as pa
 
-        return pa.table(columns)
-    return load_pandas().DataFrame({name: getattr(column, "array", column) for name, column in columns.items()})
+        return pa.table(made)
+    return load_pandas().DataFrame({name: getattr(column, "array", column) for name, column in made.items()})
 
 
-def _polars_column(values: list[Any], value_type: ValueType) -> Any:
+def _make_column(values: list[Any], value_type: ValueType, library: str) -> Any:
+    dtype = types_in(library)[value_type]
+    if library == "pyarrow":
+        import pyarrow as pa
+
+        return pa.array(values, dtype)
+    if library != "polars":
+        return load_pandas().Series(values, dtype=dtype)
     import polars as pl
 
-    dtype = types_in("polars")[value_type]
     if value_type != "list of str":
         return pl.Series("", values, dtype=dtype)
     # polars takes 10 microseconds for each list, as much as for all other columns together, and few lists differ.
     place_of = {distinct: place for place, distinct in enumerate(dict.fromkeys(map(tuple, values)))}
     distinct_lists = pl.Series("", [list(distinct) for distinct in place_of], dtype=dtype)
     return distinct_lists.gather([place_of[tuple(value)] for value in values])
-
-
-def _arrow_column(values: list[Any], value_type: ValueType) -> Any:
-    import pyarrow as pa
-
-    return pa.array(values, types_in("pyarrow")[value_type])
-
-
-def _pandas_column(values: list[Any], value_type: ValueType) -> Any:
-    return load_pandas().Series(values, dtype=types_in("pandas")[value_type])
 
 
 def sets_frame(explanations: Explanations) -> Any:
@@ -305,9 +298,9 @@ def changed_row_columns(changes: Changes) -> dict[str, list[Any]]:
                 "is_reached": answer.is_reached,
                 "n_changes": len(answer.changes),
                 **({} if answer.best is None else _change(answer.best)),
-                "nearest": None if nearest is None else nearest.sentence,
-                "nearest_probability": None if nearest is None else nearest.probability,
-                "nearest_plausibility": None if nearest is None else nearest.plausibility,
+                "nearest": getattr(nearest, "sentence", None),
+                "nearest_probability": getattr(nearest, "probability", None),
+                "nearest_plausibility": getattr(nearest, "plausibility", None),
                 "is_complete": answer.is_complete,
                 "text": answer.lead,
             }

@@ -330,7 +330,9 @@ def read_set_aside(reader: Reader, encoding: Encoding, classes: NDArray[Any] | N
         return None
     X = reader.read("set_aside_X", "<f4", None, len(encoding.columns))
     # These rows may lie outside the range of the training rows.
-    check_matrix(X, replace(encoding, columns=tuple(map(_without_range, encoding.columns))))
+    anywhere = [replace(c, extent=(-math.inf, math.inf)) for c in encoding.columns]
+    anywhere = [c if c.kind == "category" else replace(c, kind="number") for c in anywhere]
+    check_matrix(X, replace(encoding, columns=tuple(anywhere)))
     numbers = reader.read("set_aside_y", "<f8", len(X))
     if classes is None:
         require(np.all(np.isfinite(numbers)), "the outcomes of the set-aside rows are not finite")
@@ -339,10 +341,6 @@ def read_set_aside(reader: Reader, encoding: Encoding, classes: NDArray[Any] | N
     require(is_class, "the outcomes of the set-aside rows are not among the classes")
     reader.memory.take(len(X) * classes.itemsize, "the classes of the set-aside rows")
     return SetAside(X, classes[numbers.astype(np.intp)])
-
-
-def _without_range(column: Column) -> Column:
-    return replace(column, kind="category" if column.kind == "category" else "number", extent=(-math.inf, math.inf))
 
 
 def read_drawn(reader: Reader, encoding: Encoding, n_rows: int, n_classes: int | None) -> DrawnRows | None:
