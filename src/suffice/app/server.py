@@ -82,7 +82,7 @@ def _page(sessions: Sessions, pending: PendingTables, path: str | None, search: 
     view = View.from_search(search)
     workspace = sessions.get(view.data)
     if path == "/start" or workspace is None:
-        message = "The data of this link are no longer here: open the table again." if view.data else ""
+        message = "The data behind this link are no longer here: open the table again." if view.data else ""
         return [_header(None), html.Main(start.layout(pending, message))]
     view = workspace.check(view)
     tabs = dmc.TabsList([dmc.TabsTab(text, value=name) for name, text in _TABS.items()])
@@ -98,7 +98,7 @@ def _page(sessions: Sessions, pending: PendingTables, path: str | None, search: 
 
 
 def _fill(sessions: Sessions, stored: Any, panes: dict[str, Any]) -> tuple[Any, ...]:
-    """Lay out a page when it is first looked at, so that the first paint does not wait for the others."""
+    """Lay out a page when it is first opened, so that the first page does not wait for the others."""
     workspace, view = sessions.open(stored)
     return tuple(
         _PANES[name](workspace) if view.tab == name and not content else no_update for name, content in panes.items()

@@ -36,7 +36,7 @@ PORT = 8050
 N_THREADS = 8  # requests that are answered at the same time
 N_CONNECTIONS = 200
 IDLE_SECONDS = 60  # after which a connection without a request is closed
-_SMALL = 2**16  # bytes that somebody without the cookie may send; waitress stores what comes before the app sees it
+_SMALL = 2**16  # bytes that a client without the cookie may send; waitress stores a body before the app sees it
 TOKEN_VARIABLE = "SUFFICE_APP_TOKEN"
 LOCAL_NAMES = ("127.0.0.1", "localhost", "::1")
 _MIN_TOKEN = 16  # characters of a token that the user chooses
@@ -79,7 +79,7 @@ def protect(server: Flask, token: str, script_hashes: Callable[[], Sequence[str]
     allowed = {*LOCAL_NAMES, *(name.lower() for name in names)}
 
     def check_host() -> None:
-        # A foreign page may let its own name point to this address.
+        # The name of another site may be made to point to this address.
         host = (urlsplit(f"//{request.host}").hostname or "").lower()
         origin = request.headers.get("Origin")
         if host not in allowed or (origin and urlsplit(origin).netloc.lower() != request.host.lower()):
@@ -124,7 +124,7 @@ class Server:
 
     def __init__(self, app: Dash, port: int) -> None:
         self.token = app.server.config["TOKEN"]
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue for some seconds is no news
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # short queues are normal
         self._sockets: dict[int, Any] = {}
         self._server: Any = create_server(
             app.server,
@@ -168,7 +168,7 @@ class Server:
             self._is_serving.release()
 
     def close(self) -> None:
-        """Give the port back without having served."""
+        """Release the port of a server that never served."""
         self._server.task_dispatcher.shutdown(timeout=1)
         self._server.close()
 
@@ -209,7 +209,7 @@ def serve_in_thread(app: Dash, port: int | None = None) -> tuple[str, Server]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
 
-    def stop() -> None:  # a thread that lives on at the end of the process would keep the compiled core alive
+    def stop() -> None:  # a thread that outlives the interpreter would keep the compiled core alive
         server.shutdown()
         thread.join(timeout=5)
 

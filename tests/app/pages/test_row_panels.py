@@ -90,7 +90,7 @@ def test_the_model_is_asked_if_it_is_there():
 
 
 def test_numbers_ask_for_a_number(diabetes):
-    assert "Say which numbers" in texts_of(find_changes(diabetes, View(), None, "above", []))[0]
+    assert "Enter the number" in texts_of(find_changes(diabetes, View(), None, "above", []))[0]
     assert any(text for text in texts_of(find_changes(diabetes, View(row=3), 200, "above", [])))
 
 
@@ -161,7 +161,7 @@ def test_a_bad_code_book_is_refused_in_a_sentence(mixed, view, data, message):
 
 
 def test_a_broken_upload_is_refused():
-    with pytest.raises(ValueError, match=r"codes.csv did not arrive whole: try again"):
+    with pytest.raises(ValueError, match=r"codes.csv was not received completely"):
         read_code_book_upload("data:text/csv;base64,@@", "codes.csv")
 
 

@@ -51,7 +51,7 @@ def test_good_uploads_are_read(mixed, tmp_path):
     mixed.explainer.save(tmp_path / "e.suffice")
     loaded, _ = read_upload(as_upload((tmp_path / "e.suffice").read_bytes()), "e.suffice")
     assert loaded.candidates_ == mixed.explainer.candidates_
-    with pytest.raises(ValueError, match="did not arrive whole"):
+    with pytest.raises(ValueError, match="was not received completely"):
         read_upload("data:text/csv;base64,%%%", "x.csv")
 
 

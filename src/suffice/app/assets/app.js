@@ -19,7 +19,7 @@ window.dash_clientside.suffice = {
     return values.map(function (value, i) {
       const own = ranges && ranges[i];
       if (!own || typeof value !== "number" || (value >= own[0] && value <= own[1])) return "";
-      return "outside of the training values, " + own[2] + " to " + own[3];
+      return "outside the training values, " + own[2] + " to " + own[3];
     });
   },
   text: function (value) {

@@ -85,7 +85,7 @@ def _figure_panels(workspace: Workspace) -> list[html.Section]:
             place("curve", 320),
             dcc.Store(id="curve-suggested"),
             extra=_axis("curve-x", "variable", workspace),
-            note="that the outcome is kept if only this value were another",
+            note="that the outcome is kept if only this value changes",
             wide=True,
         ),
     ]
@@ -193,7 +193,7 @@ def _choices(workspace: Workspace, view: View) -> list[html.Div]:
     own = explainer.confidence or 0.0
     confidence = own if view.confidence is None else view.confidence
     confidences = sorted({0.0, 0.9, 0.95, 0.99, own, confidence})
-    choices = [(f"{value:g}", format_confidence(value) if value else "not asked") for value in confidences]
+    choices = [(f"{value:g}", format_confidence(value) if value else "no bound") for value in confidences]
     levels = [("same", "pi for all"), ("odds", "by its odds")]
     outcomes = [("prediction", "prediction"), ("observed", "observed")]
     has_no_outcomes = workspace.observed is None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOVES = ("row", "previous", "next", "random", "browser", "find")
 MAX_SHORT = 9  # characters of a category that fit beside the name of its column
-NO_CHANGE = object()  # the text is not a value yet: somebody is still typing
+NO_CHANGE = object()  # the text is not a value yet, because the user is still typing
 
 
 def change(sessions: Sessions, stored: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:

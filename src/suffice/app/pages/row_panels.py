@@ -76,7 +76,7 @@ def reasons_panel(workspace: Workspace) -> html.Section:
         html.Div(id="reasons"),
         controls.drop_area("codes-upload", "a code book", kinds, MAX_CODE_BOOK, "drop small"),
         extra=html.Div(adverse, hidden=workspace.is_regression),
-        note="at most four, the one without which most is lost first",
+        note="at most four, ordered by the probability that is lost without each",
         wide=True,
         name="reasons-panel",
     )
@@ -123,7 +123,7 @@ def _reasons(workspace: Workspace, view: View, book: CodeBook | None, adverse: s
 
 def _reason(reason: Reason) -> html.Li:
     names = "" if reason.variables == (reason.code,) else f"{reason.code}: {', '.join(reason.variables)}. "
-    note = html.Div(f"{names}Lost without it: {format_probability(reason.loss)}.", className="note")
+    note = html.Div(f"{names}Probability lost without it: {format_probability(reason.loss)}.", className="note")
     return html.Li([reason.text, note])
 
 
@@ -175,7 +175,7 @@ def find_changes(
 ) -> list[Any]:
     """Find what would change the outcome of the row of a view."""
     if workspace.is_regression and wanted in (None, ""):
-        return [html.Div("Say which numbers are wanted.", className="note")]
+        return [html.Div("Enter the number that is wanted.", className="note")]
     try:
         target = {kind: float(wanted)} if workspace.is_regression else wanted or _other_classes(workspace, view)
         explainer, row = workspace.explainer_for(view), workspace.row_of(view)

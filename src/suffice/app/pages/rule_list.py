@@ -119,7 +119,7 @@ def rule_columns(workspace: Workspace) -> list[dict[str, Any]]:
     """Define the columns of the grid of rules."""
     share = {"cellRenderer": "Share", "width": 140}
     precision_text = {"cellRendererParams": {"text": "precision_text"}}
-    hint = "expected for new rows; that of the training rows, which made the rule, is higher"
+    hint = "expected on new rows; the precision on the training rows that made the rule is higher"
     lift = {"field": "lift", "headerName": "lift of a rare class", "width": 250}
     return [
         right_column("place", "#", 70),

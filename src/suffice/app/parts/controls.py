@@ -51,12 +51,12 @@ def options(values: Sequence[Any], texts: Sequence[str] | None = None) -> list[d
 
 
 def select(name: str, label: str, data: list[dict[str, str]], value: str | None, width: int, **more: Any) -> dmc.Select:
-    """Make a small list of which one value is chosen."""
+    """Make a small list with one chosen value."""
     return dmc.Select(id=name, data=data, value=value, size="xs", w=width, **{"aria-label": label}, **more)
 
 
 def variable_picker(name: str, label: str, names: Sequence[str], placeholder: str, **more: Any) -> dmc.MultiSelect:
-    """Make a list of variables of which several are chosen."""
+    """Make a list of variables with any number of chosen ones."""
     settings = {"value": [], "searchable": True, "clearable": True, "limit": 200, "size": "xs", **more}
     return dmc.MultiSelect(id=name, data=list(names), placeholder=placeholder, **{"aria-label": label}, **settings)
 
@@ -67,7 +67,7 @@ def number_input(name: str, label: str, value: float, width: int, **more: Any) -
 
 
 def drop_area(name: str, thing: str, kinds: str, max_bytes: int, kind: str = "drop") -> dcc.Loading:
-    """Make an area where a file can be dropped or chosen."""
+    """Make an area where users drop a file or choose one."""
     text = html.Div([html.B(f"Drop {thing} here, or click to choose one"), html.Div(kinds, className="note")])
     return dcc.Loading(dcc.Upload(id=name, children=text, className=kind, max_size=max_bytes), type="dot")
 
@@ -79,7 +79,7 @@ def download_buttons(label: str, prefix: str, kinds: Sequence[tuple[str, str]]) 
 
 
 def graph(height: int, figure: Any, **more: Any) -> dcc.Graph:
-    """Make the place of a figure."""
+    """Make the component that shows a figure."""
     return dcc.Graph(figure=figure, config=GRAPH_CONFIG, style={"height": height}, **more)
 
 

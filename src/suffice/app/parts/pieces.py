@@ -30,7 +30,7 @@ MIN_WIDTH = 0.6  # of a band, in percent of the drawing
 
 
 def bar(share: float, kind: str = "", tick: float | None = None) -> html.Span:
-    """Draw a share of 1."""
+    """Draw a bar for a share between 0 and 1."""
     width = f"{100 * min(max(share, 0), 1):.3g}%"
     marks = [html.Span(className="tick", style={"left": f"{100 * tick:.3g}%"})] if tick is not None else []
     return html.Span([html.Span(className=f"fill {kind}", style={"width": width}), *marks], className="bar")

@@ -98,7 +98,7 @@ def find_rows(frame: pl.DataFrame, text: str) -> NDArray[np.intp]:
 def quote_labels(sentence: str, frame: pl.DataFrame) -> str:
     """Put the labels of text columns in quotes, which nobody types around 1677-AEVQX."""
     names = [name for name in frame.columns if not _has_values(frame.schema[name])]
-    # The longest name first: one name may begin another.
+    # The longest name first: one name may be the beginning of another.
     listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     if not listed:
         return sentence
@@ -119,7 +119,7 @@ def quote_labels(sentence: str, frame: pl.DataFrame) -> str:
 
 
 def _has_values(dtype: pl.DataType) -> bool:
-    """Return whether conditions compare values and not labels that are text."""
+    """Return whether conditions on the column compare values, not labels."""
     return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
 
 

@@ -48,7 +48,7 @@ def _decode(content: str, name: str) -> tuple[str, bytes]:
     try:
         return shown, base64.b64decode(content.partition(",")[2], validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError(f"{shown} did not arrive whole: try again.") from None
+        raise ValueError(f"{shown} was not received completely: upload it again.") from None
 
 
 def read_code_book_upload(content: str, name: str) -> CodeBook:

@@ -13,7 +13,7 @@ TABS = ("row", "rows", "rules", "quality")
 OUTCOMES = ("prediction", "observed")
 LEVELS = ("same", "odds")
 _BY_CLASS = ("levels", "confidence")
-_EDIT = "x."  # begins the names of edited columns in a link
+_EDIT = "x."  # prefix of edited columns in a link
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class View:
 
     @classmethod
     def from_search(cls, search: str | None) -> View:
-        """Read the search part of a link; parts that make no sense are ignored."""
+        """Read the search part of a link; parts that cannot be read are ignored."""
         try:
             pairs = parse_qsl((search or "").removeprefix("?"), keep_blank_values=True, max_num_fields=1000)
         except ValueError:
@@ -117,7 +117,7 @@ def _read_json(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    is_wild = isinstance(value, int | float) and not abs(value) < 1e18  # NaN, too
+    is_wild = isinstance(value, int | float) and not abs(value) < 1e18  # also for NaN
     return None if is_wild else value
 
 
