@@ -84,9 +84,9 @@ def cdf(
     if explanation.interval is not None:
         low, high = explanation.interval
         figure.add_vrect(x0=low, x1=high, fillcolor=blue, opacity=0.14, line_width=0)
-    lines = {"color": text, "dash": "dot"}, {"color": blue, "width": 3}
-    for y, name, line in zip((of_all, of_set), ("all variables", "this set"), lines, strict=True):
-        figure.add_scatter(x=values, y=y, mode="lines", name=name, line={**line, "shape": "hv"})
+    dotted, thick = {"color": text, "dash": "dot"}, {"color": blue, "width": 3}
+    figure.add_scatter(x=values, y=of_all, mode="lines", name="all variables", line={**dotted, "shape": "hv"})
+    figure.add_scatter(x=values, y=of_set, mode="lines", name="this set", line={**thick, "shape": "hv"})
     figure.add_vline(x=float(explanation.outcome), line={"color": orange, "width": 2})
     # Both curves are flat from here on.
     last = float(values[min(int(np.searchsorted(np.minimum(of_set, of_all), 0.998)), len(values) - 1)])
