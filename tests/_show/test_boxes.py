@@ -70,5 +70,5 @@ def test_many_categories_are_not_all_labelled():
     column = Column("city", 0, "category", labels=tuple((f"c{i}",) for i in range(70)))
     scale = Scale(column, np.zeros(1), 0.0, (-0.5, 69.5), None)
     _, ax = plt.subplots()
-    scale.dress(ax, "y")
+    scale.set_axis(ax, "y")
     assert [label.get_text() for label in ax.get_yticklabels()] == [f"c{i}" for i in range(0, 70, 3)]

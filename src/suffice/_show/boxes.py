@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 5000
 JITTER = 0.3
-MAX_CHOICE = 10  # from so many columns two are chosen
+MAX_CHOICE = 10  # two columns are chosen among at most this many
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ class Scale:
         drawn = where.within(low if self.column.labels else self.ends[0], high)
         return [*drawn, self.strip] if where.missing else drawn
 
-    def dress(self, ax: Axes, axis: Literal["x", "y"]) -> None:
+    def set_axis(self, ax: Axes, axis: Literal["x", "y"]) -> None:
         """Set the limits, the ticks and the label of an axis."""
         (ax.set_xlim if axis == "x" else ax.set_ylim)(*self.limits)
-        drawing.dress_axis(ax, axis, self.column, self.ends, self.missing_at)
+        drawing.label_axis(ax, axis, self.column, self.ends, self.missing_at)
 
 
 def read(column: Column, table: Table) -> Floats:
@@ -148,9 +148,9 @@ def check_columns(explanation: Explanation, variables: str | Sequence[str]) -> l
 
 
 def choose_columns(rules: Sequence[Rule], table: Table, is_kept: NDArray[np.bool_]) -> list[str]:
-    """Choose two columns to draw: those that most rules bound and, among these, those that best part the outcomes.
+    """Choose two columns to draw: those that most rules bound and, among these, those that separate the outcomes best.
 
-    Two columns part the outcomes well if many rows with another outcome satisfy the conditions on all other columns.
+    Two columns separate the outcomes well if many rows with another outcome satisfy the conditions on all other columns.
     """
     conditions = [c for r in rules for c in r.conditions]
     n_rules_on = Counter(c.name for c in conditions)
@@ -177,16 +177,16 @@ def draw_rule(
     explanation, (table, outcomes) = explanations[row], explanations.training
     chosen = chosen_rules(explanation, which)
     if not chosen and not explanation.is_sufficient:
-        return drawing.say_lead(drawing.make_axes(ax, 6.5, 4.0), explanation)
+        return drawing.write_lead(drawing.make_axes(ax, 6.5, 4.0), explanation)
     if not chosen:
         none = "The row has no rules. explain(X, rules='minimal') finds them if they cover enough rows."
-        return drawing.say(drawing.make_axes(ax, 6.5, 4.0), none)
+        return drawing.write_message(drawing.make_axes(ax, 6.5, 4.0), none)
     if variables is None:
         names = choose_columns(chosen, table, explanation.keeps(outcomes))
     else:
         names = check_columns(explanation, variables)
     if not names:
-        return drawing.say(drawing.make_axes(ax, 6.5, 4.0), f"{chosen[0]}\nThe rule has no bounds.")
+        return drawing.write_message(drawing.make_axes(ax, 6.5, 4.0), f"{chosen[0]}\nThe rule has no bounds.")
     rules = chosen
     if len(chosen) > 1:
         rules = [r for r in chosen if any(c.name in names for c in r.conditions)][: len(STYLES)] or chosen[:1]
@@ -204,9 +204,9 @@ def draw_rule(
         _draw_boxes(ax, scales, r, style, 0.1 / len(rules), "the rule" if len(rules) == 1 else name)
     label = drawing.shorten(explanation.label) if explanation.is_named else "the row"
     drawing.mark_row(ax, scales[0].of_row, height, label)
-    scales[0].dress(ax, "x")
+    scales[0].set_axis(ax, "x")
     if len(scales) == 2:
-        scales[1].dress(ax, "y")
+        scales[1].set_axis(ax, "y")
     has_title = explanation.interval is None and explanation.target != "y"
     drawing.set_legend(ax, explanation.target if has_title else None, [group.label for group in groups])
     drawing.set_title(ax, title)

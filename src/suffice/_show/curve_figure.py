@@ -141,7 +141,7 @@ def _draw_view(ax: Axes, view: CurveView) -> None:
     label = f"the row: {drawing.shorten(view.own_text, 18)}, {format_probability(curve.at_own[0])}"
     drawing.mark_row(ax, own, curve.at_own[0], label)
     ax.set_xlim(left, right)
-    drawing.dress_axis(ax, "x", curve.column, view.range, missing_at)
+    drawing.label_axis(ax, "x", curve.column, view.range, missing_at)
     ax.set_ylim(0, 1.03)
     ax.set_ylabel("probability that the outcome is kept")
     drawing.set_legend(ax)

@@ -39,7 +39,7 @@ INCHES_A_LETTER = 0.083  # of a title, on average
 
 
 def make_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Take the user's axes, or make a new figure of so many inches."""
+    """Take the user's axes, or make a new figure of this size in inches."""
     try:
         from matplotlib.axes import Axes
     except ImportError:
@@ -67,7 +67,7 @@ def row_title(explanation: Explanation) -> str:
     return f"{named}: {outcome_text(explanation)} ({explanation.sentences.source_text})"
 
 
-def say(ax: Axes, text: str) -> Axes:
+def write_message(ax: Axes, text: str) -> Axes:
     """Write a text in place of a drawing."""
     wrapped = "\n".join(textwrap.fill(line, 50) for line in text.split("\n"))
     ax.text(0.5, 0.5, escape(wrapped), transform=ax.transAxes, ha="center", va="center", linespacing=1.5)
@@ -76,9 +76,9 @@ def say(ax: Axes, text: str) -> Axes:
     return keep_spines(ax)
 
 
-def say_lead(ax: Axes, explanation: Explanation) -> Axes:
+def write_lead(ax: Axes, explanation: Explanation) -> Axes:
     """Write what an explanation says, in place of a drawing that it does not have."""
-    return say(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
+    return write_message(ax, f"{row_title(explanation)}\n{explanation.sentences.lead}")
 
 
 def set_title(ax: Axes, text: str) -> None:
@@ -138,10 +138,10 @@ def label_codes(column: Column) -> list[int]:
     return list(range(0, len(column.labels), max(step, 1)))
 
 
-def dress_axis(
+def label_axis(
     ax: Axes, which: Literal["x", "y"], column: Column, range_: tuple[float, float], missing_at: float | None
 ) -> None:
-    """Name a column along an axis, and label its categories, its whole numbers and the place of missing values."""
+    """Write the name of a column along an axis, and the labels of its categories, numbers and missing values."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     axis.set_label_text(shorten(column.name))
     places: list[float] = []
@@ -164,7 +164,7 @@ def dress_axis(
     if places:
         axis.set_ticks(places, labels=labels)
     if which == "x" and column.kind == "category" and sum(map(len, labels)) + 2 * len(labels) > 50:
-        turn_labels(ax, 35)
+        rotate_labels(ax, 35)
 
 
 def place_of(column: Column, value: Any) -> float:
@@ -177,8 +177,8 @@ def place_of(column: Column, value: Any) -> float:
     return float(labels.index(value)) if value in labels else math.nan
 
 
-def turn_labels(ax: Axes, degrees: float) -> None:
-    """Turn the labels below the axes such that they end at their ticks."""
+def rotate_labels(ax: Axes, degrees: float) -> None:
+    """Rotate the labels below the axes, so that they end at their ticks."""
     for tick in ax.get_xticklabels():
         tick.set(rotation=degrees, ha="right", rotation_mode="anchor")
 

@@ -135,7 +135,7 @@ def draw_measures(rules: Sequence[GlobalRule], measured: Evaluation, kind: str, 
     """Draw the rules that cover rows by coverage and precision."""
     ax = drawing.make_axes(ax, 7.8, 4.6)
     if not measured.covers.any():
-        return drawing.say(ax, "No rule covers any of these rows." if rules else "The list has no rules.")
+        return drawing.write_message(ax, "No rule covers any of these rows." if rules else "The list has no rules.")
     is_class = rules[0].mae is None
     used = np.flatnonzero(measured.covers.any(axis=1))
     coverage, precision = measured.coverage[used], measured.precision[used]
@@ -307,7 +307,7 @@ def _draw_confusion(ax: Axes, measured: Quality) -> None:
     precision = [_share(counts[j, j], predicted[j]) for j in range(n)]
     ax.set_xticks(range(n), [f"{name}\n{share}" for name, share in zip(names, precision, strict=True)])
     if sum(map(len, names)) > 9 * n:
-        drawing.turn_labels(ax, 30)
+        drawing.rotate_labels(ax, 30)
     ax.set_yticks(range(n), names)
     ax.set_xlabel("predicted by the forest; below each class its precision")
     ax.set_ylabel("output of the model" if measured.is_agreement else "observed")

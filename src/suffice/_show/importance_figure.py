@@ -81,7 +81,7 @@ def draw_importance(gathered: Importances, one: Explanation | None, n_variables:
         colors.append(GREY)
     ax = drawing.make_axes(ax, 7.0, 1.5 + 0.3 * max(len(labels), 3))
     if not shown:
-        return _say_none(ax, has_set) if one is None else drawing.say_lead(ax, one)
+        return _write_none(ax, has_set) if one is None else drawing.write_lead(ax, one)
     bars = ax.barh(range(len(labels)), widths, color=colors, height=0.7)
     ax.bar_label(bars, [f"{width:.2f}" if width else "0" for width in widths], padding=3)
     ax.set_yticks(range(len(labels)), labels)
@@ -113,7 +113,7 @@ def draw_heatmap(
         rows = np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
     ax = drawing.make_axes(ax, 2.8 + 0.42 * max(len(shown), 6), 2.6 + min(4.0, 0.22 * max(len(rows), 4)))
     if not shown:
-        return _say_none(ax, has_set)
+        return _write_none(ax, has_set)
     matrix = gathered.matrix[:, shown]
     with_set = rows[has_set[rows]]
     order = np.concatenate([with_set[_order_alike(matrix[with_set])], rows[~has_set[rows]]])
@@ -125,7 +125,7 @@ def draw_heatmap(
     ax.figure.colorbar(image, ax=ax, label=IMPORTANCE_NAMES[gathered.index], pad=0.02)
     ax.set_xticks(range(len(shown)), [drawing.shorten(gathered.names[v]) for v in shown])
     ax.tick_params(axis="x", length=0)
-    drawing.turn_labels(ax, 45)
+    drawing.rotate_labels(ax, 45)
     if len(rows) <= ROWS_WITH_NUMBERS:
         labels = [one.label.removeprefix("Row ") if one.is_named else str(i) for i, one in enumerate(explanations)]
         ax.set_yticks(range(len(order)), [drawing.shorten(labels[row]) for row in order])
@@ -140,9 +140,9 @@ def draw_heatmap(
     return drawing.keep_spines(ax, "left", "bottom")
 
 
-def _say_none(ax: Axes, has_set: NDArray[np.bool_]) -> Axes:
+def _write_none(ax: Axes, has_set: NDArray[np.bool_]) -> Axes:
     needed = "No variable is needed: the outcomes are kept for all values."
-    return drawing.say(ax, needed if has_set.any() else "No row has a sufficient set.")
+    return drawing.write_message(ax, needed if has_set.any() else "No row has a sufficient set.")
 
 
 def _order_alike(matrix: Floats) -> NDArray[np.intp]:

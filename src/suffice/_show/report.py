@@ -106,10 +106,9 @@ def _reasons(reasons: Reasons | None) -> Html:
     """Sum up the reasons of all rows, or write nothing."""
     if reasons is None:
         return Html("")
-    lines = [element("p", "", line) for line in str(reasons).splitlines()]
-    lines.append(element("p", "note", "The cards of the rows state their reasons; the search finds their words."))
-    counts = [element("div", "panel", counts) for counts in reason_counts(reasons)]
-    return element("section", "", element("h2", "", "Reasons"), *lines, element("div", "panels", *counts))
+    note = element("p", "note", "The cards of the rows state their reasons; the search finds their words.")
+    counts = element("div", "panels", *(element("div", "panel", panel) for panel in reason_counts(reasons)))
+    return element("section", "", element("h2", "", "Reasons"), *_paragraphs(reasons), note, counts)
 
 
 def _changes(changes: Changes | None) -> Html:
@@ -122,8 +121,11 @@ def _changes(changes: Changes | None) -> Html:
     more = len(changes) - len(shown)
     if more > 0:
         shown.append(element("p", "note", f"And {more} more rows: `changes.to_frame()` has them all."))
-    summary = [element("p", "", line) for line in str(changes).splitlines()]
-    return element("section", "changes", element("h2", "", "What would change it"), *summary, *shown)
+    return element("section", "changes", element("h2", "", "What would change it"), *_paragraphs(changes), *shown)
+
+
+def _paragraphs(answers: Reasons | Changes) -> list[Html]:
+    return [element("p", "", line) for line in str(answers).splitlines()]
 
 
 def embed_json(data: Any) -> Html:
@@ -254,13 +256,12 @@ def _settings(explanations: Explanations) -> Html:
     versions = [(name, str(version)) for name, version in about["versions"].items()]
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     candidates = element("div", "", ", ".join(about["candidates"]))
-    return element(
-        "div",
-        "panels",
-        element("div", "panel", part("Search", "", facts(pairs))),
-        element("div", "panel", part("Variables searched", "most important first", candidates)),
-        element("div", "panel", part("Versions", "", facts([*versions, ("written", today)]))),
-    )
+    parts = [
+        part("Search", "", facts(pairs)),
+        part("Variables searched", "most important first", candidates),
+        part("Versions", "", facts([*versions, ("written", today)])),
+    ]
+    return element("div", "panels", *(element("div", "panel", panel) for panel in parts))
 
 
 # --- the quality of predictions -------------------------------------------------------------------------------------

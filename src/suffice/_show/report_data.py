@@ -8,7 +8,7 @@ warnings) is written once and named by its position. Places are hundredths of a 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from suffice.explaining.explanations import Explanations
     from suffice.reasons.values import Reasons
 
-Key = TypeVar("Key", bound=Hashable)
-
 MISSING = -1  # in the place of a code
 WORDS = {  # that stand in many cards
     "care": READ_WITH_CARE,
@@ -59,14 +57,9 @@ WORDS = {  # that stand in many cards
 }
 
 
-class _Distinct(Generic[Key]):
-    """Distinct values in the order in which they first came, and their positions."""
-
-    def __init__(self) -> None:
-        self.position_of: dict[Key, int] = {}
-
-    def place(self, key: Key) -> int:
-        return self.position_of.setdefault(key, len(self.position_of))
+def _place(distinct: dict[Any, int], key: Hashable) -> int:
+    """Return the position of a value among distinct ones, which stand in the order in which they first came."""
+    return distinct.setdefault(key, len(distinct))
 
 
 def report_data(explanations: Explanations, reasons: Reasons | None = None) -> dict[str, Any]:
@@ -78,8 +71,8 @@ def report_data(explanations: Explanations, reasons: Reasons | None = None) -> d
         writer.add(explanation)
     lines, writer.rows["line"] = _lines(explanations, boxes)
     if reasons is not None:
-        place = writer.texts["reasons"].place
-        writer.rows["reasons"] = [place((answer.lead, *map(str, answer.reasons))) for answer in reasons]
+        texts = [(answer.lead, *map(str, answer.reasons)) for answer in reasons]
+        writer.rows["reasons"] = [_place(writer.texts["reasons"], text) for text in texts]
     return {
         "target": about["target"],
         "names": _names(explanations),
@@ -98,12 +91,12 @@ def report_data(explanations: Explanations, reasons: Reasons | None = None) -> d
         "badges": writer.badges,
         "conditions": boxes.conditions,
         "boxes": boxes.boxes,
-        "keys": list(boxes.keys.position_of),
+        "keys": list(boxes.keys),
         "setsTexts": writer.sets_texts,
-        "chips": list(boxes.chips.position_of),
+        "chips": list(boxes.chips),
         "lines": lines,
         "rows": writer.rows,
-        **{name: list(distinct.position_of) for name, distinct in writer.texts.items()},
+        **{name: list(distinct) for name, distinct in writer.texts.items()},
     }
 
 
@@ -137,15 +130,15 @@ class _Boxes:
         self.position_of = {column.name: c for c, column in enumerate(columns)}
         self.boxes: list[list[Any]] = []
         self.conditions: list[list[Any]] = []
-        self.keys: _Distinct[str] = _Distinct()
-        self.chips: _Distinct[tuple[Any, ...]] = _Distinct()
-        self._distinct_boxes: _Distinct[tuple[Condition, ...]] = _Distinct()
-        self._distinct_conditions: _Distinct[Condition] = _Distinct()
+        self.keys: dict[str, int] = {}
+        self.chips: dict[tuple[Any, ...], int] = {}
+        self._distinct_boxes: dict[tuple[Condition, ...], int] = {}
+        self._distinct_conditions: dict[Condition, int] = {}
         self._drawn: dict[tuple[str, Condition | None, Any], int | None] = {}
 
     def place(self, conditions: tuple[Condition, ...], coverage: float) -> int:
         """Return the position of a box."""
-        position = self._distinct_boxes.place(conditions)
+        position = _place(self._distinct_boxes, conditions)
         if position == len(self.boxes):
             text = coverage_share(coverage).text
             self.boxes.append([self._write_sentence(conditions), coverage, text, missing_text(conditions)])
@@ -155,10 +148,10 @@ class _Boxes:
         """Return a sentence without its conclusion: positions of conditions, and negative ones of IF, AND, THEN."""
         places = iter([self._place_condition(condition) for condition in conditions])
         *words, _ = write_sentence(conditions, "")
-        return [-1 - self.keys.place(word.text) if word.is_key else next(places) for word in words]
+        return [-1 - _place(self.keys, word.text) if word.is_key else next(places) for word in words]
 
     def _place_condition(self, condition: Condition) -> int:
-        position = self._distinct_conditions.place(condition)
+        position = _place(self._distinct_conditions, condition)
         if position == len(self.conditions):
             drawing = draw(condition.name, condition, self._column_of[condition.name])
             written: list[Any] = [self.position_of[condition.name], drawing.condition, drawing.bounds]
@@ -182,7 +175,7 @@ class _Boxes:
     def _place_chips(self, drawing: Drawing) -> int:
         codes = tuple(MISSING if chip.code is None else chip.code for chip in drawing.chips)
         kinds = "".join(str(chip.is_in + 2 * chip.is_own) for chip in drawing.chips)
-        return self.chips.place((codes, kinds, drawing.more))
+        return _place(self.chips, (codes, kinds, drawing.more))
 
 
 class _Rows:
@@ -194,11 +187,11 @@ class _Rows:
         self._variable_of = {name: v for v, name in enumerate(explanations.variable_names)}
         self._code_of_class = {label: code for code, label in enumerate(about["classes"] or ())}
         self._codes = {column.name: _codes(column) for column in explanations.columns}
-        self._distinct_sets: _Distinct[tuple[str, ...]] = _Distinct()
+        self._distinct_sets: dict[tuple[str, ...], int] = {}
         self.sets: list[list[Any]] = []
         names = ("cautions", "checks", "leads", "notes", "advice", "supports", "mores", "reasons")
-        self.texts: dict[str, _Distinct[Any]] = {name: _Distinct() for name in names}
-        self.texts["cautions"].place(("", 0))
+        self.texts: dict[str, dict[Any, int]] = {name: {} for name in names}
+        _place(self.texts["cautions"], ("", 0))
         self._is_checked = explanations.is_checked
         self.badges: dict[int, str] = {}
         self.sets_texts: dict[int, tuple[str, str, str]] = {}
@@ -253,20 +246,20 @@ class _Rows:
         rule = explanation.rule
         checked = "" if rule is None else rule.checked_text
         return {
-            "care": self.texts["cautions"].place((" ".join(picture.cautions), disagrees)),
-            "note": self.texts["notes"].place(picture.notes),
-            "lead": self.texts["leads"].place(picture.sentence),
-            "advice": self.texts["advice"].place(picture.advice),
-            "support": self.texts["supports"].place("" if rule is None else rule.rows_text),
-            "more": self.texts["mores"].place(more_text(len(picture.importance), MAX_IMPORTANCES)),
-            **({"checked": self.texts["checks"].place(checked)} if self._is_checked else {}),
+            "care": _place(self.texts["cautions"], (" ".join(picture.cautions), disagrees)),
+            "note": _place(self.texts["notes"], picture.notes),
+            "lead": _place(self.texts["leads"], picture.sentence),
+            "advice": _place(self.texts["advice"], picture.advice),
+            "support": _place(self.texts["supports"], "" if rule is None else rule.rows_text),
+            "more": _place(self.texts["mores"], more_text(len(picture.importance), MAX_IMPORTANCES)),
+            **({"checked": _place(self.texts["checks"], checked)} if self._is_checked else {}),
         }
 
     def _place_sets(self, explanation: Explanation) -> list[int]:
         """Return the positions of the sets that are listed, each with its SDP in per cent."""
         listed: list[int] = []
         for chosen in explanation.sufficient_sets[:N_LISTED] or (explanation.shown_set,):
-            position = self._distinct_sets.place(chosen.variables)
+            position = _place(self._distinct_sets, chosen.variables)
             if position == len(self.sets):
                 self.sets.append([set_text(chosen), *(self._variable_of[name] for name in chosen.variables)])
             listed += [position, floor_percent(chosen.sdp)]
