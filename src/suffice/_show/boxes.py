@@ -150,7 +150,7 @@ def check_columns(explanation: Explanation, variables: str | Sequence[str]) -> l
 def choose_columns(rules: Sequence[Rule], table: Table, is_kept: NDArray[np.bool_]) -> list[str]:
     """Choose two columns to draw: those that most rules bound and, among these, those that separate the outcomes best.
 
-    Two columns separate the outcomes well if many rows with another outcome satisfy the conditions on all other columns.
+    Two columns separate outcomes well if many rows with another outcome satisfy the conditions on all other columns.
     """
     conditions = [c for r in rules for c in r.conditions]
     n_rules_on = Counter(c.name for c in conditions)
