@@ -23,6 +23,7 @@ from suffice.app.state.sessions import Sessions
 from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 from suffice.explaining.explanation import SufficientSet
+from suffice.explaining.explanations import Explanations
 from suffice.explaining.sentences import NOT_COMPLETE
 
 
@@ -193,3 +194,17 @@ def test_similar_rows_are_near_and_have_another_outcome(mixed):
     lines, _, _ = similar(mixed, view, "all")
     assert {line["outcome"] for line in lines} == set(outcomes) - {explanation.outcome}
     assert [line["distance"] for line in lines] == sorted(line["distance"] for line in lines)
+
+
+def test_the_explanation_of_a_view_is_built_once(mixed, monkeypatch):
+    """Five parts of the page each built it again."""
+    views, build = [], Explanations.__getitem__
+    monkeypatch.setattr(Explanations, "__getitem__", lambda self, i: (views.append(i), build(self, i))[1])
+    view = View(row=7, pi=0.87)
+    space = Workspace(mixed.explainer, mixed.frame, mixed.observed, "traffic")  # nothing is kept yet
+    answer_view(space, view.with_(chosen=("hour",)))
+    for answer in (answer_view, list_sets, classes, covered):
+        answer(space, view)
+    boxes(space, view, None, None, None, None)
+    curve(space, view, None, None, None)
+    assert len(views) == 2  # and once as fitted, to say what the settings change
