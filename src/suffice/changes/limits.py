@@ -64,19 +64,19 @@ class Limits:
             low[:, column] = np.fmax(low[:, column], np.nextafter(X[:, column], LOWEST))
         for column in self.down:
             high[:, column] = np.fmin(high[:, column], X[:, column])
-        has_values, missing = (low < high).astype(np.uint8), np.isnan(X).astype(np.uint8)
-        return {"low": low, "high": high, "has_values": has_values, "missing": missing}
+        return make_boxes(low, high, low < high, np.isnan(X))
+
+
+def make_boxes(low: Matrix, high: Matrix, has_values: NDArray[Any], missing: NDArray[Any]) -> Boxes:
+    """Put boxes together, as the core takes them."""
+    return {"low": low, "high": high, "has_values": has_values.astype(np.uint8), "missing": missing.astype(np.uint8)}
 
 
 def region_of_rows(X: Matrix) -> Boxes:
     """Return the boxes that hold one row each."""
     is_missing = np.isnan(X)
-    return {
-        "low": np.where(is_missing, HIGHEST, np.nextafter(X, LOWEST)),
-        "high": np.where(is_missing, LOWEST, X),
-        "has_values": (~is_missing).astype(np.uint8),
-        "missing": is_missing.astype(np.uint8),
-    }
+    low, high = np.where(is_missing, HIGHEST, np.nextafter(X, LOWEST)), np.where(is_missing, LOWEST, X)
+    return make_boxes(low, high, ~is_missing, is_missing)
 
 
 def take_boxes(boxes: Boxes, rows: Any) -> Boxes:

@@ -178,25 +178,35 @@ def trim_box(
     )
 
 
+def ask_boxes(
+    movable: MovableRows, boxes: Sequence[tuple[Rows, FoundChange, Target]], n_values: int
+) -> Iterator[tuple[int, Rows, Bools]]:
+    """Ask the model about rows that are moved to values of training rows in boxes, each to each.
+
+    Yield the number of each box about which it can be asked, the places of the values among the rows of the box, and
+    whether the model gives the target: one line for each value, one column for each row.
+    """
+    moved: dict[int, MovedRows] = {}
+    for number, (rows, box, _) in enumerate(boxes):
+        columns, places = columns_of(movable.state, box.variables), evenly_spaced(len(box.rows), n_values)
+        if len(rows) and len(places) and movable.can_ask(columns):
+            moved[number] = MovedRows(np.tile(rows, len(places)), columns, np.repeat(box.rows[places], len(rows)))
+    for number, outputs in zip(moved, movable.ask(list(moved.values())), strict=True):
+        rows, box, target = boxes[number]
+        yield number, evenly_spaced(len(box.rows), n_values), target.holds(outputs).reshape(-1, len(rows))
+
+
 def cut_boxes(
     movable: MovableRows, boxes: Sequence[tuple[Rows, FoundChange, Target]], n_values: int
 ) -> Iterator[tuple[int, FoundChange, Floats]]:
     """Cut boxes to where the model agrees for most of some rows; yield the number of the box, and its part.
 
-    The rows are moved to values of training rows in the box, each to each. Every second value decides where to cut; the
-    part comes with the shares of rows that get the target at the other values in it.
+    Every second value decides where to cut; the part comes with the shares of rows that get the target at the others.
     """
-    moved: dict[int, MovedRows] = {}
-    for number, (rows, box, _) in enumerate(boxes):
-        columns, places = columns_of(movable.state, box.variables), evenly_spaced(len(box.rows), n_values)
-        if len(rows) and len(places) > 1 and movable.can_ask(columns):
-            moved[number] = MovedRows(np.tile(rows, len(places)), columns, np.repeat(box.rows[places], len(rows)))
-    for number, outputs in zip(moved, movable.ask(list(moved.values())), strict=True):
-        rows, box, target = boxes[number]
-        places = evenly_spaced(len(box.rows), n_values)
-        shares = target.holds(outputs).reshape(len(places), len(rows)).mean(axis=1)
-        is_agreed = shares[::2] >= AGREED_SHARE
-        part = trim_box(movable.state, box, target, moved[number].columns, places[::2], is_agreed)
+    for number, places, agrees in ask_boxes(movable, boxes, n_values):
+        (_, box, target), shares = boxes[number], agrees.mean(axis=1)
+        columns, is_agreed = columns_of(movable.state, box.variables), shares[::2] >= AGREED_SHARE
+        part = trim_box(movable.state, box, target, columns, places[::2], is_agreed)
         if part is not None:
             judged = shares[1::2][np.isin(box.rows[places[1::2]], part.rows)]
             if len(judged):

@@ -11,9 +11,9 @@ import numpy as np
 
 from suffice._forest.outcomes import read_targets
 from suffice._table.condition import Condition
-from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, read_ranges, take_boxes
+from suffice.changes.limits import HIGHEST, LOWEST, at_most, below, make_boxes, read_ranges, take_boxes
 from suffice.changes.making import names_of, sides_of
-from suffice.changes.model import MovedRows, cut_boxes
+from suffice.changes.model import ask_boxes, cut_boxes
 from suffice.changes.search import ChangeSearch, columns_of, evenly_spaced, find_changes, holds_at_rows, levels_of
 from suffice.changes.values import RegionalChange, RegionalChanges
 from suffice.explaining.rule import Rule
@@ -47,9 +47,8 @@ def regions_of(state: Fitted, boxes: Sequence[Sequence[Condition]]) -> Boxes:
     columns = state.encoding.columns
     shape = (len(boxes), len(columns))
     low, high = np.full(shape, LOWEST), np.full(shape, HIGHEST)
-    has_values = np.ones(shape, dtype=np.uint8)
-    has_missing: NDArray[np.bool_] = np.asarray(np.isnan(state.forest.X).any(axis=0))
-    missing = np.repeat(has_missing[None, :].astype(np.uint8), len(boxes), axis=0)
+    has_values = np.ones(shape, dtype=bool)
+    missing = np.repeat(np.isnan(state.forest.X).any(axis=0, keepdims=True), len(boxes), axis=0)
     place = {(state.encoding.names[column.source], column.part): c for c, column in enumerate(columns)}
     for i, box in enumerate(boxes):
         for bounds in box:
@@ -59,12 +58,12 @@ def regions_of(state: Fitted, boxes: Sequence[Sequence[Condition]]) -> Boxes:
             c = place[key]
             missing[i, c] = bounds.missing
             if not bounds.values:
-                has_values[i, c] = 0
+                has_values[i, c] = False
             elif columns[c].kind == "category":
                 low[i, c], high[i, c] = _code_ends(columns[c], bounds)
             else:
                 low[i, c], high[i, c] = _number_ends(bounds)
-    return {"low": low, "high": high, "has_values": has_values * (low < high), "missing": missing}
+    return make_boxes(low, high, has_values & (low < high), missing)
 
 
 def rows_in_region(X: NDArray[np.float32], regions: Boxes, i: int) -> NDArray[np.intp]:
@@ -96,12 +95,7 @@ def _code_ends(column: Column, bounds: Condition) -> tuple[np.float32, np.float3
 
 
 def find_for_rules(
-    state: Fitted,
-    rules: Any,
-    target: Any,
-    options: ChangeOptions,
-    limits: Limits,
-    movable: MovableRows | None,
+    state: Fitted, rules: Any, target: Any, options: ChangeOptions, limits: Limits, movable: MovableRows | None
 ) -> RegionalChanges:
     """Find what would change the outcome of all rows that a rule covers."""
     options = replace(options, n=1 if options.check == "everywhere" else N_OF_RULE)
@@ -225,20 +219,13 @@ def _some(rows: NDArray[Any]) -> NDArray[Any]:
 def shares_confirmed(
     targets: Sequence[Target], regions: Boxes, boxes: Sequence[tuple[int, FoundChange]], movable: MovableRows
 ) -> list[tuple[float, int] | None]:
-    """Ask a model about rows of regions that are moved to the values of training rows in boxes, each to each."""
+    """Return the share of rows of regions, moved into boxes, for which the model agrees, and their number."""
     shares: list[tuple[float, int] | None] = [None] * len(boxes)
-    moved: dict[int, MovedRows] = {}
-    for place, (i, box) in enumerate(boxes):
-        free = columns_of(movable.state, box.variables)
-        own, values = _some(rows_in_region(movable.matrix, regions, i)), _some(box.rows)
-        if len(own) and len(values) and movable.can_ask(free):
-            moved[place] = MovedRows(np.repeat(own, len(values)), free, np.tile(values, len(own)))
-    places = list(moved)
-    for begin in range(0, len(places), N_TOGETHER):
-        together = places[begin : begin + N_TOGETHER]
-        for place, outputs in zip(together, movable.ask([moved[place] for place in together]), strict=True):
-            agrees = targets[boxes[place][0]].holds(outputs)
-            shares[place] = float(np.mean(agrees)), len(agrees)
+    for begin in range(0, len(boxes), N_TOGETHER):
+        together = boxes[begin : begin + N_TOGETHER]
+        asked = [(_some(rows_in_region(movable.matrix, regions, i)), box, targets[i]) for i, box in together]
+        for number, _, agrees in ask_boxes(movable, asked, N_MOVED):
+            shares[begin + number] = float(np.mean(agrees)), agrees.size
     return shares
 
 
