@@ -37,7 +37,6 @@ from suffice import (
     plots,
 )
 from suffice._show.drawing import BLUE, GREY, shorten
-from suffice._show.importance_figure import _order_alike
 
 with warnings.catch_warnings():  # shap 0.51 uses what matplotlib 3.11 is going to deprecate
     warnings.simplefilter("ignore")
@@ -270,11 +269,6 @@ def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
     assert " ".join(title[:-1]) == "Importance: 1 / size of the smallest sufficient set with the variable"
     assert title[-1] == "Grey: 1 row without a sufficient set"
     assert any(other.get_ylabel() == "importance" for other in ax.figure.axes)
-
-
-def test_similar_rows_stand_near_each_other():
-    order = _order_alike(np.array([[0.0], [1.0], [0.1], [0.9], [0.0]]))
-    assert order.tolist() in ([0, 4, 2, 3, 1], [1, 3, 2, 0, 4])
 
 
 def test_a_heatmap_draws_a_sample_of_many_rows(explanations):

@@ -1,0 +1,33 @@
+"""The importances that are drawn, their mean and their order; the drawings are tested with the public functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from drawn_plots import all_explanations
+
+from suffice._show.importance_figure import _order_alike, gather_importances
+
+
+def test_similar_rows_stand_near_each_other():
+    order = _order_alike(np.array([[0.0], [1.0], [0.1], [0.9], [0.0]]))
+    assert order.tolist() in ([0, 4, 2, 3, 1], [1, 3, 2, 0, 4])
+
+
+@pytest.mark.parametrize("index", ["responsibility", "share"])
+def test_explanations_and_a_list_of_them_have_the_same_importances_and_order(index):
+    explanations = all_explanations()
+    gathered, listed = (gather_importances(rows, "all", index) for rows in (explanations, list(explanations)))
+    assert gathered.names == listed.names
+    assert gathered.matrix.tolist() == listed.matrix.tolist()
+    assert gathered.has_set.tolist() == listed.has_set.tolist()
+    ranked = explanations.ranked_importance(index=index)
+    assert [gathered.names[v] for v in gathered.ranked] == [name for name, _ in ranked]
+    assert gathered.mean[gathered.ranked].tolist() == [value for _, value in ranked]
+    assert listed.ranked == gathered.ranked
+
+
+def test_one_row_has_the_order_of_its_own_sets():
+    explanation = all_explanations()[0]
+    gathered = gather_importances(explanation, "all", "responsibility")
+    assert [gathered.names[v] for v in gathered.ranked] == [name for name, _ in explanation.ranked_importance()]
