@@ -107,7 +107,7 @@ def known_table(folder: Path, seed: int) -> KnownTable:
     explanations = explainer.explain(X[:N_LOOKED_AT], rules=None, progress=False)
     sets = [[(list(s.variables) or ["(no variable)"], s.sdp) for s in one.sufficient_sets] for one in explanations]
     rules = collect_rules(explainer, X, y.to_numpy(), N_RULED, step=lambda n_rows: None).rules_
-    sentences = [one.outcome_sentence for one in explanations]
+    sentences = [one.sentences.outcome_sentence for one in explanations]
     return KnownTable(path.read_bytes(), sets, sentences, [line.text for line in rules])
 
 
