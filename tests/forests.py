@@ -138,3 +138,9 @@ def fitted_forests(draw, task=None, max_columns=5, max_rows=150):
         random_state=draw(st.integers(0, 1000)),
     )
     return X, y, task, forest.fit(X.astype(np.float32), y)
+
+
+def arrays_of(result):
+    """The arrays of a result of the core, by name."""
+    values = {name: getattr(result, name) for name in dir(result) if not name.startswith("_")}
+    return {name: value if isinstance(value, np.ndarray) else arrays_of(value) for name, value in values.items()}

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "forest_column.hpp"
 #include "parallel.hpp"
 #include "projection.hpp"
+#include "row_alone.hpp"
 #include "rule_search.hpp"
 #include "search.hpp"
 #include "set_cells.hpp"
@@ -86,10 +89,13 @@ std::vector<double> search_sets(const Projection& projection, const Rows& rows, 
     options.pi = 0.5;
     options.min_node_size = kLeast;
     std::vector<SearchResult> results(rows.size());
+    std::vector<std::uint32_t> numbers(rows.size());
+    std::iota(numbers.begin(), numbers.end(), 0u);
     StopFlag stop{false};
     const auto make_worker = [&] {
-        return [&, search = std::make_shared<Search<std::uint64_t>>(projection, options, rows.size())](std::size_t i) {
-            results[i] = search->run(rows.row(i), rows.outcome(i), stop);
+        using RowSearch = Search<std::uint64_t, RowAlone<std::uint64_t>>;
+        return [&, search = std::make_shared<RowSearch>(projection, options, rows.size())](std::size_t i) {
+            search->run(rows, std::span(numbers).subspan(i, 1), results.data(), stop);
         };
     };
     for_each_row(rows.size(), n_threads, stop, make_worker, [](std::size_t) {}, 2);

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from change_oracle import INF, ChangeOracle, region_of_row
-from forests import core_forest, fitted_forests, tree
+from forests import arrays_of, core_forest, fitted_forests, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import trees_of
@@ -49,16 +49,18 @@ def search(trees, X, y, wanted, regions, limits, groups=None, *, pi=0.9, everywh
     }
     space = {"n_candidates": 10, "min_node_size": 1}
     space |= {name: options.pop(name) for name in space if name in options}
-    return _core.find_changes(
-        space=_core.ChangeSpace(
-            forest=forest, variable_of=variable_of, n_variables=len(groups), allowed=list(allowed), **space
-        ),
-        regions=value_boxes(regions),
-        limits=value_boxes(limits),
-        wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
-        target=np.zeros(len(regions), dtype=np.int32),
-        options=_core.ChangeOptions(pi=pi, check=check, **{**defaults, **options}),
-        n_threads=1,
+    return arrays_of(
+        _core.find_changes(
+            space=_core.ChangeSpace(
+                forest=forest, variable_of=variable_of, n_variables=len(groups), allowed=list(allowed), **space
+            ),
+            regions=value_boxes(regions),
+            limits=value_boxes(limits),
+            wanted=np.isin(np.unique(y), list(wanted)).astype(np.uint8)[None, :],
+            target=np.zeros(len(regions), dtype=np.int32),
+            options=_core.ChangeOptions(pi=pi, check=check, **{**defaults, **options}),
+            n_threads=1,
+        )
     )
 
 

@@ -225,7 +225,7 @@ def test_the_order_of_training_rows_changes_no_bit(layout):
             (
                 _core.sdp(rows=rows, **shared),
                 _core.quantiles(forest=forest, X=queries, levels=np.array([0.1, 0.5]), **shared),
-                _core.search(projection=projection, rows=rows, options=options, n_threads=2)["sdps"],
+                _core.search(projection=projection, rows=rows, options=options, n_threads=2).sdps,
             )
         )
     for one, other in zip(*answers, strict=True):
@@ -317,6 +317,9 @@ def test_every_argument_is_a_keyword():
         _core.leaves(forest, GRID.astype(np.float32), 1)
 
 
+RESULTS = [_core.SearchArrays, _core.RuleArrays, _core.ChangeArrays, _core.FoundChanges]
+
+
 def signatures_of_the_core():
     """By function or method: its arguments as the compiled module documents them, without `self`."""
     signatures = {}
@@ -325,6 +328,8 @@ def signatures_of_the_core():
         functions = {name: value}
         if isinstance(value, type):
             functions = {f"{name}.{key}": vars(value)[key] for key in ("__init__", "add_trees") if key in vars(value)}
+            if value in RESULTS:  # no constructor
+                continue
         for key, function in functions.items():
             line = (function.__doc__ or "").partition("\n")[0]
             if name != "OtherTableError":
@@ -347,6 +352,29 @@ def test_the_stub_has_the_arguments_of_the_core_and_all_are_keywords():
     assert all(line == "" or line.startswith("*, ") for line in signatures.values())
     # More belong into a class of options, which may have as many as there are.
     assert max(len(names) for name, names in declared.items() if not name.endswith("Options.__init__")) <= 8
+
+
+def test_the_stub_has_the_attributes_of_results():
+    stub = ast.parse(Path(_core.__file__).with_name("_native.pyi").read_text(encoding="utf-8"))
+    declared = {
+        node.name: {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+        for node in stub.body
+        if isinstance(node, ast.ClassDef)
+    }
+    for result in RESULTS:
+        assert declared[result.__name__] == {name for name in dir(result) if not name.startswith("_")}
+
+
+def test_results_outlive_what_they_are_part_of_and_keep_their_arrays():
+    forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
+    rows = core_rows(GRID, np.zeros(9), np.zeros(9))
+    result = _core.search(projection=project(forest, 2), rows=rows, options=search_options(), n_threads=1)
+    assert result.sdps is result.sdps
+    with pytest.raises(AttributeError):
+        result.sdps = np.zeros(3)
+    offset, before = result.offset, result.offset.copy()
+    del result
+    np.testing.assert_array_equal(offset, before)
 
 
 def test_rows_keep_their_arrays_alive():

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from forests import core_forest, core_rows, fitted_forests, mask, project, tree
+from forests import arrays_of, core_forest, core_rows, fitted_forests, mask, project, tree
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, largest_box, trees_of
@@ -40,8 +40,10 @@ def set_cells(forest, columns, min_node_size):
 
 def find_rules(cells, X, ranks, *, n_threads=1, **options):
     defaults = {"everywhere": False, "by_volume": False, "max_nodes": 10**6, "max_regions": 10**6}
-    return _core.find_rules(
-        cells=cells, rows=core_rows(X, ranks), options=_core.RuleOptions(**defaults | options), n_threads=n_threads
+    return arrays_of(
+        _core.find_rules(
+            cells=cells, rows=core_rows(X, ranks), options=_core.RuleOptions(**defaults | options), n_threads=n_threads
+        )
     )
 
 
@@ -272,13 +274,16 @@ def test_the_rules_of_many_rows_are_those_of_each_alone_to_the_bit(drawn, pi, se
     ends = np.sort(rng.integers(len(np.unique(y)), size=(len(rows), 2)), axis=1)
 
     def find(rows, ends, n_threads):
-        return _core.find_rules(
-            cells=cells,
-            rows=core_rows(rows, ends[:, 0], ends[:, 1]),
-            options=_core.RuleOptions(
-                **{"pi": pi, "everywhere": False, "by_volume": False, "max_nodes": 100, "max_regions": 1000} | options
-            ),
-            n_threads=n_threads,
+        return arrays_of(
+            _core.find_rules(
+                cells=cells,
+                rows=core_rows(rows, ends[:, 0], ends[:, 1]),
+                options=_core.RuleOptions(
+                    **{"pi": pi, "everywhere": False, "by_volume": False, "max_nodes": 100, "max_regions": 1000}
+                    | options
+                ),
+                n_threads=n_threads,
+            )
         )
 
     together = find(rows, ends, 2)

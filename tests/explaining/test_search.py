@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, core_forest, core_rows, fitted_forests, mask, project, tree
+from forests import LAYOUTS, arrays_of, core_forest, core_rows, fitted_forests, mask, project, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
@@ -39,14 +39,16 @@ NEARLY = ["nearly_masks", "nearly_sdps", "nearly_squares"]
 def search(projection, X, lo, hi, n_threads=1, **options):
     """Search with `OPTIONS`, some of them changed. The last value, `is_complete`, is left out without a limit."""
     options = {**OPTIONS, **options}
-    result = _core.search(
-        projection=projection,
-        rows=core_rows(X, lo, hi),
-        options=_core.SearchOptions(**options),
-        n_threads=n_threads,
-        progress=None,
+    result = arrays_of(
+        _core.search(
+            projection=projection,
+            rows=core_rows(X, lo, hi),
+            options=_core.SearchOptions(**options),
+            n_threads=n_threads,
+            progress=None,
+        )
     )
-    assert list(result) == [*FIRST, *NEARLY, "is_complete"]
+    assert sorted(result) == sorted([*FIRST, *NEARLY, "is_complete"])
     assert result["is_complete"].dtype == np.bool_
     if np.shape(X)[1] <= 64:  # a wider projection can only be searched
         for which in ("best", "nearly"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, core_forest, core_rows, fitted_forests, project
+from forests import LAYOUTS, arrays_of, core_forest, core_rows, fitted_forests, project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
@@ -17,16 +17,18 @@ from suffice.explaining.search import NO_LIMIT
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.FidelityWarning")
 
 
-def search(projection, queries, lo, hi, n_together=0, n_first_trees=0, **options):
+def search(projection, queries, lo, hi, batch_size=0, n_first_trees=0, **options):
     defaults = {"pi": 0.9, "min_node_size": 1, "min_size": 0, "max_size": 9, "minimal_only": False}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
-    return _core.search(
-        projection=projection,
-        rows=core_rows(queries, lo, hi),
-        options=_core.SearchOptions(**defaults | options),
-        n_threads=1,
-        n_together=n_together,
-        n_first_trees=n_first_trees,
+    return arrays_of(
+        _core.search(
+            projection=projection,
+            rows=core_rows(queries, lo, hi),
+            options=_core.SearchOptions(**defaults | options),
+            n_threads=1,
+            batch_size=batch_size,
+            n_first_trees=n_first_trees,
+        )
     )
 
 
@@ -122,9 +124,9 @@ def test_each_row_has_the_candidates_that_matter_there():
     assert len(splits.candidates_) == 2
 
 
-@pytest.mark.parametrize("n_together", [1, 50], ids=["alone", "in step"])
+@pytest.mark.parametrize("batch_size", [1, 50], ids=["alone", "batched"])
 @pytest.mark.parametrize("n_first", [0, 2, 6, 7])
-def test_the_first_trees_choose_the_finalists_of_a_row(n_first, n_together):
+def test_the_first_trees_choose_the_finalists_of_a_row(n_first, batch_size):
     """Two trees split on the first columns, five on the last ones: the best variable may not be a finalist."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 8))
@@ -137,7 +139,7 @@ def test_the_first_trees_choose_the_finalists_of_a_row(n_first, n_together):
     oracle = Oracle(trees, X, y, 10)
     projection = project(core_forest(trees, X, y), 8)
     options = {"pi": 1.0, "min_node_size": 10, "min_size": 2, "max_size": 2, "n_by_row": 2}
-    result = search(projection, X[:50], y[:50], y[:50], n_together, **options, n_first_trees=n_first)
+    result = search(projection, X[:50], y[:50], y[:50], batch_size, **options, n_first_trees=n_first)
     chosen = [oracle.chain(x, (k, k), range(8), 2, n_first)[-1] for x, k in zip(X[:50], y, strict=False)]
     assert [members(word, 8) for word in result["best_masks"][:, 0]] == chosen
     best = [oracle.chain(x, (k, k), range(8), 2)[-1] for x, k in zip(X[:50], y, strict=False)]

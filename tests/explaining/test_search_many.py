@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from forests import core_forest, core_rows, mask, project
+from forests import arrays_of, core_forest, core_rows, mask, project
 from oracle import trees_of
 from sklearn.ensemble import RandomForestClassifier
 
@@ -32,12 +32,14 @@ def make_forest(depth, n_columns=7, n_trees=60, n_rows=300):
 def search(projection, queries, outcomes, n_threads=1, needs_nearest=True, **options):
     defaults = {"pi": 0.8, "min_node_size": MIN_NODE_SIZE, "min_size": 0, "max_size": 9, "minimal_only": False}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
-    return _core.search(
-        projection=projection,
-        rows=core_rows(queries, outcomes, outcomes),
-        options=_core.SearchOptions(**defaults | options),
-        n_threads=n_threads,
-        needs_nearest=needs_nearest,
+    return arrays_of(
+        _core.search(
+            projection=projection,
+            rows=core_rows(queries, outcomes, outcomes),
+            options=_core.SearchOptions(**defaults | options),
+            n_threads=n_threads,
+            needs_nearest=needs_nearest,
+        )
     )
 
 

@@ -6,13 +6,17 @@ Calls release the GIL, stop at Ctrl-C, and return the same bits for any number o
 """
 
 from suffice._core._native import (
+    ChangeArrays,
     ChangeOptions,
     ChangeSpace,
     Forest,
+    FoundChanges,
     OtherTableError,
     Projection,
     Rows,
+    RuleArrays,
     RuleOptions,
+    SearchArrays,
     SearchOptions,
     SetCells,
     Tree,
@@ -35,13 +39,17 @@ from suffice._core._native import (
 )
 
 __all__ = [
+    "ChangeArrays",
     "ChangeOptions",
     "ChangeSpace",
     "Forest",
+    "FoundChanges",
     "OtherTableError",
     "Projection",
     "Rows",
+    "RuleArrays",
     "RuleOptions",
+    "SearchArrays",
     "SearchOptions",
     "SetCells",
     "Tree",

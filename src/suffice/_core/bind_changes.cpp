@@ -46,59 +46,72 @@ class PyBoxes {
     FlagMatrix has_values_, missing_;
 };
 
-// Changes as arrays: by change, by change and column, or by row of a change.
+// What Python gets: arrays by change, by change and column, or by training row of a change.
 struct ChangeArrays {
-    std::size_t width;
-    std::vector<std::int64_t> row;
-    std::vector<std::uint64_t> set;
-    std::vector<double> cdp, plausibility, bound, mean, probability, weights;
-    std::vector<float> low, high;
-    Flags has_values, missing;
-    std::vector<std::int64_t> begin{0}, rows;
+    Array row, set, cdp, plausibility, bound, mean, probability, low, high, has_values, missing, begin, rows, weights;
+};
 
-    explicit ChangeArrays(std::size_t n_columns) : width(n_columns) {}
+// The changes of all rows, and the nearest misses of rows without a change.
+struct FoundChanges {
+    ChangeArrays changes, misses;
+    Array is_too_rare;  // by miss
+    Array is_complete;  // by row
+};
 
-    void append(std::size_t i, const Change& change, const ChangeSpace& space) {
-        row.push_back(static_cast<std::int64_t>(i));
-        set.push_back(change.set);
-        cdp.push_back(change.cdp);
-        plausibility.push_back(change.plausibility);
-        bound.push_back(change.bound);
-        mean.push_back(change.mean);
-        probability.push_back(change.probability);
+// Changes and their rows, while they are collected.
+class ChangeColumns {
+  public:
+    explicit ChangeColumns(const ChangeSpace& space) : space_(space) {}
+
+    void append(std::size_t i, const Change& change) {
+        row_.push_back(static_cast<std::int64_t>(i));
+        changes_.push_back(&change);
         std::size_t next = 0;
-        for (std::size_t c = 0; c < width; ++c) {
-            const bool changes = space.bit_of[c] != kUnchangeable && (space.bit_of[c] & change.set);
+        for (const std::uint64_t bit : space_.bit_of) {
+            const bool changes = bit != kUnchangeable && (bit & change.set);
             const ValueInterval side = changes ? change.box[next++] : ValueInterval{};
-            low.push_back(side.low);
-            high.push_back(side.high);
-            has_values.push_back(side.has_values);
-            missing.push_back(side.missing);
+            low_.push_back(side.low);
+            high_.push_back(side.high);
+            has_values_.push_back(side.has_values);
+            missing_.push_back(side.missing);
         }
-        for (const std::uint32_t training_row : change.rows) rows.push_back(training_row);
-        weights.insert(weights.end(), change.weights.begin(), change.weights.end());
-        begin.push_back(static_cast<std::int64_t>(rows.size()));
+        rows_.insert(rows_.end(), change.rows.begin(), change.rows.end());
+        weights_.insert(weights_.end(), change.weights.begin(), change.weights.end());
+        begin_.push_back(static_cast<std::int64_t>(rows_.size()));
     }
 
-    nb::dict to_dict() && {
-        const std::size_t n = row.size(), n_rows = rows.size();
-        nb::dict out;
-        out["row"] = to_numpy<std::int64_t>(std::move(row), {n});
-        out["set"] = to_numpy<std::uint64_t>(std::move(set), {n});
-        out["cdp"] = to_numpy<double>(std::move(cdp), {n});
-        out["plausibility"] = to_numpy<double>(std::move(plausibility), {n});
-        out["bound"] = to_numpy<double>(std::move(bound), {n});
-        out["mean"] = to_numpy<double>(std::move(mean), {n});
-        out["probability"] = to_numpy<double>(std::move(probability), {n});
-        out["low"] = to_numpy<float>(std::move(low), {n, width});
-        out["high"] = to_numpy<float>(std::move(high), {n, width});
-        out["has_values"] = to_numpy<bool>(std::move(has_values), {n, width});
-        out["missing"] = to_numpy<bool>(std::move(missing), {n, width});
-        out["begin"] = to_numpy<std::int64_t>(std::move(begin), {n + 1});
-        out["rows"] = to_numpy<std::int64_t>(std::move(rows), {n_rows});
-        out["weights"] = to_numpy<double>(std::move(weights), {n_rows});
-        return out;
+    ChangeArrays to_arrays() && {
+        const std::size_t n = row_.size(), n_rows = rows_.size(), width = space_.bit_of.size();
+        return {.row = to_array<std::int64_t>(std::move(row_), {n}),
+                .set = by_change(&Change::set),
+                .cdp = by_change(&Change::cdp),
+                .plausibility = by_change(&Change::plausibility),
+                .bound = by_change(&Change::bound),
+                .mean = by_change(&Change::mean),
+                .probability = by_change(&Change::probability),
+                .low = to_array<float>(std::move(low_), {n, width}),
+                .high = to_array<float>(std::move(high_), {n, width}),
+                .has_values = to_array<bool>(std::move(has_values_), {n, width}),
+                .missing = to_array<bool>(std::move(missing_), {n, width}),
+                .begin = to_array<std::int64_t>(std::move(begin_), {n + 1}),
+                .rows = to_array<std::int64_t>(std::move(rows_), {n_rows}),
+                .weights = to_array<double>(std::move(weights_), {n_rows})};
     }
+
+  private:
+    template <class T>
+    Array by_change(T Change::* member) const {
+        std::vector<T> values;
+        for (const Change* change : changes_) values.push_back(change->*member);
+        return to_array<T>(std::move(values), {changes_.size()});
+    }
+
+    const ChangeSpace& space_;
+    std::vector<const Change*> changes_;
+    std::vector<std::int64_t> row_, begin_{0}, rows_;
+    std::vector<float> low_, high_;
+    Flags has_values_, missing_;
+    std::vector<double> weights_;
 };
 
 ChangeSpace space_of(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
@@ -149,9 +162,9 @@ class PyChangeSpace {
     std::size_t n_candidates_, min_node_size_;
 };
 
-nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, const PyBoxes& limits,
-                      const FlagMatrix& wanted, const Vector<std::int32_t>& target, ChangeOptions options,
-                      std::size_t n_threads, const nb::object& progress) {
+FoundChanges find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, const PyBoxes& limits,
+                          const FlagMatrix& wanted, const Vector<std::int32_t>& target, ChangeOptions options,
+                          std::size_t n_threads, const nb::object& progress) {
     options.n_candidates = changeable.n_candidates();
     options.min_node_size = changeable.min_node_size();
     const PyForest& forest = changeable.forest();
@@ -169,34 +182,30 @@ nb::dict find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, c
     if (!options.everywhere)
         for (std::size_t c = 0; c < f.X.n_columns; ++c)
             if (space.bit_of[c] != kUnchangeable) forest_columns[c] = forest.column(static_cast<std::int32_t>(c));
-    ChangeArrays changes(f.X.n_columns), misses(f.X.n_columns);
+    ChangeColumns changes(space), misses(space);
+    std::vector<ChangeResult> results(n);
     Flags is_complete(n), is_too_rare;
     {
         const nb::gil_scoped_release release;
         StopFlag stop{false};
-        std::vector<ChangeResult> results(n);
         const auto make_worker = [&] {
             return [&, search = std::make_shared<ChangeSearch>(space, forest_columns, options, stop)](std::size_t i) {
-                search->set_wanted(wanted.data() + wanted.shape(1) * static_cast<std::size_t>(target.data()[i]));
-                results[i] = search->run(regions.box(i), limits.box(i));
+                const std::size_t first = wanted.shape(1) * static_cast<std::size_t>(target.data()[i]);
+                results[i] = search->run(wanted.data() + first, regions.box(i), limits.box(i));
             };
         };
         for_each_row(n, n_threads, stop, make_worker, watcher(&progress), 1);
         for (std::size_t i = 0; i < n; ++i) {
-            for (const Change& change : results[i].changes) changes.append(i, change, space);
+            for (const Change& change : results[i].changes) changes.append(i, change);
             is_complete[i] = results[i].is_complete;
             if (!results[i].has_miss) continue;
-            misses.append(i, results[i].miss, space);
+            misses.append(i, results[i].miss);
             is_too_rare.push_back(results[i].is_too_rare);
         }
     }
     const std::size_t n_misses = is_too_rare.size();
-    nb::dict out;
-    out["changes"] = std::move(changes).to_dict();
-    out["misses"] = std::move(misses).to_dict();
-    out["is_too_rare"] = to_numpy<bool>(std::move(is_too_rare), {n_misses});
-    out["is_complete"] = to_numpy<bool>(std::move(is_complete), {n});
-    return out;
+    return {std::move(changes).to_arrays(), std::move(misses).to_arrays(),
+            to_array<bool>(std::move(is_too_rare), {n_misses}), to_array<bool>(std::move(is_complete), {n})};
 }
 
 void init_options(ChangeOptions* self, double pi, double min_plausibility, const std::string& check, bool minimal_only,
@@ -230,6 +239,27 @@ void bind_changes(nb::module_& m) {
                       const std::vector<std::pair<std::int32_t, std::vector<float>>>&, std::size_t, std::size_t>(),
              nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "allowed"_a, "n_candidates"_a,
              "min_node_size"_a, nb::keep_alive<1, 2>());
+    using A = ChangeArrays;
+    bind_arrays<A>(m, "ChangeArrays",
+                   {{"row", &A::row},
+                    {"set", &A::set},
+                    {"cdp", &A::cdp},
+                    {"plausibility", &A::plausibility},
+                    {"bound", &A::bound},
+                    {"mean", &A::mean},
+                    {"probability", &A::probability},
+                    {"low", &A::low},
+                    {"high", &A::high},
+                    {"has_values", &A::has_values},
+                    {"missing", &A::missing},
+                    {"begin", &A::begin},
+                    {"rows", &A::rows},
+                    {"weights", &A::weights}});
+    nb::class_<FoundChanges>(m, "FoundChanges")
+        .def_ro("changes", &FoundChanges::changes)
+        .def_ro("misses", &FoundChanges::misses)
+        .def_ro("is_too_rare", &FoundChanges::is_too_rare)
+        .def_ro("is_complete", &FoundChanges::is_complete);
     m.def("find_changes", &find_changes, nb::kw_only(), "space"_a, "regions"_a, "limits"_a, "wanted"_a, "target"_a,
           "options"_a, "n_threads"_a, "progress"_a.none() = nb::none());
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "parallel.hpp"
 
 namespace suffice {
 namespace {
@@ -60,17 +59,13 @@ nb::ndarray<nb::numpy, std::int32_t> leaves(const PyForest& forest, const FloatM
     const Matrix rows = matrix_of(X);
     check_columns(rows, forest.get().X.n_columns);
     std::vector<std::int32_t> out(rows.n_rows * trees.size());
-    {
-        const nb::gil_scoped_release release;
-        StopFlag stop{false};
-        const auto make_worker = [&] {
-            return [&](std::size_t i) {
-                for (std::size_t t = 0; t < trees.size(); ++t)
-                    out[i * trees.size() + t] = trees[t].number[trees[t].leaf_at(rows.row(i))];
-            };
+    const auto make_worker = [&] {
+        return [&](std::size_t i) {
+            for (std::size_t t = 0; t < trees.size(); ++t)
+                out[i * trees.size() + t] = trees[t].number[trees[t].leaf_at(rows.row(i))];
         };
-        for_each_row(rows.n_rows, n_threads, stop, make_worker, watcher(), 8, kFewWalks);
-    }
+    };
+    for_each_row_without_gil(rows.n_rows, n_threads, nullptr, make_worker, 8, kFewWalks);
     return to_numpy<std::int32_t>(std::move(out), {rows.n_rows, trees.size()});
 }
 
@@ -84,22 +79,18 @@ nb::ndarray<nb::numpy, double> predict(const PyForest& forest, const FloatMatrix
     require(!trees.empty(), "The forest has no trees.");
     const std::size_t width = values[0].shape(1);
     std::vector<double> out(rows.n_rows * width, 0.0);
-    {
-        const nb::gil_scoped_release release;
-        StopFlag stop{false};
-        const auto make_worker = [&] {
-            return [&](std::size_t i) {
-                double* total = out.data() + i * width;
-                for (std::size_t t = 0; t < trees.size(); ++t) {
-                    const auto node = static_cast<std::size_t>(trees[t].number[trees[t].leaf_at(rows.row(i))]);
-                    const double* value = values[t].data() + node * width;
-                    for (std::size_t k = 0; k < width; ++k) total[k] += value[k];
-                }
-                for (std::size_t k = 0; k < width; ++k) total[k] /= static_cast<double>(trees.size());
-            };
+    const auto make_worker = [&] {
+        return [&](std::size_t i) {
+            double* total = out.data() + i * width;
+            for (std::size_t t = 0; t < trees.size(); ++t) {
+                const auto node = static_cast<std::size_t>(trees[t].number[trees[t].leaf_at(rows.row(i))]);
+                const double* value = values[t].data() + node * width;
+                for (std::size_t k = 0; k < width; ++k) total[k] += value[k];
+            }
+            for (std::size_t k = 0; k < width; ++k) total[k] /= static_cast<double>(trees.size());
         };
-        for_each_row(rows.n_rows, n_threads, stop, make_worker, watcher(), 8, kFewWalks);
-    }
+    };
+    for_each_row_without_gil(rows.n_rows, n_threads, nullptr, make_worker, 8, kFewWalks);
     return to_numpy<double>(std::move(out), {rows.n_rows, width});
 }
 

@@ -3,7 +3,6 @@
 
 #include "bindings.hpp"
 #include "distinct_rows.hpp"
-#include "outcome_shares.hpp"
 #include "parallel.hpp"
 #include "rule_search.hpp"
 #include "set_cells.hpp"
@@ -38,92 +37,91 @@ nb::ndarray<nb::numpy, double> row_sdps(const SetCells& cells, std::uint32_t lo,
     return to_numpy<double>(std::move(out), {cells.n_rows()});
 }
 
-// The rules of all rows as arrays, by row or by row and column of S. Ends are values: low < value <= high.
+// What Python gets: arrays by row, or by row and column of S. Ends are values: low < value <= high.
 struct RuleArrays {
-    static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    Array exists, sdp, low, high, missing, has_values, support, bound, mean_sdp, is_optimal, holds_everywhere;
+};
 
-    std::size_t n_rows, width;
-    std::vector<float> low, high;
-    Flags missing, has_values, exists, is_optimal, holds_everywhere;
-    std::vector<double> sdp, bound, mean_sdp;
-    std::vector<std::int64_t> support;
-
-    RuleArrays(std::size_t n, std::size_t n_columns)
-        : n_rows(n),
-          width(n_columns),
-          low(n * n_columns, -kInfinity),
-          high(n * n_columns, kInfinity),
-          missing(n * n_columns),
-          has_values(n * n_columns),
-          exists(n),
-          is_optimal(n),
-          holds_everywhere(n),
-          sdp(n),
-          bound(n),
-          mean_sdp(n),
-          support(n) {}
+// The same while it is filled in.
+class RuleColumns {
+  public:
+    RuleColumns(std::size_t n, std::size_t n_columns)
+        : n_rows_(n),
+          width_(n_columns),
+          low_(n * n_columns, -kInfinity),
+          high_(n * n_columns, kInfinity),
+          missing_(n * n_columns),
+          has_values_(n * n_columns),
+          rules_(n) {}
 
     void set_rule(std::size_t i, const RuleResult& rule, const ForestColumns& columns) {
-        exists[i] = rule.exists;
-        sdp[i] = rule.sdp;
-        bound[i] = rule.bound;
-        mean_sdp[i] = rule.mean_sdp;
-        support[i] = static_cast<std::int64_t>(rule.support);
-        is_optimal[i] = rule.is_optimal;
-        holds_everywhere[i] = rule.holds_everywhere;
+        rules_[i] = &rule;
         if (!rule.exists) return;
-        for (std::size_t c = 0; c < width; ++c) set_side(width * i + c, rule.box[c], columns[c]->thresholds);
+        for (std::size_t c = 0; c < width_; ++c) set_side(width_ * i + c, rule.box[c], columns[c]->thresholds);
     }
 
-    nb::dict to_dict() && {
-        nb::dict out;
-        out["exists"] = to_numpy<bool>(std::move(exists), {n_rows});
-        out["sdp"] = to_numpy<double>(std::move(sdp), {n_rows});
-        out["low"] = to_numpy<float>(std::move(low), {n_rows, width});
-        out["high"] = to_numpy<float>(std::move(high), {n_rows, width});
-        out["missing"] = to_numpy<bool>(std::move(missing), {n_rows, width});
-        out["has_values"] = to_numpy<bool>(std::move(has_values), {n_rows, width});
-        out["support"] = to_numpy<std::int64_t>(std::move(support), {n_rows});
-        out["bound"] = to_numpy<double>(std::move(bound), {n_rows});
-        out["mean_sdp"] = to_numpy<double>(std::move(mean_sdp), {n_rows});
-        out["is_optimal"] = to_numpy<bool>(std::move(is_optimal), {n_rows});
-        out["holds_everywhere"] = to_numpy<bool>(std::move(holds_everywhere), {n_rows});
-        return out;
+    RuleArrays to_arrays() && {
+        return {.exists = by_row<bool, std::uint8_t>(&RuleResult::exists),
+                .sdp = by_row<double, double>(&RuleResult::sdp),
+                .low = to_array<float>(std::move(low_), {n_rows_, width_}),
+                .high = to_array<float>(std::move(high_), {n_rows_, width_}),
+                .missing = to_array<bool>(std::move(missing_), {n_rows_, width_}),
+                .has_values = to_array<bool>(std::move(has_values_), {n_rows_, width_}),
+                .support = by_row<std::int64_t, std::int64_t>(&RuleResult::support),
+                .bound = by_row<double, double>(&RuleResult::bound),
+                .mean_sdp = by_row<double, double>(&RuleResult::mean_sdp),
+                .is_optimal = by_row<bool, std::uint8_t>(&RuleResult::is_optimal),
+                .holds_everywhere = by_row<bool, std::uint8_t>(&RuleResult::holds_everywhere)};
     }
 
   private:
+    static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+    template <class As, class T, class Member>
+    Array by_row(Member member) const {
+        std::vector<T> values;
+        for (const RuleResult* rule : rules_) values.push_back(static_cast<T>(rule->*member));
+        return to_array<As>(std::move(values), {n_rows_});
+    }
+
     void set_side(std::size_t at, const CodeInterval& side, const std::vector<float>& thresholds) {
-        missing[at] = side.missing;
+        missing_[at] = side.missing;
         if (!side.has_values()) return;
         const float from = side.lo > 0 ? thresholds[side.lo - 1] : -kInfinity;
         const float to = side.hi < thresholds.size() ? thresholds[side.hi] : kInfinity;
         if (!(from < to)) return;  // a threshold at infinity, which separates known from missing values
-        has_values[at] = 1;
-        low[at] = from;
-        high[at] = to;
+        has_values_[at] = 1;
+        low_[at] = from;
+        high_[at] = to;
     }
+
+    std::size_t n_rows_, width_;
+    std::vector<float> low_, high_;
+    Flags missing_, has_values_;
+    std::vector<const RuleResult*> rules_;  // by row
 };
 
 // The maximal rule of each row.
-nb::dict find_rules(const SetCells& cells, const PyRows& rows, const RuleOptions& options, std::size_t n_threads,
-                    const nb::object& progress) {
+RuleArrays find_rules(const SetCells& cells, const PyRows& rows, const RuleOptions& options, std::size_t n_threads,
+                      const nb::object& progress) {
     const Rows r = rows.get();
     check_columns(r.X, cells.n_table_columns);
-    RuleArrays arrays(r.size(), cells.columns.size());
+    RuleColumns columns(r.size(), cells.columns.size());
+    std::vector<RuleResult> rules;
     {
         const nb::gil_scoped_release release;
         StopFlag stop{false};
         const DistinctRows distinct = find_distinct_rows(r, cells);
-        std::vector<RuleResult> rules(distinct.first.size());
+        rules.resize(distinct.first.size());
         const auto make_worker = [&] {
             return [&, search = std::make_shared<RuleSearch>(cells, options, stop)](std::size_t i) {
                 rules[i] = search->run(r.row(distinct.first[i]), r.outcome(distinct.first[i]));
             };
         };
         for_each_row(rules.size(), n_threads, stop, make_worker, watcher(&progress));
-        for (std::size_t i = 0; i < r.size(); ++i) arrays.set_rule(i, rules[distinct.of_row[i]], cells.forest_columns);
+        for (std::size_t i = 0; i < r.size(); ++i) columns.set_rule(i, rules[distinct.of_row[i]], cells.forest_columns);
     }
-    return std::move(arrays).to_dict();
+    return std::move(columns).to_arrays();
 }
 
 void init_options(RuleOptions* self, double pi, bool everywhere, bool by_volume, std::size_t max_nodes,
@@ -147,6 +145,19 @@ void bind_rules(nb::module_& m) {
         .def_ro("by_volume", &RuleOptions::by_volume)
         .def_ro("max_nodes", &RuleOptions::max_nodes)
         .def_ro("max_regions", &RuleOptions::max_regions);
+    using A = RuleArrays;
+    bind_arrays<A>(m, "RuleArrays",
+                   {{"exists", &A::exists},
+                    {"sdp", &A::sdp},
+                    {"low", &A::low},
+                    {"high", &A::high},
+                    {"missing", &A::missing},
+                    {"has_values", &A::has_values},
+                    {"support", &A::support},
+                    {"bound", &A::bound},
+                    {"mean_sdp", &A::mean_sdp},
+                    {"is_optimal", &A::is_optimal},
+                    {"holds_everywhere", &A::holds_everywhere}});
     m.def("find_rules", &find_rules, nb::kw_only(), "cells"_a, "rows"_a, "options"_a, "n_threads"_a,
           "progress"_a.none() = nb::none());
 }

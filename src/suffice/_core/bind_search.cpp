@@ -8,16 +8,17 @@
 
 #include "bindings.hpp"
 #include "distinct_rows.hpp"
-#include "lockstep_search.hpp"
 #include "parallel.hpp"
+#include "row_alone.hpp"
+#include "rows_batched.hpp"
 #include "search.hpp"
 
 namespace suffice {
 namespace {
 
-// So many rows are given to a thread at a time.
+// So many rows are given to a thread at a time. Not tuned.
 constexpr std::size_t kRowsTogether = 8;
-// From this many rows on, it is worth looking which of them no split tells apart.
+// From this many rows on, it is worth looking which of them no split tells apart. Not tuned.
 constexpr std::size_t kManyRows = 100;
 
 // What all searches of one call share.
@@ -35,94 +36,110 @@ using RowNumbers = std::span<const std::uint32_t>;
 // Searches each of some rows alone.
 template <class Set>
 void search_alone(const SearchCall& call, RowNumbers numbers, const std::function<void(std::size_t)>& watch) {
-    const Projection& projection = call.owner.get();
+    using RowSearch = Search<Set, RowAlone<Set>>;
     StopFlag stop{false};
     // One thread is enough, and single variables are not kept: the memory of the search before will do.
     const bool are_few =
-        numbers.size() <= kRowsTogether || (call.n_threads == 1 && numbers.size() < Search<Set>::kManyRows);
-    auto spare = are_few ? std::static_pointer_cast<Search<Set>>(call.owner.spare().take()) : nullptr;
+        numbers.size() <= kRowsTogether || (call.n_threads == 1 && numbers.size() < RowAlone<Set>::kManyRows);
+    auto spare = are_few ? std::static_pointer_cast<RowSearch>(call.owner.spare().take()) : nullptr;
     if (spare && !spare->set_options(call.options)) spare = nullptr;
-    if (are_few && !spare) spare = std::make_shared<Search<Set>>(projection, call.options, numbers.size());
+    const auto make_search = [&] {
+        return std::make_shared<RowSearch>(call.owner.get(), call.options, numbers.size());
+    };
+    if (are_few && !spare) spare = make_search();
     const auto make_worker = [&] {
-        auto search = are_few ? spare : std::make_shared<Search<Set>>(projection, call.options, numbers.size());
-        return [&, search](std::size_t i) {
-            call.results[numbers[i]] = search->run(call.rows.row(numbers[i]), call.rows.outcome(numbers[i]), stop);
+        return [&, search = are_few ? spare : make_search()](std::size_t i) {
+            search->run(call.rows, numbers.subspan(i, 1), call.results.data(), stop);
         };
     };
     for_each_row(numbers.size(), are_few ? 1 : call.n_threads, stop, make_worker, watch, kRowsTogether);
     if (are_few) call.owner.spare().put(spare);
 }
 
-// Searches some rows in step, `n_together` at a time.
+// Searches some rows in batches.
 template <class Set>
-void search_in_step(const SearchCall& call, const SearchOptions& options, RowNumbers numbers, std::size_t n_together,
+void search_batched(const SearchCall& call, const SearchOptions& options, RowNumbers numbers, std::size_t batch_size,
                     const std::function<void(std::size_t)>& watch) {
     const std::size_t n_threads = std::max<std::size_t>(1, call.n_threads);
-    const std::size_t n = std::min(n_together, (numbers.size() + n_threads - 1) / n_threads);
+    const std::size_t n = std::min(batch_size, (numbers.size() + n_threads - 1) / n_threads);
     StopFlag stop{false};
     const auto make_worker = [&] {
-        auto search = std::make_shared<LockstepSearch<Set>>(call.owner.get(), options);
-        return [&, search](std::size_t part) {
-            const RowNumbers own = numbers.subspan(part * n, std::min(n, numbers.size() - part * n));
+        auto search = std::make_shared<Search<Set, RowsBatched<Set>>>(call.owner.get(), options, numbers.size());
+        return [&, search](std::size_t batch) {
+            const RowNumbers own = numbers.subspan(batch * n, std::min(n, numbers.size() - batch * n));
             search->run(call.rows, own, call.results.data(), stop);
         };
     };
-    const auto watch_rows = [&](std::size_t n_parts) { watch(std::min(n_parts * n, numbers.size())); };
+    const auto watch_rows = [&](std::size_t n_batches) { watch(std::min(n_batches * n, numbers.size())); };
     for_each_row(numbers.empty() ? 0 : (numbers.size() + n - 1) / n, n_threads, stop, make_worker, watch_rows, 1);
 }
 
-// Searches rows in step if there are enough of them. Those for which one variable is enough are many and soon done: the
-// others are collected first, so that as many as possible of them go in step.
+// Searches rows in batches if there are enough of them. Those for which one variable is enough are many and soon done:
+// the others are collected first, so that batches are as large as possible.
 template <class Set>
-void search_rows(const SearchCall& call, std::vector<std::uint32_t> numbers, const LockstepPlan& plan) {
-    if (plan.n_together <= 1 || numbers.size() < plan.least_rows) return search_alone<Set>(call, numbers, call.watch);
+void search_rows(const SearchCall& call, std::vector<std::uint32_t> numbers, const BatchPlan& plan) {
+    if (plan.batch_size <= 1 || numbers.size() < plan.least_rows) return search_alone<Set>(call, numbers, call.watch);
     const std::size_t n_rows = numbers.size();
     if (call.options.minimal_only && call.options.min_size <= 1 && call.options.max_size > 1) {
         SearchOptions singles = call.options;
         singles.max_size = 1;
         singles.needs_nearest = false;
-        search_in_step<Set>(call, singles, numbers, LockstepPlan::kMostRows, [&](std::size_t) { call.watch(0); });
+        search_batched<Set>(call, singles, numbers, BatchPlan::kMostRows, [&](std::size_t) { call.watch(0); });
         std::erase_if(numbers, [&](std::uint32_t i) { return !call.results[i].sufficient.empty(); });
         for (const std::uint32_t i : numbers) call.results[i] = {};
     }
     const std::size_t n_done = n_rows - numbers.size();
     const auto watch = [&](std::size_t n) { call.watch(n_done + n); };
     if (numbers.size() < plan.least_rows) return search_alone<Set>(call, numbers, watch);
-    search_in_step<Set>(call, call.options, numbers, plan.n_together, watch);
+    search_batched<Set>(call, call.options, numbers, plan.batch_size, watch);
 }
 
-// Appends a set as two words; bit 0 of the first word stands for variable 0.
-void append_words(std::vector<std::uint64_t>& words, WideSet set) {
-    words.push_back(static_cast<std::uint64_t>(set));
-    words.push_back(static_cast<std::uint64_t>(set >> kWordVariables));
-}
-
-// The results of all rows as arrays. Row i has the sufficient sets offset[i] ... offset[i + 1] - 1.
+// What Python gets. Row i has the sufficient sets offset[i] ... offset[i + 1] - 1.
 struct SearchArrays {
-    std::vector<std::int64_t> offset{0};
-    std::vector<std::uint64_t> masks, best_masks, nearly_masks;
-    std::vector<double> sdps, best_sdps, best_squares, nearly_sdps, nearly_squares;
-    Flags is_complete;
-
-    // `of_row` has the position of each row's result.
-    SearchArrays(const std::vector<SearchResult>& results, RowNumbers of_row) {
-        for (const std::uint32_t position : of_row) {
-            const SearchResult& result = results[position];
-            for (const ScoredSet& set : result.sufficient) {
-                append_words(masks, set.variables);
-                sdps.push_back(set.sdp);
-            }
-            offset.push_back(static_cast<std::int64_t>(sdps.size()));
-            append_words(best_masks, result.best.variables);
-            best_sdps.push_back(result.best.sdp);
-            best_squares.push_back(result.best_squares);
-            append_words(nearly_masks, result.nearly.variables);
-            nearly_sdps.push_back(result.nearly.sdp);
-            nearly_squares.push_back(result.nearly_squares);
-            is_complete.push_back(result.is_complete);
-        }
-    }
+    Array offset, masks, sdps, best_masks, best_sdps, best_squares, nearly_masks, nearly_sdps, nearly_squares;
+    Array is_complete;
 };
+
+// Each set as two words; bit 0 of the first word stands for variable 0.
+Array to_words(const std::vector<WideSet>& sets) {
+    std::vector<std::uint64_t> words;
+    for (const WideSet set : sets) {
+        words.push_back(static_cast<std::uint64_t>(set));
+        words.push_back(static_cast<std::uint64_t>(set >> kWordVariables));
+    }
+    return to_array<std::uint64_t>(std::move(words), {sets.size(), 2});
+}
+
+// `of_row` has the position of each row's result.
+SearchArrays to_arrays(const std::vector<SearchResult>& results, RowNumbers of_row) {
+    std::vector<std::int64_t> offset{0};
+    std::vector<WideSet> sets;
+    std::vector<double> sdps;
+    for (const std::uint32_t position : of_row) {
+        for (const ScoredSet& set : results[position].sufficient) {
+            sets.push_back(set.variables);
+            sdps.push_back(set.sdp);
+        }
+        offset.push_back(static_cast<std::int64_t>(sets.size()));
+    }
+    const auto by_row = [&](const auto& get) {
+        std::vector<decltype(get(results[0]))> values;
+        for (const std::uint32_t position : of_row) values.push_back(get(results[position]));
+        return values;
+    };
+    const auto numbers = [&](const auto& get) { return to_array<double>(by_row(get), {of_row.size()}); };
+    const auto flag = [](const SearchResult& r) -> std::uint8_t { return r.is_complete; };
+    return {.offset = to_array<std::int64_t>(std::move(offset), {of_row.size() + 1}),
+            .masks = to_words(sets),
+            .sdps = to_array<double>(std::move(sdps), {sets.size()}),
+            .best_masks = to_words(by_row([](const SearchResult& r) { return r.best.variables; })),
+            .best_sdps = numbers([](const SearchResult& r) { return r.best.sdp; }),
+            .best_squares = numbers([](const SearchResult& r) { return r.best_squares; }),
+            .nearly_masks = to_words(by_row([](const SearchResult& r) { return r.nearly.variables; })),
+            .nearly_sdps = numbers([](const SearchResult& r) { return r.nearly.sdp; }),
+            .nearly_squares = numbers([](const SearchResult& r) { return r.nearly_squares; }),
+            .is_complete = to_array<bool>(by_row(flag), {of_row.size()})};
+}
 
 DistinctRows every_row(std::size_t n_rows) {
     DistinctRows rows;
@@ -132,42 +149,29 @@ DistinctRows every_row(std::size_t n_rows) {
     return rows;
 }
 
-nb::dict search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
-                const nb::object& progress, bool needs_nearest, std::size_t n_together, std::size_t n_first_trees) {
+SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
+                    const nb::object& progress, bool needs_nearest, std::size_t batch_size, std::size_t n_first_trees) {
     options.needs_nearest = needs_nearest;
     options.n_first_trees = n_first_trees;
     const Projection& p = projection.get();
     const Rows r = rows.get();
     check_columns(r.X, p.n_columns);
-    auto arrays = [&] {
+    std::vector<SearchResult> results(r.size());
+    std::vector<std::uint32_t> of_row(r.size());
+    {
         const nb::gil_scoped_release release;
-        LockstepPlan plan(p, options);
-        if (n_together > 0) plan.n_together = n_together, plan.least_rows = 0;
+        BatchPlan plan(p, options);
+        if (batch_size > 0) plan.batch_size = batch_size, plan.least_rows = 0;
         const DistinctRows distinct = r.size() < kManyRows ? every_row(r.size()) : find_distinct_rows(r, p);
         const std::function<void(std::size_t)> watch = [&, reported = watcher(&progress)](std::size_t n_done) {
             reported(distinct.first.empty() ? 0 : n_done * r.size() / distinct.first.size());
         };
-        std::vector<SearchResult> results(r.size());
         const SearchCall call{projection, r, options, n_threads, watch, results};
         const auto run = p.n_variables <= kWordVariables ? search_rows<std::uint64_t> : search_rows<WideSet>;
         run(call, distinct.first, plan);
-        std::vector<std::uint32_t> of_row(r.size());
         for (std::size_t i = 0; i < of_row.size(); ++i) of_row[i] = distinct.first[distinct.of_row[i]];
-        return SearchArrays(results, of_row);
-    }();
-    const std::size_t n_rows = r.size(), n_sets = arrays.sdps.size();
-    nb::dict out;
-    out["offset"] = to_numpy<std::int64_t>(std::move(arrays.offset), {n_rows + 1});
-    out["masks"] = to_numpy<std::uint64_t>(std::move(arrays.masks), {n_sets, 2});
-    out["sdps"] = to_numpy<double>(std::move(arrays.sdps), {n_sets});
-    out["best_masks"] = to_numpy<std::uint64_t>(std::move(arrays.best_masks), {n_rows, 2});
-    out["best_sdps"] = to_numpy<double>(std::move(arrays.best_sdps), {n_rows});
-    out["best_squares"] = to_numpy<double>(std::move(arrays.best_squares), {n_rows});
-    out["nearly_masks"] = to_numpy<std::uint64_t>(std::move(arrays.nearly_masks), {n_rows, 2});
-    out["nearly_sdps"] = to_numpy<double>(std::move(arrays.nearly_sdps), {n_rows});
-    out["nearly_squares"] = to_numpy<double>(std::move(arrays.nearly_squares), {n_rows});
-    out["is_complete"] = to_numpy<bool>(std::move(arrays.is_complete), {n_rows});
-    return out;
+    }
+    return to_arrays(results, of_row);
 }
 
 void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std::size_t min_size, std::size_t max_size,
@@ -195,8 +199,20 @@ void bind_search(nb::module_& m) {
         .def_ro("minimal_only", &SearchOptions::minimal_only)
         .def_ro("max_sets", &SearchOptions::max_sets)
         .def_ro("n_by_row", &SearchOptions::n_by_row);
+    using A = SearchArrays;
+    bind_arrays<A>(m, "SearchArrays",
+                   {{"offset", &A::offset},
+                    {"masks", &A::masks},
+                    {"sdps", &A::sdps},
+                    {"best_masks", &A::best_masks},
+                    {"best_sdps", &A::best_sdps},
+                    {"best_squares", &A::best_squares},
+                    {"nearly_masks", &A::nearly_masks},
+                    {"nearly_sdps", &A::nearly_sdps},
+                    {"nearly_squares", &A::nearly_squares},
+                    {"is_complete", &A::is_complete}});
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none(), "needs_nearest"_a = true, "n_together"_a = 0, "n_first_trees"_a = 0);
+          "progress"_a.none() = nb::none(), "needs_nearest"_a = true, "batch_size"_a = 0, "n_first_trees"_a = 0);
 }
 
 }  // namespace suffice

@@ -23,6 +23,7 @@
 
 #include "forest.hpp"
 #include "forest_column.hpp"
+#include "parallel.hpp"
 #include "projection.hpp"
 #include "rows.hpp"
 
@@ -55,6 +56,21 @@ nb::ndarray<nb::numpy, As> to_numpy(std::vector<T>&& values, std::initializer_li
 }
 using Flags = std::vector<std::uint8_t>;
 
+// A NumPy array that is an attribute of a result: made once, and typed in _native.pyi.
+using Array = nb::object;
+
+template <class As, class T>
+Array to_array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    return nb::cast(to_numpy<As>(std::move(values), shape));
+}
+
+// Makes a class of arrays known to Python, which can read its attributes but not replace them.
+template <class T>
+void bind_arrays(nb::module_& m, const char* name, std::initializer_list<std::pair<const char*, Array T::*>> arrays) {
+    nb::class_<T> bound(m, name);
+    for (const auto& [attribute, array] : arrays) bound.def_ro(attribute, array);
+}
+
 // A function that is called now and then while the threads work: it lets Ctrl-C through and reports the progress.
 // It gets a pointer, because the threads run without the GIL and must not copy a Python object.
 inline std::function<void(std::size_t)> watcher(const nb::object* progress = nullptr) {
@@ -63,6 +79,15 @@ inline std::function<void(std::size_t)> watcher(const nb::object* progress = nul
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         if (progress && !progress->is_none()) (*progress)(n_done);
     };
+}
+
+// for_each_row (parallel.hpp) without the GIL.
+template <class MakeWorker>
+void for_each_row_without_gil(std::size_t n_rows, std::size_t n_threads, const nb::object* progress,
+                              const MakeWorker& make_worker, std::size_t batch = 8, std::size_t n_inline = 0) {
+    const nb::gil_scoped_release release;
+    StopFlag stop{false};
+    for_each_row(n_rows, n_threads, stop, make_worker, watcher(progress), batch, n_inline);
 }
 
 inline void require(bool condition, const char* message) {
@@ -185,10 +210,8 @@ class PyRows {
 
 void bind_forest(nb::module_& m);
 void bind_projection(nb::module_& m);
-void bind_distributions(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_rules(nb::module_& m);
 void bind_changes(nb::module_& m);
-void bind_kernels(nb::module_& m);
 
 }  // namespace suffice

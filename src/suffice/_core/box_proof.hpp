@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "box.hpp"
-#include "outcome_shares.hpp"
 #include "parallel.hpp"
 #include "set_cells.hpp"
 

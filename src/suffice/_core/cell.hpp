@@ -100,6 +100,8 @@ class Members {
     const std::uint8_t* data() const { return variable_; }
     std::size_t size() const { return n_; }
     std::uint8_t operator[](std::size_t j) const { return variable_[j]; }
+    const std::uint8_t* begin() const { return variable_; }
+    const std::uint8_t* end() const { return variable_ + n_; }
 
   private:
     void append(std::uint64_t bits, int first) {
@@ -181,10 +183,7 @@ class CellFinder {
             // Each level but the first has fewer rows than the one before; one more is tried.
             grow(trail_rows_, n_words * (std::min(tree.nodes.size(), tree.n_rows) + 2));
             trail_.rows = trail_rows_.data();
-            const std::size_t n_full = tree.n_rows / kBlock;
-            std::fill_n(trail_.rows, n_full, ~std::uint64_t{0});
-            std::fill_n(trail_.rows + n_full, n_words - n_full, std::uint64_t{0});
-            if (tree.n_rows % kBlock) trail_.rows[n_full] = (std::uint64_t{1} << (tree.n_rows % kBlock)) - 1;
+            set_first_bits(tree.n_rows, trail_.rows, n_words);
             for (std::size_t b = every_block_.size(); b < n_words; ++b)
                 every_block_.push_back(static_cast<std::uint32_t>(b));
         }
@@ -320,8 +319,8 @@ class CellFinder {
 
     void make_all_alive(std::size_t n_rows) {
         const std::size_t blocks = n_blocks(n_rows);
-        alive_.assign(n_blocks(blocks), ~std::uint64_t{0});
-        if (blocks % 64) alive_.back() = (std::uint64_t{1} << (blocks % 64)) - 1;
+        alive_.resize(n_blocks(blocks));
+        set_first_bits(blocks, alive_.data(), alive_.size());
     }
 
     // Fills `cell_` with all rows of the blocks that are alive.
@@ -377,6 +376,31 @@ class CellFinder {
     std::vector<std::uint32_t> trail_counts_, every_block_;
     std::vector<Trail::Step> trail_steps_;
     std::vector<CodeInterval> trail_box_;
+};
+
+// Finds the cells of one row and set after the other.
+class CellOfRow {
+  public:
+    CellOfRow(const Projection& projection, std::size_t min_node_size)
+        : projection_(projection), min_node_size_(min_node_size) {}
+
+    // The cell of x in tree t, valid until the next call.
+    template <class Set>
+    CellFinder::Cell find(std::size_t t, const float* x, const Members<Set>& members) {
+        const CodedTree& tree = projection_.trees[t];
+        std::uint8_t is_effective[8 * sizeof(Set)];
+        departures_.find(tree, projection_.n_variables, x, scratch_);
+        finder_.visit(tree, departures_, members.data(), members.size(), is_effective);
+        return finder_.find(tree, departures_, min_node_size_, ++n_found_);
+    }
+
+  private:
+    const Projection& projection_;
+    std::size_t min_node_size_;
+    Departures departures_;
+    Departures::Scratch scratch_;
+    CellFinder finder_;
+    std::uint64_t n_found_ = 0;
 };
 
 }  // namespace suffice

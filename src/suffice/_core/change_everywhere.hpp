@@ -13,8 +13,6 @@
 
 #include "box.hpp"
 #include "change_axes.hpp"
-#include "change_proof.hpp"
-#include "cuts.hpp"
 #include "parallel.hpp"
 
 namespace suffice {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -15,11 +15,11 @@
 #include "change_axes.hpp"
 #include "change_everywhere.hpp"
 #include "change_mean.hpp"
-#include "change_proof.hpp"
 #include "forest_column.hpp"
 #include "free_set.hpp"
 #include "parallel.hpp"
-#include "rounding.hpp"
+#include "reach.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
@@ -36,7 +36,7 @@ struct ChangeOptions {
     std::size_t min_node_size = 1;
     std::size_t max_sets = 1 << 20;
     std::size_t max_nodes = 10'000;     // branches to look at for one box
-    std::size_t max_regions = 500'000;  // regions to check in the proofs for one set
+    std::size_t max_regions = 500'000;  // regions to check in the proofs for one set, as for rules; not tuned
 };
 
 struct ChangeResult {
@@ -51,20 +51,22 @@ class ChangeSearch {
   public:
     ChangeSearch(const ChangeSpace& space, const ForestColumns& forest_columns, const ChangeOptions& options,
                  const StopFlag& stop)
-        : options_(options),
+        : space_(space),
+          forest_columns_(forest_columns),
+          options_(options),
           n_trees_(space.forest.trees.size()),
           needed_(sum_to_reach(options.pi, n_trees_)),
-          stop_(stop),
-          free_(space, forest_columns, options.everywhere, options.everywhere && options.votes, options.min_node_size) {
-    }
+          stop_(stop) {}
     ChangeSearch(const ChangeSearch&) = delete;
     ChangeSearch& operator=(const ChangeSearch&) = delete;
 
-    // The wanted outcomes: one flag for each rank.
-    void set_wanted(const std::uint8_t* wanted) { free_.set_wanted(wanted); }
-
-    ChangeResult run(const ValueBox& region, const ValueBox& limits) {
-        free_.set_region(region, limits, options_.max_size, needed_);
+    // `wanted` has one flag for each rank. What is known of the leaves is kept for the next row that wants the same.
+    ChangeResult run(const std::uint8_t* wanted, ValueBox region, ValueBox limits) {
+        if (!shares_ || shares_->wanted() != wanted)
+            shares_.emplace(space_, options_.everywhere && options_.votes, wanted);
+        reach_.emplace(space_, forest_columns_, *shares_,
+                       ReachOptions{options_.everywhere, options_.min_node_size, options_.max_size, needed_},
+                       std::move(region), std::move(limits));
         ChangeResult result;
         n_sets_ = 0;
         rare_.clear();
@@ -114,14 +116,11 @@ class ChangeSearch {
     }
 
     std::vector<std::size_t> variables_for(std::size_t size) {
-        std::vector<std::size_t> all(free_.n_variables());
+        std::vector<std::size_t> all(reach_->n_variables());
         for (std::size_t v = 0; v < all.size(); ++v) all[v] = v;
         if (options_.everywhere || size == 1 || all.size() <= options_.n_candidates) return all;
         std::vector<double> cdp;
-        for (const std::size_t v : all) {
-            free_.weigh(std::uint64_t{1} << v);
-            cdp.push_back(free_.cdp());
-        }
+        for (const std::size_t v : all) cdp.push_back(reach_->weigh(std::uint64_t{1} << v).cdp);
         std::stable_sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) { return cdp[a] > cdp[b]; });
         all.resize(options_.n_candidates);
         std::sort(all.begin(), all.end());
@@ -143,7 +142,7 @@ class ChangeSearch {
                 result.is_complete = false;
                 return false;
             }
-            if (options_.everywhere && free_.most_sum(S, needed_) < needed_) return true;
+            if (options_.everywhere && reach_->most_sum(S, needed_) < needed_) return true;
             const double needed = values.size() < n_wanted ? least : std::max(least, values.front());
             FoundChange found = search_set(S, result.changes, needed);
             if (!found.exists) return true;
@@ -176,52 +175,51 @@ class ChangeSearch {
 
     // Whether the box of a candidate meets one that was returned after it was searched.
     bool overlaps_later(const Candidate& candidate, const std::vector<Change>& changes) {
-        free_.build(candidate.set);
+        const FreeSet free(*reach_, reach_->weigh(candidate.set));
         for (std::size_t i = candidate.n_forbidden; i < changes.size(); ++i) {
             CodeBox taken;
-            if (free_.taken_by(changes[i], taken) && meet(candidate.found.box, taken.data())) return true;
+            if (free.taken_by(changes[i], taken) && meet(candidate.found.box, taken.data())) return true;
         }
         return false;
     }
 
     // The best box of a set that has more than `least` and meets no change that was found before.
     FoundChange search_set(std::uint64_t S, const std::vector<Change>& changes, double least) {
-        free_.weigh(S);
-        if (!options_.everywhere && free_.cdp() / (options_.pi - kRounding) <= least) return {};
-        free_.build(S);
-        if (free_.has_empty_axis()) return {};
-        free_.find_points();
-        const CodeBoxes forbidden = free_.forbidden_by(changes);
+        SetWeights weights = reach_->weigh(S);
+        if (!options_.everywhere && weights.cdp / (options_.pi - kRounding) <= least) return {};
+        const FreeSet free(*reach_, std::move(weights));
+        if (free.has_empty_axis()) return {};
+        const WeightedPoints points = free.points();
+        const CodeBoxes forbidden = free.forbidden_by(changes);
         if (options_.everywhere) {
-            everywhere_ = std::make_unique<EverywhereSearch>(needed_, options_.max_nodes, options_.max_regions, stop_);
-            const double most = everywhere_->set_points(free_.whole(), free_.points(), free_.leaves());
+            EverywhereSearch search(needed_, options_.max_nodes, options_.max_regions, stop_);
+            const double most = search.set_points(free.whole(), points, free.leaves());
             if (most > 0.0 && changes.empty()) rare_.push_back({most, S});
-            everywhere_->forbid(forbidden);
-            return most > least ? everywhere_->run(least) : FoundChange{};
+            search.forbid(forbidden);
+            return most > least ? search.run(least) : FoundChange{};
         }
-        mean_ = std::make_unique<MeanSearch>(options_.pi, options_.max_nodes, stop_);
-        const double most = mean_->set_points(free_.whole(), free_.points());
-        return most > least ? mean_->run(forbidden, least) : FoundChange{};
+        MeanSearch search(options_.pi, options_.max_nodes, stop_);
+        const double most = search.set_points(free.whole(), points);
+        return most > least ? search.run(forbidden, least) : FoundChange{};
     }
 
     // Places the ends of a box, and measures it.
     Change finish(std::uint64_t S, const FoundChange& found, const std::vector<Change>& changes) {
-        free_.weigh(S);
-        free_.build(S);
-        free_.find_points();
-        const CodeBoxes forbidden = free_.forbidden_by(changes);
+        const FreeSet free(*reach_, reach_->weigh(S));
+        const WeightedPoints points = free.points();
+        const CodeBoxes forbidden = free.forbidden_by(changes);
         CodeBox box = found.box;
         if (options_.everywhere) {
-            everywhere_ = std::make_unique<EverywhereSearch>(needed_, options_.max_nodes, options_.max_regions, stop_);
-            everywhere_->set_points(free_.whole(), free_.points(), free_.leaves());
-            everywhere_->forbid(forbidden);
-            everywhere_->grow(box, free_.start());
+            EverywhereSearch search(needed_, options_.max_nodes, options_.max_regions, stop_);
+            search.set_points(free.whole(), points, free.leaves());
+            search.forbid(forbidden);
+            search.grow(box, free.start());
         } else {
             MeanSearch search(options_.pi, options_.max_nodes, stop_);
-            search.set_points(free_.whole(), free_.points());
-            search.grow(box, free_.start(), forbidden);
+            search.set_points(free.whole(), points);
+            search.grow(box, free.start(), forbidden);
         }
-        Change change = free_.measure(S, box);
+        Change change = free.measure(box);
         change.bound = std::max(found.bound, change.plausibility);
         return change;
     }
@@ -249,32 +247,31 @@ class ChangeSearch {
     // The point with the highest probability among those that a row like this one has.
     void find_best_point(ChangeResult& result) {
         std::vector<std::pair<double, std::uint64_t>> sets;
-        std::vector<std::size_t> all(free_.n_variables());
+        std::vector<std::size_t> all(reach_->n_variables());
         for (std::size_t v = 0; v < all.size(); ++v) all[v] = v;
         std::size_t n_sets = 0;
         for (std::size_t size = 1; size <= options_.max_size; ++size)
             for_each_set(size, all, [&](std::uint64_t S) {
                 if (stop_ || ++n_sets > options_.max_sets) return false;
-                sets.emplace_back(free_.most_sum(S, 0.0), S);
+                sets.emplace_back(reach_->most_sum(S, 0.0), S);
                 return true;
             });
         std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
         double most = 0.0;
         for (const auto& [bound, S] : sets) {
             if (bound <= most + kRounding || stop_) break;
-            free_.weigh(S);
-            free_.build(S);
-            if (free_.has_empty_axis()) continue;
-            free_.find_points();
+            const FreeSet free(*reach_, reach_->weigh(S));
+            if (free.has_empty_axis()) continue;
+            const WeightedPoints points = free.points();
             ChangeProof proof(needed_, options_.max_regions, stop_);
-            proof.set_leaves(free_.leaves());
-            for (std::size_t p = 0; p < free_.points().size(); ++p) {
-                if (free_.has_start() && meet(free_.start(), free_.points()[p])) continue;
-                const double sum = proof.most(free_.points()[p]);
+            proof.set_leaves(free.leaves());
+            for (std::size_t p = 0; p < points.size(); ++p) {
+                if (free.has_start() && meet(free.start(), points[p])) continue;
+                const double sum = proof.most(points[p]);
                 if (sum <= most + kRounding) continue;
                 most = sum;
                 result.has_miss = true;
-                result.miss = free_.measure(S, CodeBox(free_.points()[p], free_.points()[p] + free_.points().n_axes));
+                result.miss = free.measure(CodeBox(points[p], points[p] + points.n_axes));
                 result.miss.probability = sum / static_cast<double>(n_trees_);
             }
         }
@@ -283,27 +280,28 @@ class ChangeSearch {
     void find_highest_cdp(ChangeResult& result) {
         for (std::size_t size = 1; size <= options_.max_size; ++size)
             for_each_set(size, variables_for(size), [&](std::uint64_t S) {
-                free_.weigh(S);
                 if (stop_) return false;
-                if (result.has_miss && free_.cdp() <= result.miss.cdp + kRounding) return true;
-                free_.build(S);
-                if (free_.has_empty_axis()) return true;
+                SetWeights weights = reach_->weigh(S);
+                if (result.has_miss && weights.cdp <= result.miss.cdp + kRounding) return true;
+                const FreeSet free(*reach_, std::move(weights));
+                if (free.has_empty_axis()) return true;
                 result.has_miss = true;
-                result.miss = free_.measure(S, free_.whole());
-                result.miss.probability = free_.cdp();
+                result.miss = free.measure(free.whole());
+                result.miss.probability = result.miss.cdp;
                 return true;
             });
     }
 
+    const ChangeSpace& space_;
+    const ForestColumns& forest_columns_;
     ChangeOptions options_;
     std::size_t n_trees_;
     double needed_;
     const StopFlag& stop_;
-    FreeSet free_;
+    std::optional<LeafShares> shares_;
+    std::optional<RegionReach> reach_;  // of the present row
     std::size_t n_sets_ = 0;
     std::vector<std::pair<double, std::uint64_t>> rare_;  // sets with good points, and the weight of these
-    std::unique_ptr<EverywhereSearch> everywhere_;
-    std::unique_ptr<MeanSearch> mean_;
 };
 
 }  // namespace suffice

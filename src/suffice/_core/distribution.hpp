@@ -11,8 +11,8 @@
 #include "cell.hpp"
 #include "forest.hpp"
 #include "projection.hpp"
-#include "rounding.hpp"
 #include "rows.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
@@ -37,7 +37,7 @@ class LeafRanks {
 class CellRanks {
   public:
     CellRanks(const Projection& projection, std::size_t min_node_size)
-        : projection_(projection), min_node_size_(min_node_size) {}
+        : projection_(projection), cell_(projection, min_node_size) {}
     void set_row(const float* x, std::uint64_t S) {
         x_ = x;
         S_ = S;
@@ -45,11 +45,7 @@ class CellRanks {
     std::size_t n_trees() const { return projection_.trees.size(); }
     std::span<const std::uint32_t> ranks(std::size_t t) {
         const CodedTree& tree = projection_.trees[t];
-        departures_.find(tree, projection_.n_variables, x_, scratch_);
-        const Members members(S_);
-        std::uint8_t is_effective[kWordVariables];
-        finder_.visit(tree, departures_, members.data(), members.size(), is_effective);
-        const auto cell = finder_.find(tree, departures_, min_node_size_, ++n_found_);
+        const auto cell = cell_.find(t, x_, Members(S_));
         if (cell.is_whole) return {tree.rank, tree.n_rows};
         ranks_.clear();
         for_each_position(cell.rows, [&](std::size_t position) { ranks_.push_back(tree.rank[position]); });
@@ -58,13 +54,9 @@ class CellRanks {
 
   private:
     const Projection& projection_;
-    std::size_t min_node_size_;
+    CellOfRow cell_;
     const float* x_ = nullptr;
     std::uint64_t S_ = 0;
-    Departures departures_;
-    Departures::Scratch scratch_;
-    CellFinder finder_;
-    std::uint64_t n_found_ = 0;
     std::vector<std::uint32_t> ranks_;
 };
 

@@ -22,6 +22,13 @@ namespace suffice {
 
 inline std::size_t n_blocks(std::size_t n_rows) { return (n_rows + kBlock - 1) / kBlock; }
 
+// Sets the first n bits of some words, and clears the others.
+inline void set_first_bits(std::size_t n, std::uint64_t* words, std::size_t n_words) {
+    std::fill_n(words, n / 64, ~std::uint64_t{0});
+    std::fill_n(words + n / 64, n_words - n / 64, std::uint64_t{0});
+    if (n % 64) words[n / 64] = (std::uint64_t{1} << (n % 64)) - 1;
+}
+
 // One tree as scikit-learn stores it.
 struct TreeArrays {
     std::span<const std::int64_t> left;
@@ -163,7 +170,7 @@ inline std::vector<Step> make_steps(const Tree& tree) {
 // alone would wait for every node on its path.
 inline void find_leaves(const std::vector<Step>& steps, const Matrix& X, std::span<const std::int32_t> rows,
                         std::uint32_t* leaf_of) {
-    constexpr std::size_t kTogether = 16;
+    constexpr std::size_t kTogether = 16;  // not tuned
     std::array<const float*, kTogether> x{};
     for (std::size_t begin = 0; begin < rows.size(); begin += kTogether) {
         const std::size_t n = std::min(kTogether, rows.size() - begin);
@@ -190,7 +197,7 @@ inline void find_leaves(const std::vector<Step>& steps, const Matrix& X, std::sp
 // read from memory once for all of them, if the rows are in ascending order.
 inline std::vector<std::vector<std::uint32_t>> find_leaves(std::span<const TreeArrays> arrays,
                                                            std::span<const Tree> trees, const Matrix& X) {
-    constexpr std::size_t kPartBytes = std::size_t{1} << 17;
+    constexpr std::size_t kPartBytes = std::size_t{1} << 17;  // half of a small L2 cache; not tuned
     const std::size_t n_part = std::max<std::size_t>(64, kPartBytes / (sizeof(float) * (X.n_columns + 1)));
     std::vector<std::vector<Step>> steps;
     std::vector<std::vector<std::uint32_t>> leaf_of(trees.size());

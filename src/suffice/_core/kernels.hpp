@@ -11,9 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "code_interval.hpp"
-
 namespace suffice {
+
+// The thresholds of a column cut its values into pieces, numbered from 0: the code of a value is the number of
+// thresholds below it (see thresholds.hpp). This interval has the codes with lo <= code <= hi (none if lo > hi), and
+// missing values if `missing`.
+struct CodeInterval {
+    std::uint32_t lo = 0;
+    std::uint32_t hi = 0;
+    bool missing = false;
+
+    bool has_values() const { return lo <= hi; }
+    bool operator==(const CodeInterval&) const = default;
+};
 
 // Rows of a tree are handled in blocks of 64: one bit of a mask each.
 inline constexpr std::size_t kBlock = 64;
@@ -34,7 +44,8 @@ struct RowSet {
     std::size_t size;
 };
 
-// A set of splits of one tree has one bit for each, in breadth-first order. It takes a multiple of this many words.
+// A set of splits of one tree has one bit for each, in breadth-first order. It takes a multiple of this many words,
+// which fill a register of AVX2.
 inline constexpr std::size_t kWordsTogether = 4;
 
 // Sets of splits at one row x, `n_words` words for each variable.

@@ -1,17 +1,21 @@
 // The compiled module: a table of contents.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include "bindings.hpp"
+#include "kernels.hpp"
 
 NB_MODULE(_native, m) {
     using namespace suffice;
     m.doc() = "The compiled core of suffice: arrays in, arrays out.";
 
-    bind_forest(m);         // Forest, OtherTableError, leaves
-    bind_projection(m);     // Projection, Rows, sdp
-    bind_distributions(m);  // mean, cumulative_shares, quantiles
-    bind_search(m);         // SearchOptions, search
-    bind_rules(m);          // SetCells, row_sdps, RuleOptions, find_rules
-    bind_changes(m);        // ValueBoxes, ChangeOptions, find_changes
-    bind_kernels(m);        // kernel_names, use_kernels
+    bind_forest(m);      // Tree, Forest, OtherTableError, leaves, predict
+    bind_projection(m);  // Projection, Rows; sdp, squared_weights, leaf_sdp, mean, cumulative_shares, quantiles
+    bind_search(m);      // SearchOptions, SearchArrays, search
+    bind_rules(m);       // SetCells, row_sdps, RuleOptions, RuleArrays, find_rules
+    bind_changes(m);     // ValueBoxes, ChangeOptions, ChangeSpace, ChangeArrays, FoundChanges, find_changes
+    m.def("kernel_names", &kernel_names);  // the builds of the hot loops
+    m.def("use_kernels", &use_kernels, nb::kw_only(), "name"_a);
 
     // What is compiled in, for the list of components of a release (release/sbom.py).
     m.attr("nanobind_version") = nb::make_tuple(NB_VERSION_MAJOR, NB_VERSION_MINOR, NB_VERSION_PATCH);

@@ -15,16 +15,18 @@
 
 namespace suffice {
 
-// Up to this many rows, a walk down the trees takes less time than to start a thread for it.
+// Up to this many rows, walks down the trees take less time than starting a thread for them. Where it pays off exactly
+// was not measured.
 inline constexpr std::size_t kFewWalks = 8;
 
 // Set if the work should end early; long jobs check it.
 using StopFlag = std::atomic<bool>;
 
-// Calls make_worker() once per thread, and the workers with all row numbers in [0, n_rows), `batch` at a time. The
-// calling thread calls watch(rows done) every tenth of a second. If that throws, the work stops and the caller gets the
-// exception. Up to `n_inline` rows, whose jobs must be short, need no thread and no watch: the caller does them itself.
-// If the system starts fewer threads than wanted, those that there are do all rows; if it starts none, the caller does.
+// Calls make_worker() once per thread, and the workers with all row numbers in [0, n_rows), `batch` at a time (8 by
+// default, not tuned). The calling thread calls watch(rows done) every tenth of a second. If that throws, the work
+// stops and the caller gets the exception. Up to `n_inline` rows, whose jobs must be short, need no thread and no
+// watch: the caller does them itself. If the system starts fewer threads than wanted, those that there are do all rows;
+// if it starts none, the caller does.
 template <class MakeWorker>
 void for_each_row(std::size_t n_rows, std::size_t n_threads, StopFlag& stop, const MakeWorker& make_worker,
                   const std::function<void(std::size_t)>& watch, std::size_t batch = 8, std::size_t n_inline = 0) {

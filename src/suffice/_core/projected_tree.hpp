@@ -21,7 +21,6 @@
 #include "box.hpp"
 #include "forest.hpp"
 #include "forest_column.hpp"
-#include "points.hpp"
 
 namespace suffice {
 

@@ -27,7 +27,8 @@ inline constexpr std::int32_t kNoVariable = -1;
 // A set of variables is a number with one bit per variable: a word in most places, WideSet where sets are searched.
 inline constexpr std::size_t kMaxVariables = 128;
 inline constexpr std::size_t kWordVariables = 64;
-// Trees of at most this many rows store bits. Measured on breast cancer (569 rows): twice as fast as codes.
+// Trees of at most this many rows store bits. On breast cancer (569 rows) bits are twice as fast as codes; the limit
+// bounds their memory (512 bytes for each split), and was not tuned.
 inline constexpr std::size_t kFewRows = 4096;
 
 // One column in one tree, coded by the thresholds of this tree. (ForestColumn is coded by those of the whole forest.)
@@ -90,6 +91,7 @@ inline std::size_t padded(std::size_t n_words) {
 }
 
 // Up to this many thresholds, comparing a block of values with all of them is quicker than a binary search for each.
+// The value was not tuned.
 inline constexpr std::size_t kFewThresholds = 24;
 
 // Makes room for the codes of `n_rows` rows, of a width that holds them all.

@@ -154,17 +154,12 @@ class Reach {
     std::vector<State> state_;  // by node
 };
 
-// The rows of the cells of a tree for what does not change. Sets with the same first splits share their rows.
+// The rows of the cells of a tree for what does not change at one row or region. Sets with the same first splits share
+// their rows.
 class FixedCells {
   public:
     FixedCells(const Tree& tree, const Matrix& X, std::size_t min_node_size)
-        : tree_(tree), X_(X), min_node_size_(min_node_size), parts_{{tree.rows, {}}} {}
-
-    // Forgets the cells of another row.
-    void clear() {
-        parts_.resize(1);
-        parts_[0].next.clear();
-    }
+        : tree_(tree), X_(X), min_node_size_(min_node_size), parts_(1) {}
 
     // The rows of the projected cell if all variables but those of S are known.
     const std::vector<std::uint32_t>& rows(const ReachedTree& reached, std::uint64_t S) {
@@ -175,23 +170,27 @@ class FixedCells {
             if (next < 0) break;
             part = static_cast<std::size_t>(next);
         }
-        return parts_[part].rows;
+        return rows_of(part);
     }
 
   private:
     static constexpr std::int32_t kTooFew = -1;
 
     struct Part {
-        std::vector<std::uint32_t> rows;
+        std::vector<std::uint32_t> rows;                           // empty for the first part, which has all rows
         std::vector<std::pair<std::uint32_t, std::int32_t>> next;  // by the split that is tested: the part that is kept
     };
+
+    const std::vector<std::uint32_t>& rows_of(std::size_t part) const {
+        return part == 0 ? tree_.rows : parts_[part].rows;
+    }
 
     std::int32_t part_after(std::size_t part, const SidedSplit& split) {
         for (const auto& [node, next] : parts_[part].next)
             if (node == split.node) return next;
         const Node& node = tree_.nodes[split.node];
         std::vector<std::uint32_t> kept;
-        for (const std::uint32_t row : parts_[part].rows)
+        for (const std::uint32_t row : rows_of(part))
             if (node.goes_left(X_.row(row)[node.column]) == split.goes_left) kept.push_back(row);
         std::int32_t next = kTooFew;
         if (kept.size() >= min_node_size_) {
@@ -206,6 +205,55 @@ class FixedCells {
     Matrix X_;
     std::size_t min_node_size_;
     std::vector<Part> parts_;
+};
+
+class LeafShares {
+  public:
+    // With `votes`, a leaf says what its tree predicts, not the share of the rows that the tree counts. `wanted` has
+    // one flag for each rank, and is kept.
+    LeafShares(const ChangeSpace& space, bool votes, const std::uint8_t* wanted)
+        : space_(space), votes_(votes), wanted_(wanted), share_(space.forest.trees.size()) {
+        for (std::size_t t = 0; t < share_.size(); ++t) {
+            share_[t].assign(space_.forest.trees[t].nodes.size(), 0.0);
+            if (votes_)
+                add_votes(t);
+            else
+                count_rows(t);
+        }
+    }
+
+    const std::uint8_t* wanted() const { return wanted_; }
+    bool is_wanted(std::uint32_t row) const { return wanted_[space_.y_rank[row]] != 0; }
+    double operator()(std::size_t tree, std::size_t node) const { return share_[tree][node]; }
+    // Whether a leaf has no share if the tree counts no rows in it.
+    bool needs_rows() const { return !votes_; }
+
+  private:
+    void count_rows(std::size_t t) {
+        const Tree& tree = space_.forest.trees[t];
+        std::vector<std::uint32_t> n_before(tree.rows.size() + 1, 0);
+        for (std::size_t i = 0; i < tree.rows.size(); ++i) n_before[i + 1] = n_before[i] + wanted_[tree.rank[i]];
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+            const Node& node = tree.nodes[i];
+            if (node.begin == node.end) continue;
+            share_[t][i] = static_cast<double>(n_before[node.end] - n_before[node.begin]) /
+                           static_cast<double>(node.end - node.begin);
+        }
+    }
+
+    void add_votes(std::size_t t) {
+        const Tree& tree = space_.forest.trees[t];
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+            const double* value = space_.values[t] + static_cast<std::size_t>(tree.number[i]) * space_.n_values;
+            for (std::size_t k = 0; k < space_.n_values; ++k)
+                if (wanted_[k]) share_[t][i] += value[k];
+        }
+    }
+
+    const ChangeSpace& space_;
+    bool votes_;
+    const std::uint8_t* wanted_;
+    std::vector<std::vector<double>> share_;  // by tree and node
 };
 
 }  // namespace suffice

@@ -46,7 +46,7 @@ class ShareMemo {
     }
 
   private:
-    static constexpr int kBits = 11;
+    static constexpr int kBits = 11;  // 32 KiB for each tree; not tuned
     static constexpr std::size_t kSlots = std::size_t{1} << kBits;
 
     struct Entry {
@@ -74,7 +74,8 @@ class ShareMemo {
 // that it takes at each split, so that many rows have the same.
 class SmallTreeShares {
   public:
-    // A tree is small if it splits on at most this many variables, and if its splits fit into one word.
+    // A tree is small if it splits on at most this many variables (8 KiB of shares for a row; not tuned), and if its
+    // splits fit into one word.
     static constexpr std::size_t kMaxVariables = 10;
     static constexpr std::size_t kMaxSplits = 64;
 
@@ -92,7 +93,7 @@ class SmallTreeShares {
     double& share(std::size_t set) const { return at_row_[set]; }
 
   private:
-    // How many shares of a tree are kept: 64 KiB.
+    // How many shares of a tree are kept: 64 KiB, or eight rows of a tree of ten variables. Not tuned.
     static constexpr std::size_t kMaxShares = 8192;
 
     struct Key {
@@ -131,7 +132,7 @@ class RowView {
         std::iota(bit_of_.begin(), bit_of_.end(), std::uint8_t{0});
     }
 
-    static constexpr std::size_t kMaxSummed = 12;
+    static constexpr std::size_t kMaxSummed = 12;  // `sum_shares` takes 64 KiB of the stack for it; not tuned
 
     void set_row(const float* x, const RankRange& outcome) {
         x_ = x;
@@ -275,11 +276,11 @@ class RowView {
     }
 
   private:
-    static constexpr std::size_t kManyRows = 512;
+    static constexpr std::size_t kManyRows = 512;  // of a tree; not tuned
 
     static Set first_variables(std::size_t n) { return (Set{1} << n) - 1; }
 
-    // Rows with few distinct outcomes have the same shares in small trees.
+    // Rows with few distinct outcomes have the same shares in small trees. Not tuned.
     static constexpr std::size_t kFewOutcomes = 64;
 
     // What is known about one tree, at the row that was set last when it was needed.

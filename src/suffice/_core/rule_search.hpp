@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -16,25 +17,137 @@
 
 #include "box.hpp"
 #include "box_proof.hpp"
-#include "cuts.hpp"
-#include "good_counts.hpp"
-#include "outcome_shares.hpp"
+#include "forest_column.hpp"
 #include "parallel.hpp"
-#include "rounding.hpp"
 #include "rows.hpp"
-#include "rule_ends.hpp"
 #include "set_cells.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
-// Regions that the proofs for one row may check. Python takes this default from here.
+// Counts the training rows of the good points in a box, and in the box with a smaller side in one column.
+class GoodCounts {
+  public:
+    // Numbers the codes of the good points in each column without gaps, so that the time to count depends on the number
+    // of points and not on the number of thresholds. `good` must stay as it is until the next call.
+    void index(const CodeBoxes& good, const ForestColumns& columns) {
+        good_ = &good;
+        n_codes_below_.resize(columns.size());
+        position_.resize(columns.size());
+        n_rows_below_.resize(columns.size());
+        n_missing_.resize(columns.size());
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            std::vector<std::uint32_t>& n_below = n_codes_below_[c];
+            n_below.assign(columns[c]->thresholds.size() + 2, 0);
+            for (std::size_t i = 0; i < good.size(); ++i)
+                if (good[i][c].has_values()) n_below[good[i][c].lo + 1] = 1;
+            for (std::size_t code = 1; code < n_below.size(); ++code) n_below[code] += n_below[code - 1];
+            position_[c].resize(good.size());
+            for (std::size_t i = 0; i < good.size(); ++i)
+                position_[c][i] = good[i][c].has_values() ? n_below[good[i][c].lo] : kMissing;
+        }
+    }
+
+    // Counts the rows of the good points in a box.
+    void count(const CodeBox& box) {
+        find_inside(box);
+        n_rows_ = 0;
+        for (const std::uint32_t i : inside_) n_rows_ += good_->n_rows(i);
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            std::vector<std::uint32_t>& n_below = n_rows_below_[c];
+            n_below.assign(n_codes_below_[c].back() + 1, 0);
+            n_missing_[c] = 0;
+            for (const std::uint32_t i : inside_)
+                (position_[c][i] == kMissing ? n_missing_[c] : n_below[position_[c][i] + 1]) += good_->n_rows(i);
+            for (std::size_t p = 1; p < n_below.size(); ++p) n_below[p] += n_below[p - 1];
+        }
+    }
+
+    // In the box that was counted last.
+    std::size_t n_rows() const { return n_rows_; }
+    // In that box with another side in column `c`.
+    std::size_t n_rows(std::size_t c, const CodeInterval& side) const {
+        const auto [first, end] = positions(c, side);
+        return n_rows_below_[c][end] - n_rows_below_[c][first] + (side.missing ? n_missing_[c] : 0);
+    }
+
+  private:
+    std::pair<std::uint32_t, std::uint32_t> positions(std::size_t c, const CodeInterval& side) const {
+        if (!side.has_values()) return {0, 0};
+        return {n_codes_below_[c][side.lo], n_codes_below_[c][side.hi + 1]};
+    }
+
+    void find_inside(const CodeBox& box) {
+        inside_.resize(good_->size());
+        std::iota(inside_.begin(), inside_.end(), 0u);
+        std::size_t n = inside_.size();
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            const auto [first, end] = positions(c, box[c]);
+            const std::uint32_t width = end - first;
+            const bool missing = box[c].missing;
+            const std::uint32_t* position = position_[c].data();
+            std::size_t n_left = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                const std::uint32_t i = inside_[j];
+                inside_[n_left] = i;
+                n_left += (position[i] - first < width) | (missing & (position[i] == kMissing));
+            }
+            n = n_left;
+        }
+        inside_.resize(n);
+    }
+
+    const CodeBoxes* good_ = nullptr;
+    std::vector<std::vector<std::uint32_t>> n_codes_below_;  // by column and code: distinct codes of good points below
+    std::vector<std::vector<std::uint32_t>> position_;      // by column and good point: its n_codes_below_, or kMissing
+    std::vector<std::uint32_t> inside_;                     // the good points in the box that was counted last
+    std::size_t n_rows_ = 0;                                // their rows
+    std::vector<std::vector<std::uint32_t>> n_rows_below_;  // by column and position: their rows below
+    std::vector<std::uint32_t> n_missing_;                  // by column: their rows with a missing value
+};
+
+// The weighted median of the thresholds first ... last, each weighted by the number of rows that the forest splits
+// there.
+inline std::uint32_t median_threshold(const ForestColumn& column, std::uint32_t first, std::uint32_t last) {
+    std::uint64_t total = 0, before = 0;
+    for (std::uint32_t i = first; i <= last; ++i) total += column.weight[i];
+    std::uint32_t i = first;
+    while (i < last && 2 * (before += column.weight[i]) < total) ++i;
+    return i;
+}
+
+// Moves the ends of `box`. An end with nothing bad beyond it is opened. Any other end may lie anywhere between the
+// covered rows and the first bad one beyond them; it moves to the threshold where the forest splits most rows (the
+// weighted median). The box stays within `widest`, and `rows` is the smallest box around x and the covered rows.
+inline void place_ends(CodeBox& box, const CodeBox& widest, const CodeBox& rows, const CodeBoxes& bad,
+                       const ForestColumns& columns) {
+    for (std::size_t c = 0; c < box.size(); ++c) {
+        CodeInterval& side = box[c];
+        if (side.has_values() && rows[c].has_values()) {
+            side.lo = widest[c].lo;
+            std::uint32_t least = widest[c].lo;
+            bad.for_each_that_meets(box, [&](const CodeInterval* b) { least = std::max(least, b[c].hi + 1); });
+            side.lo = least == 0 ? 0 : 1 + median_threshold(*columns[c], least - 1, rows[c].lo - 1);
+            side.hi = widest[c].hi;
+            std::uint32_t most = widest[c].hi;
+            bad.for_each_that_meets(box, [&](const CodeInterval* b) { most = std::min(most, b[c].lo - 1); });
+            const std::uint32_t end = columns[c]->largest_code();
+            side.hi = most == end ? end : median_threshold(*columns[c], rows[c].hi, most);
+        }
+        side.missing = widest[c].missing;
+        if (bad.any_meets(box)) side.missing = rows[c].missing;
+    }
+}
+
+// Regions that the proofs for one row may check. Within this many, all rules of the switch model are proven
+// maximal. Python takes this default from here.
 inline constexpr std::size_t kMaxRegions = 500'000;
 
 struct RuleOptions {
     double pi = 0.9;
     bool everywhere = false;  // every point of the box must be good, not only every training row in it
     bool by_volume = false;   // maximise the Lebesgue volume within the range of the data instead of the training rows
-    std::size_t max_nodes = 10'000;         // branches to look at
+    std::size_t max_nodes = 10'000;         // branches to look at; Python gives its own
     std::size_t max_regions = kMaxRegions;  // regions to check in proofs that a box is good everywhere
 };
 

@@ -97,8 +97,10 @@ class SharedWalks {
 
   private:
     // How many words of splits the sets that start together have: 1 MiB, which every step of their walks may copy.
+    // Not tuned.
     static constexpr std::size_t kMaxWords = std::size_t{1} << 17;
     // With more different outcomes, the ranks of a cell are compared with each instead of bits of each outcome.
+    // Not tuned.
     static constexpr std::size_t kFewOutcomes = 16;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -356,10 +358,8 @@ class SharedWalks {
     }
 
     void fill_whole(std::size_t n_words) {
-        whole_.assign(n_words, 0);
-        const std::size_t n_full = tree_->n_rows / kBlock;
-        std::fill_n(whole_.begin(), n_full, ~std::uint64_t{0});
-        if (tree_->n_rows % kBlock) whole_[n_full] = (std::uint64_t{1} << (tree_->n_rows % kBlock)) - 1;
+        whole_.resize(n_words);
+        set_first_bits(tree_->n_rows, whole_.data(), n_words);
     }
 
     // Memory for the rows of the states on the way, in pieces that stay where they are.
@@ -433,7 +433,7 @@ class SharedWalks {
     std::vector<std::vector<std::uint32_t>> ranks_;  // by state on the way: the ranks of its rows
     std::vector<std::uint32_t> every_block_;
     std::vector<std::uint64_t> whole_;
-    std::size_t piece_size_ = 1 << 12;  // words; the rows of several states
+    std::size_t piece_size_ = 1 << 12;  // words; the rows of several states; not tuned
     std::vector<std::vector<std::uint64_t>> pieces_;
     std::size_t memory_used_ = 0;
 };

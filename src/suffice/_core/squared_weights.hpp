@@ -54,7 +54,7 @@ template <class Set>
 class SquaredWeights {
   public:
     SquaredWeights(const Projection& projection, std::size_t min_node_size)
-        : projection_(projection), min_node_size_(min_node_size), sum_(projection) {}
+        : projection_(projection), cell_(projection, min_node_size), sum_(projection) {}
 
     double find(const float* x, Set set) {
         key_.clear();
@@ -66,31 +66,19 @@ class SquaredWeights {
         }
         if (known_.size() > kMaxKnown) known_.clear();
         const auto [at, is_new] = known_.try_emplace(key_, 0.0);
-        if (is_new) at->second = compute(x, members);
+        if (is_new) {
+            for (std::size_t t = 0; t < projection_.trees.size(); ++t) sum_.add(t, cell_.find(t, x, members));
+            at->second = sum_.take_squares();
+        }
         return at->second;
     }
 
   private:
-    static constexpr std::size_t kMaxKnown = 1 << 14;
-
-    double compute(const float* x, const Members<Set>& members) {
-        std::uint8_t is_effective[8 * sizeof(Set)];
-        for (std::size_t t = 0; t < projection_.trees.size(); ++t) {
-            const CodedTree& tree = projection_.trees[t];
-            departures_.find(tree, projection_.n_variables, x, scratch_);
-            finder_.visit(tree, departures_, members.data(), members.size(), is_effective);
-            sum_.add(t, finder_.find(tree, departures_, min_node_size_, ++n_found_));
-        }
-        return sum_.take_squares();
-    }
+    static constexpr std::size_t kMaxKnown = 1 << 14;  // about 2 MiB; not tuned
 
     const Projection& projection_;
-    std::size_t min_node_size_;
+    CellOfRow cell_;
     WeightSum sum_;
-    std::uint64_t n_found_ = 0;
-    Departures departures_;
-    Departures::Scratch scratch_;
-    CellFinder finder_;
     std::vector<std::uint32_t> key_;
     std::map<std::vector<std::uint32_t>, double> known_;  // by variables and codes
 };

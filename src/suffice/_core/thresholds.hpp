@@ -1,10 +1,11 @@
-// Thresholds of splits as float32, and the codes that they give to values.
+// How values are compared with thresholds, and sums of probabilities with a level.
 //
 // The code of a value is the number of thresholds below it, so "value <= thresholds[j]" is the same as "code <= j".
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -22,6 +23,16 @@ inline float largest_float_up_to(double threshold) {
 inline std::uint32_t code_of(const std::vector<float>& thresholds, float value) {
     return static_cast<std::uint32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), value) -
                                       thresholds.begin());
+}
+
+// A mean over the trees may miss a level by this much and still reach it, so that rounding errors decide no tie: if 18
+// of 20 trees have share 1 and the others share 0, the mean reaches 0.9. Sums over 1,000 trees are off by 1e-13 at most
+// (docs/method.md, 3.7).
+inline constexpr double kRounding = 1e-10;
+
+// The sum over the trees at which their mean reaches the level.
+inline double sum_to_reach(double level, std::size_t n_trees) {
+    return (level - kRounding) * static_cast<double>(n_trees);
 }
 
 }  // namespace suffice

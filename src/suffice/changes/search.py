@@ -202,30 +202,30 @@ def _boxes(boxes: Boxes, rows: NDArray[np.intp]) -> _core.ValueBoxes:
     return _core.ValueBoxes(**{name: np.ascontiguousarray(values[rows]) for name, values in boxes.items()})
 
 
-def _read(arrays: dict[str, Any], n_rows: int, changeable: VariableSet) -> list[FoundChanges]:
+def _read(arrays: _core.FoundChanges, n_rows: int, changeable: VariableSet) -> list[FoundChanges]:
     changes: list[list[FoundChange]] = [[] for _ in range(n_rows)]
-    for i, row in enumerate(arrays["changes"]["row"].tolist()):
-        changes[row].append(_one(arrays["changes"], i, changeable))
+    for i, row in enumerate(arrays.changes.row.tolist()):
+        changes[row].append(_one(arrays.changes, i, changeable))
     misses: list[FoundChange | None] = [None] * n_rows
     is_too_rare = [False] * n_rows
-    for i, row in enumerate(arrays["misses"]["row"].tolist()):
-        misses[row] = _one(arrays["misses"], i, changeable)
-        is_too_rare[row] = bool(arrays["is_too_rare"][i])
+    for i, row in enumerate(arrays.misses.row.tolist()):
+        misses[row] = _one(arrays.misses, i, changeable)
+        is_too_rare[row] = bool(arrays.is_too_rare[i])
     return [
-        FoundChanges(tuple(changes[row]), misses[row], is_too_rare[row], bool(arrays["is_complete"][row]))
+        FoundChanges(tuple(changes[row]), misses[row], is_too_rare[row], bool(arrays.is_complete[row]))
         for row in range(n_rows)
     ]
 
 
-def _one(arrays: dict[str, NDArray[Any]], i: int, changeable: VariableSet) -> FoundChange:
-    mask = int(arrays["set"][i])
-    begin, end = arrays["begin"][i : i + 2].tolist()
-    fields: dict[str, Any] = {name: arrays[name][i] for name in ("low", "high", "has_values", "missing")}
+def _one(arrays: _core.ChangeArrays, i: int, changeable: VariableSet) -> FoundChange:
+    mask = int(arrays.set[i])
+    begin, end = arrays.begin[i : i + 2].tolist()
+    fields: dict[str, Any] = {name: getattr(arrays, name)[i] for name in ("low", "high", "has_values", "missing")}
     for name in ("cdp", "plausibility", "bound", "mean", "probability"):
-        fields[name] = float(arrays[name][i])
+        fields[name] = float(getattr(arrays, name)[i])
     return FoundChange(
         variables=tuple(v for bit, v in enumerate(changeable) if mask >> bit & 1),
-        rows=arrays["rows"][begin:end],
-        weights=arrays["weights"][begin:end],
+        rows=arrays.rows[begin:end],
+        weights=arrays.weights[begin:end],
         **fields,
     )

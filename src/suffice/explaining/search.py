@@ -37,6 +37,18 @@ BY_ROW = (
     "nearly_squares",
     "is_complete",
 )
+BOX_FIELDS = (
+    "sdp",
+    "low",
+    "high",
+    "missing",
+    "has_values",
+    "support",
+    "bound",
+    "mean_sdp",
+    "is_optimal",
+    "holds_everywhere",
+)
 
 
 @dataclass(frozen=True)
@@ -182,7 +194,8 @@ def _search(
         needs_nearest=needs_nearest,
         n_first_trees=FIRST_TREES,
     )
-    return FoundSets(projected.candidates, **arrays)
+    of_sets = {name: getattr(arrays, name) for name in ("offset", "masks", "sdps", *BY_ROW)}
+    return FoundSets(projected.candidates, **of_sets)
 
 
 CHECKS = ("rows", "everywhere")
@@ -263,7 +276,7 @@ def find_maximal_rules(
         pairs.sort(key=lambda pair: (int(low[row_sets[pair][0]]), int(high[row_sets[pair][0]])))
         rows = [row_sets[pair][0] for pair in pairs]
         columns, cells = fitted.projected.cells_of(S, fitted.settings.n_threads)
-        arrays = _core.find_rules(
+        boxes = _core.find_rules(
             cells=cells,
             rows=_core.Rows(X=X[rows], lo=low[rows], hi=high[rows]),
             options=_core.RuleOptions(
@@ -278,8 +291,8 @@ def find_maximal_rules(
         n_done += len(rows)
         of_set = _BoxesOfSet(fitted, columns)
         for i, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
-            if arrays["exists"][i]:
-                core_box = {name: values[i] for name, values in arrays.items()}
+            if boxes.exists[i]:
+                core_box = {name: getattr(boxes, name)[i] for name in BOX_FIELDS}
                 figures = of_set.figures(core_box, X[row], (int(low[row]), int(high[row])))
                 rules[pair] = Rule(
                     **figures,

@@ -5,24 +5,29 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "cell.hpp"
 #include "projection.hpp"
-#include "rounding.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
-// The sum of squared weights is rounded: six equal weights must not count as fewer than six rows.
+// The sum of squared weights is rounded: six equal weights must not count as fewer than six rows. Any
+// value between the rounding errors (1e-13) and 1 / rows would do.
 inline constexpr double kSlightlyMore = 1.0 + 1e-9;
-// More than two sums of the same shares in different orders differ, by tree.
+// More than two sums of the same shares in different orders differ, by tree: 1e-13 for 1,000 trees.
 inline constexpr double kOrderRounding = 1e-12;
-// The share of the highest SDP that a set must keep to come near it.
+// The share of the highest SDP that a set must keep to come near it. A convention, not tuned.
 inline constexpr double kNearly = 0.95;
 // A sufficient set of more variables than a person holds in mind gets a smaller one that comes near it.
+// A convention, not tuned.
 inline constexpr std::size_t kMany = 4;
 
 // How many variables are compared over all trees, if all of them were compared over the first trees.
+// With three, after 25 trees, .636 of the rows have a set; with all variables over all trees .638 (docs/tables.md).
 inline constexpr std::size_t kFinalists = 3;
 
 struct SearchOptions {
@@ -73,6 +78,50 @@ struct SearchResult {
     ScoredSet nearly{0, 0.0};
     double nearly_squares = 1.0;
     bool is_complete = true;  // whether all sets were searched; false if there are more than `max_sets`
+};
+
+// A set of one row on its way through the trees.
+template <class Set>
+struct Candidate {
+    Set variables;
+    double sum;  // of its shares
+    std::uint32_t row;
+    std::uint32_t n_trees;  // that it has gone through
+};
+
+// What candidates must reach to go on, and how far the others could have come.
+template <class Set>
+class Race {
+  public:
+    std::vector<double> needed;  // by row: the sum over all trees
+    std::vector<Set> base;       // by row: the last set of its chain
+
+    void start(std::size_t n_rows, std::size_t n_variables, std::size_t n_trees) {
+        n_variables_ = n_variables;
+        n_trees_ = n_trees;
+        base.assign(n_rows, 0);
+        needed.resize(n_rows);
+        bound_.resize(n_rows * n_variables);
+        need_nothing();
+        forget_bounds();
+    }
+    void need_nothing() { std::fill(needed.begin(), needed.end(), -std::numeric_limits<double>::infinity()); }
+    void forget_bounds() { std::fill(bound_.begin(), bound_.end(), -1.0); }
+
+    // The highest sum that `base` and one more variable can reach; -1 if it is not known.
+    double& bound_of(const Candidate<Set>& set) {
+        return bound_[set.row * n_variables_ + Members<Set>(set.variables & ~base[set.row])[0]];
+    }
+    // Remembers the bound of a candidate that is dropped.
+    void drop(const Candidate<Set>& set) {
+        const Set added = set.variables & ~base[set.row];
+        if (added == 0 || (added & (added - 1)) != 0) return;
+        bound_of(set) = set.sum + static_cast<double>(n_trees_ - set.n_trees);
+    }
+
+  private:
+    std::size_t n_variables_ = 0, n_trees_ = 0;
+    std::vector<double> bound_;  // by row and variable
 };
 
 // All sets of `size` of the variables (ascending numbers), in ascending order of their masks.

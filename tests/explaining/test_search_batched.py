@@ -1,4 +1,4 @@
-"""Rows that are searched in step have the answers that each has alone, to the bit."""
+"""Rows that are searched in batches have the answers that each has alone, to the bit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, core_forest, core_rows, project
+from forests import LAYOUTS, arrays_of, core_forest, core_rows, project
 from oracle import trees_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -46,17 +46,19 @@ def make_rows(X, y, is_class, n):
     return core_rows(X[chosen], low, np.minimum(rank + rng.integers(5, 60, size=n), len(np.unique(y)) - 1))
 
 
-def search(projection, rows, n_together, n_threads=1, needs_nearest=True, n_first_trees=0, **options):
+def search(projection, rows, batch_size, n_threads=1, needs_nearest=True, n_first_trees=0, **options):
     defaults = {"pi": 0.85, "min_node_size": 4, "min_size": 0, "max_size": 9, "minimal_only": True}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 4, "least_sdp": np.zeros(0)}
-    return _core.search(
-        projection=projection,
-        rows=rows,
-        options=_core.SearchOptions(**defaults | options),
-        n_threads=n_threads,
-        needs_nearest=needs_nearest,
-        n_together=n_together,
-        n_first_trees=n_first_trees,
+    return arrays_of(
+        _core.search(
+            projection=projection,
+            rows=rows,
+            options=_core.SearchOptions(**defaults | options),
+            n_threads=n_threads,
+            needs_nearest=needs_nearest,
+            batch_size=batch_size,
+            n_first_trees=n_first_trees,
+        )
     )
 
 
@@ -69,15 +71,15 @@ def assert_same(one, other):
 @pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag"])
 @pytest.mark.parametrize("groups", [None, GROUP], ids=["columns", "a group"])
 @pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
-def test_rows_in_step_have_the_answers_of_each_alone(kernels, is_class, groups, counts, layout):
+def test_batched_rows_have_the_answers_of_each_alone(kernels, is_class, groups, counts, layout):
     X, y, forest = make_forest(is_class, counts)
     projection = project(forest, N_COLUMNS, groups, layout)
     rows = make_rows(X, y, is_class, 130)
     alone = search(projection, rows, 1)
     n_sets = np.diff(alone["offset"])
     assert 0 < np.count_nonzero(n_sets) < len(n_sets)  # some rows have a set
-    for n_together, n_threads in [(2, 1), (50, 2), (1000, 1)]:
-        assert_same(alone, search(projection, rows, n_together, n_threads))
+    for batch_size, n_threads in [(2, 1), (50, 2), (1000, 1)]:
+        assert_same(alone, search(projection, rows, batch_size, n_threads))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -116,14 +118,14 @@ def test_trees_whose_splits_take_several_words(is_class, layout):
     ids=str,
 )
 @pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
-def test_every_option_has_the_same_effect_in_step(is_class, options):
+def test_every_option_has_the_same_effect_on_batched_rows(is_class, options):
     X, y, forest = make_forest(is_class, "out-of-bag")
     projection = project(forest, N_COLUMNS)
     rows = make_rows(X, y, is_class, 60)
     assert_same(search(projection, rows, 1, **options), search(projection, rows, 60, **options))
 
 
-def test_more_than_64_variables_go_in_step():
+def test_more_than_64_variables_in_batches():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 70))
     y = (X[:, 0] + X[:, 66] > 0).astype(int)
@@ -135,7 +137,7 @@ def test_more_than_64_variables_go_in_step():
     assert_same(alone, search(projection, rows, 40, pi=0.9))
 
 
-def test_rows_go_in_step_by_default_where_there_are_many():
+def test_many_rows_are_batched_by_default():
     """Whatever is chosen by the number of rows and the size of the trees, the answers are the same."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 5))
@@ -146,7 +148,7 @@ def test_rows_go_in_step_by_default_where_there_are_many():
     assert_same(search(projection, rows, 1), search(projection, rows, 0))
 
 
-def test_an_interrupted_search_in_step_ends():
+def test_an_interrupted_batched_search_ends():
     X, y, forest = make_forest(True, "bootstrap")
 
     def interrupt(n_done):
@@ -167,6 +169,6 @@ def test_an_interrupted_search_in_step_ends():
                 least_sdp=np.zeros(0),
             ),
             n_threads=1,
-            n_together=50,
+            batch_size=50,
             progress=interrupt,
         )

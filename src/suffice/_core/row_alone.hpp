@@ -1,0 +1,318 @@
+// Adds up the shares of sets of one row (see search.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "parallel.hpp"
+#include "projection.hpp"
+#include "row_view.hpp"
+#include "rows.hpp"
+#include "search_space.hpp"
+
+namespace suffice {
+
+// Numbers by value of one variable, filled in when they are needed first.
+class SingleSums {
+  public:
+    // `n_outcomes` is 1 for numbers that do not depend on the outcome.
+    SingleSums(const Projection& projection, std::size_t n_outcomes)
+        : projection_(projection), n_outcomes_(n_outcomes), numbers_(projection.n_variables) {}
+
+    // The number for the value of x and an outcome, to be filled in if it is NaN. nullptr if it is not kept: variables
+    // of several columns, and tables that would be large.
+    double* find(std::size_t variable, const float* x, std::size_t outcome) {
+        const std::vector<std::int32_t>& columns = projection_.columns[variable];
+        if (columns.size() != 1 || outcome >= n_outcomes_) return nullptr;
+        const std::size_t n_codes = projection_.thresholds[static_cast<std::size_t>(columns[0])].size() + 2;
+        if (n_codes * n_outcomes_ > kMaxNumbers) return nullptr;
+        std::vector<double>& numbers = numbers_[variable];
+        if (numbers.empty()) numbers.assign(n_codes * n_outcomes_, std::numeric_limits<double>::quiet_NaN());
+        return &numbers[projection_.code(columns[0], x[columns[0]]) * n_outcomes_ + outcome];
+    }
+
+  private:
+    static constexpr std::size_t kMaxNumbers = 1 << 16;  // of a variable: half a megabyte; not tuned
+
+    const Projection& projection_;
+    std::size_t n_outcomes_;
+    std::vector<std::vector<double>> numbers_;  // by variable
+};
+
+template <class Set>
+class RowAlone {
+  public:
+    // From this many rows on, enough of them share the values of single variables. Not tuned.
+    static constexpr std::size_t kManyRows = 100;
+
+    using Candidates = std::vector<Candidate<Set>>;
+
+    // `n_rows` is the number of rows that will be searched: for many, what is known of single variables is kept.
+    RowAlone(const Projection& projection, std::size_t min_node_size, std::size_t n_rows)
+        : is_kept_(n_rows >= kManyRows),
+          row_(projection, min_node_size),
+          single_sums_(projection, projection.forest->y_values.size()),
+          every_(projection.n_variables),
+          order_(projection.trees.size()) {
+        std::iota(every_.begin(), every_.end(), std::uint8_t{0});
+    }
+
+    void set_rows(const Rows& rows, std::span<const std::uint32_t> numbers, const StopFlag& stop) {
+        stop_ = &stop;
+        x_ = rows.row(numbers[0]);
+        outcome_ = rows.outcome(numbers[0]);
+        row_.set_row(x_, outcome_);
+        if (names_ != every_) {
+            names_ = every_;
+            row_.set_variables(names_);
+        }
+        std::iota(order_.begin(), order_.end(), 0u);
+        n_ordered_ = every_.size() <= kMaxOrdered ? every_.size() : 0;
+        sums_.clear();
+    }
+
+    // After l of k trees, the sum is at most sum + k - l.
+    void keep_reaching(Candidates& sets, Race<Set>& race) {
+        const double needed = race.needed[0];
+        take_known_sums(sets, race);
+        for (std::size_t l = 0; l < n_trees() && !sets.empty() && !is_stopped(); ++l) {
+            advance_all(sets, l);
+            keep_if(sets, race, [&](const Candidate<Set>& set) { return bound(set) >= needed; });
+        }
+        for (std::size_t i = 0; i < sets.size() && !is_stopped(); ++i) sets[i].sum = sum_in_order(sets[i].variables);
+    }
+
+    void keep_highest(Candidates& sets, Race<Set>& race) {
+        double least = race.needed[0];
+        std::size_t n_kept = 0;
+        for (Candidate<Set>& set : sets) {
+            set.sum = sum_in_order(set.variables, least);
+            if (set.sum < least) continue;
+            least = set.sum;
+            set.n_trees = static_cast<std::uint32_t>(n_trees());
+            sets[n_kept++] = set;
+        }
+        sets.resize(n_kept);
+    }
+
+    void start_chains(Candidates& empty, std::size_t n_first) {
+        base_ = 0;
+        first_trees_.resize(n_first);
+        std::iota(first_trees_.begin(), first_trees_.end(), 0u);
+        later_trees_.clear();
+        std::copy_if(order_.begin(), order_.end(), std::back_inserter(later_trees_),
+                     [&](std::uint32_t t) { return t >= n_first; });
+        share_of_base_.resize(n_trees());
+        for (std::size_t t = 0; t < n_trees() && !is_stopped(); ++t) share_of_base_[t] = row_.share(t, base_);
+        empty[0].sum = sum_of_base();
+    }
+
+    // A tree that does not split on a variable has the same share with it as without it: only gains are added. Over the
+    // first trees, all rivals are compared, and none is dropped.
+    void compare(Candidates& rivals, std::size_t n, Race<Set>& race) {
+        const std::vector<std::uint32_t>& trees = n < n_trees() ? first_trees_ : later_trees_;
+        Set left = 0;
+        gain_.assign(every_.size(), 0.0);
+        for (const Candidate<Set>& rival : rivals) {
+            left |= rival.variables & ~base_;
+            gain_[added(rival)] = rival.sum;
+        }
+        double sum = 0.0;  // of the base
+        const auto total = [&](Candidate<Set> rival, std::size_t n_added) {
+            rival.sum = sum + gain_[added(rival)];
+            rival.n_trees += static_cast<std::uint32_t>(n_added);
+            return rival;
+        };
+        for (std::size_t l = 0; l < trees.size() && !is_stopped(); ++l) {
+            const std::size_t t = trees[l];
+            sum += share_of_base_[t];
+            row_.add_gains(t, base_, share_of_base_[t], left, gain_.data());
+            if (l % kTreesBetweenChecks != 0 || n < n_trees()) continue;
+            keep_if(rivals, race, [&](Candidate<Set>& rival) {
+                if (bound(total(rival, l + 1)) >= race.needed[0]) return true;
+                rival = total(rival, l + 1);
+                left &= ~(rival.variables & ~base_);
+                return false;
+            });
+        }
+        for (Candidate<Set>& rival : rivals) rival = total(rival, trees.size());
+    }
+
+    double extend_chain(const Candidate<Set>& best) {
+        const std::uint8_t v = added(best);
+        base_ = best.variables;
+        for (std::size_t t = 0; t < n_trees(); ++t)
+            if (row_.variables(t) >> v & 1) share_of_base_[t] = row_.share(t, base_);
+        return sum_of_base();
+    }
+
+    // Sets of two and more take the trees first whose share is lowest when all variables are known: there most sets
+    // lose most, and are dropped after fewer trees. Few trees drop them soon in any order.
+    void begin_larger(const std::vector<std::uint8_t>& variables) {
+        if (order_.size() < kManyTrees) return;
+        Set all = 0;
+        for (const std::uint8_t v : variables) all |= Set{1} << v;
+        share_of_all_.resize(order_.size());
+        for (std::size_t t = 0; t < order_.size() && !is_stopped(); ++t) share_of_all_[t] = row_.share(t, all);
+        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return share_of_all_[a] != share_of_all_[b] ? share_of_all_[a] < share_of_all_[b] : a < b;
+        });
+    }
+
+    // Where most trees split on few of the variables, the sums of all sets together take less time than those of some
+    // dozens one by one.
+    void end_choice(const std::vector<std::uint8_t>& variables) {
+        n_ordered_ = 0;
+        const std::size_t n = variables.size();
+        if (n == 0 || variables.back() + 1u != n || is_stopped()) return;
+        if (n <= kMaxOrdered) n_ordered_ = n;
+        if (n <= RowView<Set>::kMaxSummed && row_.count_sets(n) <= kFewSets * n_trees()) row_.sum_shares(n, sums_);
+    }
+
+    // Sets of the first variables are the fastest.
+    std::vector<std::uint8_t> number_first(const std::vector<std::uint8_t>& variables) {
+        names_ = variables;
+        for (const std::uint8_t v : every_)
+            if (std::find(variables.begin(), variables.end(), v) == variables.end()) names_.push_back(v);
+        row_.set_variables(names_);
+        std::vector<std::uint8_t> number(names_.size());
+        for (std::size_t i = 0; i < names_.size(); ++i) number[names_[i]] = static_cast<std::uint8_t>(i);
+        return number;
+    }
+
+    WideSet named(Set set) const {
+        WideSet out = 0;
+        const Members<Set> members(set);
+        for (std::size_t j = 0; j < members.size(); ++j) out |= WideSet{1} << names_[members[j]];
+        return out;
+    }
+
+    double squared_weights(std::size_t, Set set) { return row_.squared_weights(set); }
+
+  private:
+    // How many sets a tree tells apart on average if the sums of all sets are computed together. Not tuned.
+    static constexpr std::size_t kFewSets = 64;
+    // From this many trees on, their order is worth what it costs: one share of each. Not tuned.
+    static constexpr std::size_t kManyTrees = 50;
+    // How many trees are added before the rivals are compared again. Not tuned.
+    static constexpr std::size_t kTreesBetweenChecks = 8;
+    // An order in which sets share the first steps of their walks through a tree is worth what it costs for this part
+    // of all sets of at most so many variables. Not tuned.
+    static constexpr std::size_t kWorthAnOrder = 8;
+    static constexpr std::size_t kMaxOrdered = 12;
+    static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
+    std::size_t n_trees() const { return order_.size(); }
+    bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
+    static bool is_single(Set set) { return set != 0 && (set & (set - 1)) == 0; }
+    double bound(const Candidate<Set>& set) const { return set.sum + static_cast<double>(n_trees() - set.n_trees); }
+    std::uint8_t added(const Candidate<Set>& rival) const { return Members<Set>(rival.variables & ~base_)[0]; }
+    double sum_of_base() const { return std::accumulate(share_of_base_.begin(), share_of_base_.end(), 0.0); }
+
+    template <class IsKept>
+    static void keep_if(Candidates& sets, Race<Set>& race, const IsKept& is_kept) {
+        std::size_t n_kept = 0;
+        for (Candidate<Set>& set : sets)
+            if (is_kept(set))
+                sets[n_kept++] = set;
+            else
+                race.drop(set);
+        sets.resize(n_kept);
+    }
+
+    // Adds the share of the tree that comes at l to the sets that have l trees.
+    void advance_all(Candidates& sets, std::size_t l) {
+        if (n_ordered_ == 0 || kWorthAnOrder * sets.size() < std::size_t{1} << n_ordered_ ||
+            !row_.is_worth_an_order(order_[l])) {
+            for (Candidate<Set>& set : sets)
+                if (set.n_trees == l) advance(set);
+            return;
+        }
+        position_.resize(std::size_t{1} << n_ordered_, kNowhere);
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+            if (sets[i].n_trees != l) continue;
+            if (tree_of(sets[i]) == order_[l] && sets[i].variables < position_.size())
+                position_[static_cast<std::size_t>(sets[i].variables)] = static_cast<std::uint32_t>(i);
+            else
+                advance(sets[i]);
+        }
+        for (const Set set : row_.sets_in_order(order_[l], n_ordered_)) {
+            std::uint32_t& position = position_[static_cast<std::size_t>(set)];
+            if (position != kNowhere) advance(sets[position]);
+            position = kNowhere;
+        }
+    }
+
+    void advance(Candidate<Set>& set) { set.sum += row_.share(tree_of(set), set.variables), ++set.n_trees; }
+    // The tree that comes next. Sets of up to one variable are searched before the trees are sorted.
+    std::size_t tree_of(const Candidate<Set>& set) const {
+        return (set.variables & (set.variables - 1)) == 0 ? set.n_trees : order_[set.n_trees];
+    }
+
+    // Completes the sets whose sums are known already or are kept for other rows, and drops those that are too low.
+    void take_known_sums(Candidates& sets, Race<Set>& race) {
+        sum_kept(sets);
+        if (is_stopped()) return sets.clear();
+        const auto all = static_cast<std::uint32_t>(n_trees());
+        keep_if(sets, race, [&](Candidate<Set>& set) {
+            if (set.variables < sums_.size())
+                set.sum = sums_[static_cast<std::size_t>(set.variables)], set.n_trees = all;
+            if (const double* const sum = kept_sum(set.variables)) set.sum = *sum, set.n_trees = all;
+            return bound(set) >= race.needed[0];
+        });
+    }
+
+    // Computes the sums that are kept for other rows and not known yet, all of them tree by tree.
+    void sum_kept(const Candidates& sets) {
+        unknown_.clear();
+        for (const Candidate<Set>& set : sets)
+            if (const double* const sum = kept_sum(set.variables); sum && std::isnan(*sum)) unknown_.push_back(set);
+        for (std::size_t t = 0; t < n_trees() && !unknown_.empty() && !is_stopped(); ++t)
+            for (Candidate<Set>& set : unknown_) set.sum += row_.share(t, set.variables);
+        if (is_stopped()) return;
+        for (const Candidate<Set>& set : unknown_) *kept_sum(set.variables) = set.sum;
+    }
+
+    // Where the sum of a single variable is kept for other rows; nullptr if it is not.
+    double* kept_sum(Set set) {
+        if (!is_kept_ || !is_single(set) || outcome_.lo != outcome_.hi) return nullptr;
+        return single_sums_.find(names_[Members<Set>(set)[0]], x_, outcome_.lo);
+    }
+
+    // The exact sum. It ends as soon as the sum cannot reach `least`, with a sum below that.
+    double sum_in_order(Set set, double least = -1.0) {
+        double sum = 0.0;
+        for (std::size_t t = 0; t < n_trees() && sum + static_cast<double>(n_trees() - t) >= least; ++t)
+            sum += row_.share(t, set);
+        return sum;
+    }
+
+    const StopFlag* stop_ = nullptr;
+    bool is_kept_;
+    RowView<Set> row_;
+    const float* x_ = nullptr;
+    RankRange outcome_;
+    SingleSums single_sums_;                  // over the trees, by value and outcome
+    std::vector<std::uint8_t> every_;         // all variables
+    std::vector<std::uint8_t> names_;         // by bit of a set: its variable in the projection
+    std::size_t n_ordered_ = 0;               // sets of so many variables, the first ones, may go in an order; 0: none
+    std::vector<std::uint32_t> order_;        // the trees, in the order in which sets of two and more take them
+    std::vector<double> share_of_all_;        // by tree, if all variables are known
+    Set base_ = 0;                            // the last set of the chain
+    std::vector<double> share_of_base_;       // by tree
+    std::vector<std::uint32_t> first_trees_;  // those over which all variables are compared
+    std::vector<std::uint32_t> later_trees_;  // the others, as in `order_`
+    std::vector<double> gain_;                // by variable: what the sum of the shares gains with it
+    std::vector<double> sums_;                // by set: the sum over all trees; empty if they are not known
+    std::vector<std::uint32_t> position_;     // by set, among those that go through a tree together
+    Candidates unknown_;
+};
+
+}  // namespace suffice
