@@ -19,7 +19,7 @@ import suffice
 SOURCE = Path(suffice.__file__).parent
 TESTS = Path(__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
-PRIVATE = [path for path in MODULES if path.relative_to(SOURCE).parts[0].startswith("_") or "app" in path.parts]
+PRIVATE = [path for path in MODULES if path.relative_to(SOURCE).parts[0].startswith(("_", "app"))]
 MAX_FILE, MAX_FUNCTION, MAX_PARAMETERS = 400, 60, 8  # lines of code
 MAX_FILE_OF = {"explainer.py": 450}  # one method for each question, with all its parameters
 MAX_ENTRIES, MAX_LAYERS, MAX_PRIVATE_DOCSTRINGS = 20, 14, 0.1
