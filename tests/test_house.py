@@ -55,20 +55,24 @@ def docstring_of(node):
     return set()
 
 
+@functools.cache
 def docstrings_in(path):
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return set().union(*(docstring_of(node) for node in ast.walk(parse(path)) if isinstance(node, kinds)))
 
 
+@functools.cache
+def lines_of(path):
+    return path.read_text().splitlines()
+
+
 def count_code(path, node=None):
     """Count the lines that hold code: no blank lines, no comments, no docstrings and, of a function, no signature."""
-    lines = path.read_text().splitlines()
-    first, last = (1, len(lines)) if node is None else (node.body[0].lineno, node.end_lineno)
+    first, last = (1, len(lines_of(path))) if node is None else (node.body[0].lineno, node.end_lineno)
     documented = docstrings_in(path)
     return sum(
-        bool(line.strip()) and not line.strip().startswith("#")
-        for number, line in enumerate(lines, start=1)
-        if first <= number <= last and number not in documented
+        bool(line.strip()) and not line.strip().startswith("#") and number not in documented
+        for number, line in enumerate(lines_of(path)[first - 1 : last], start=first)
     )
 
 
@@ -122,14 +126,17 @@ def imports_in(node):
 
 def test_every_module_is_imported_by_the_tests_of_its_room():
     """The tests of a room are in the folder of its name; those of a module at the top are beside this file."""
+
+    @functools.cache
+    def tested_in(room):
+        files = list((TESTS / room).rglob("test_*.py") if room else TESTS.glob("test_*.py"))
+        return [file.stem for file in files], {name for file in files for name in imports_in(parse(file))}
+
     untested = []
     for path in MODULES:
-        room = path.relative_to(SOURCE).parts[0] if path.parent != SOURCE else ""
-        if path.name == "__init__.py":
-            continue
-        files = (TESTS / room).rglob("test_*.py") if room else TESTS.glob("test_*.py")
-        names = {name for file in files for name in imports_in(parse(file))}
-        if module_of(path) not in names and not any(path.stem in file.stem for file in (TESTS / room).rglob("test_*")):
+        stems, names = tested_in(path.relative_to(SOURCE).parts[0] if path.parent != SOURCE else "")
+        is_tested = module_of(path) in names or any(path.stem in stem for stem in stems)
+        if path.name != "__init__.py" and not is_tested:
             untested.append(name_of(path))
     assert not untested
 

@@ -111,7 +111,10 @@ def deep_tree(values, column=0):
     return build(0, len(values))
 
 
-@pytest.mark.parametrize("n_thresholds", [253, 254, 255, 65533, 65534, 65535])
+WIDE = [pytest.param(n, marks=pytest.mark.slow) for n in (65533, 65535)]
+
+
+@pytest.mark.parametrize("n_thresholds", [253, 254, 255, 65534, *WIDE])
 def test_codes_of_every_width(kernels, n_thresholds):
     """Codes take one, two or four bytes by the number of thresholds; missing values have one more code."""
     rng = np.random.default_rng(0)

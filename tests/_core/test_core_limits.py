@@ -96,6 +96,7 @@ def test_the_work_goes_on_if_threads_cannot_start(stack):
     assert run(FEW_THREADS, STACK=stack, AS=6 * 2**30) == "done\n"
 
 
+@pytest.mark.slow
 def test_deep_trees_need_no_deep_stack():
     """A chain of 40,000 splits overflowed the stack, and one of 2,500 that of a thread with 512 KiB."""
     assert run(f"DEPTH = 40_000\n{DEEP}", STACK=512 * 2**10) == "done\n"

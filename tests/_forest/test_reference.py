@@ -147,6 +147,6 @@ def test_the_number_of_threads_can_be_changed_after_fit(monkeypatch):
         n_threads.append(fitted.settings.n_threads)
         return find_sufficient_sets(fitted, rows, outcomes, **options)
 
-    monkeypatch.setattr("suffice.explainer.find_sufficient_sets", spy)
+    monkeypatch.setattr("suffice.explaining.explanations.find_sufficient_sets", spy)
     assert list(explainer.set_params(n_jobs=3).explain(X[:5])) == expected
     assert n_threads == [3]
