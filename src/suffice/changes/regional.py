@@ -223,8 +223,8 @@ def shares_confirmed(
     shares: list[tuple[float, int] | None] = [None] * len(boxes)
     for begin in range(0, len(boxes), N_TOGETHER):
         together = boxes[begin : begin + N_TOGETHER]
-        asked = [(_some(rows_in_region(movable.matrix, regions, i)), box, targets[i]) for i, box in together]
-        for number, _, agrees in ask_boxes(movable, asked, N_MOVED):
+        moves = [(_some(rows_in_region(movable.matrix, regions, i)), box, targets[i]) for i, box in together]
+        for number, _, agrees in ask_boxes(movable, moves, N_MOVED):
             shares[begin + number] = float(np.mean(agrees)), agrees.size
     return shares
 
