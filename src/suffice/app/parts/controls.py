@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
@@ -154,6 +154,12 @@ def advance(jobs: Jobs, update: Update, event: Any, cancel: str, name: str | Non
     }
 
 
+def choose_event(first: Any, triggered: Iterable[Any], buttons: Sequence[str]) -> Any:
+    """Choose which of several events a callback handles: a click, rather than a tick that came at the same time."""
+    ids = list(triggered)
+    return next((button for button in buttons if button in ids), first)
+
+
 def connect_job(
     app: Dash,
     jobs: Jobs,
@@ -179,7 +185,8 @@ def connect_job(
 
     def connect(update: Update) -> None:
         def callback(events: Any, job: str | None, form: Mapping[str, Any]) -> dict[str, Any]:
-            answer = advance(jobs, update, ctx.triggered_id, cancel, job, form)
+            event = choose_event(ctx.triggered_id, ctx.triggered_prop_ids.values(), (cancel, *(buttons or ())))
+            answer = advance(jobs, update, event, cancel, job, form)
             return {key: answer.get(key, no_update) for key in all_outputs}
 
         app.callback(
