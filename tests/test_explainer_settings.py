@@ -71,6 +71,7 @@ def test_every_setting_that_can_be_changed_is_tried():
     assert tried | {"unseen", "extra_columns"} == set(CHANGEABLE)
 
 
+@pytest.mark.slow
 def test_the_settings_do_make_a_difference():
     """Otherwise the tests above could not fail."""
     for task, options in every_option():

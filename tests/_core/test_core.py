@@ -443,9 +443,9 @@ KEEP = "import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(explainer))"
 @pytest.mark.parametrize(
     ("then", "expected"),
     [
-        ("_core.set_leak_warnings(is_on=True)", ""),
+        pytest.param("_core.set_leak_warnings(is_on=True)", "", marks=pytest.mark.slow),
         (f"_core.set_leak_warnings(is_on=True); {KEEP}", "nanobind: leaked"),
-        (KEEP, ""),
+        pytest.param(KEEP, "", marks=pytest.mark.slow),
     ],
 )
 def test_nothing_is_left_at_the_end_and_what_others_keep_is_not_reported(then, expected):

@@ -60,6 +60,7 @@ def output_of(command):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_X86 or os.name == "nt", reason="The build is for x86-64, the program for GCC or Clang.")
 def test_the_avx2_build_computes_the_bits_of_the_portable_build_without_built_ins(tmp_path):
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")

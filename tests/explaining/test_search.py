@@ -147,7 +147,7 @@ def test_a_tie_with_pi_counts_as_reached():
     assert (best[0], best_sdp[0]) == (1, pytest.approx(0.78))
 
 
-@pytest.mark.parametrize("n", [64, 65, 128])
+@pytest.mark.parametrize("n", [64, 65, pytest.param(128, marks=pytest.mark.slow)])
 def test_many_candidates(n):
     trees, X, y = switch_forest(n_columns=n)
     projection = project(core_forest(trees, X, y), n)
