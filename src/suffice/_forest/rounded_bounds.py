@@ -56,11 +56,15 @@ class Ends:
         for c, column in enumerate(columns):
             low, high = core_box["low"][c], core_box["high"][c]
             side = CodedSide(column, low, high, bool(core_box["missing"][c]), bool(core_box["has_values"][c]))
-            bounds = self._bounds(side, x[side.column], everywhere)
-            is_open = bounds == Condition(bounds.column, missing=side.missing, part=bounds.part)
+            condition = self._bounds(side, x[side.column], everywhere)
+            is_open = (
+                condition.values
+                and condition.labels is None
+                and (condition.low, condition.high) == (-math.inf, math.inf)
+            )
             # Where the data have no missing values, "is known" would say nothing.
             if not (is_open and (side.missing or not self._has_missing(side.column))):
-                kept.append(bounds)
+                kept.append(condition)
         return tuple(kept)
 
     def _bounds(self, side: CodedSide, x: np.float32, everywhere: bool) -> Condition:
