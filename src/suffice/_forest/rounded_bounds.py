@@ -57,11 +57,8 @@ class Ends:
             low, high = core_box["low"][c], core_box["high"][c]
             side = CodedSide(column, low, high, bool(core_box["missing"][c]), bool(core_box["has_values"][c]))
             condition = self._bounds(side, x[side.column], everywhere)
-            is_open = (
-                condition.values
-                and condition.labels is None
-                and (condition.low, condition.high) == (-math.inf, math.inf)
-            )
+            has_ends = (condition.low, condition.high) != (-math.inf, math.inf)
+            is_open = condition.values and condition.labels is None and not has_ends
             # Where the data have no missing values, "is known" would say nothing.
             if not (is_open and (side.missing or not self._has_missing(side.column))):
                 kept.append(condition)
