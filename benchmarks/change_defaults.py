@@ -101,7 +101,7 @@ def fit(make: Callable[..., Any], source: str) -> Any:
     """Fit an explainer whose changes count what a setting names."""
     explainer = make(counts="bootstrap" if source == "votes" else "auto")
     if source == "counted":  # without votes and scores out of bag, the rows out of bag are counted as they are
-        explainer.fitted_ = replace(explainer.fitted_, out_of_bag=None, interval_scores=None)
+        explainer.fitted_ = replace(explainer.fitted_, out_of_bag=None, errors=None)
     return explainer
 
 

@@ -34,6 +34,8 @@ class Checked:
     held_out: list[float] = field(default_factory=list)
     support: list[int] = field(default_factory=list)
     coverage: list[float] = field(default_factory=list)
+    sdp: list[float] = field(default_factory=list)
+    size: list[int] = field(default_factory=list)
 
     def add(self, other: Checked) -> None:
         for name, value in vars(other).items():
@@ -80,6 +82,8 @@ def check_rules(explainer: SufficientExplainer, X: Any, fresh: Part, y: Any = No
         of_class.held_out.append(checked_rules[key])
         of_class.support.append(rule.support)
         of_class.coverage.append(rule.coverage)
+        of_class.sdp.append(best.sdp)
+        of_class.size.append(len(best.variables))
     return by_class
 
 

@@ -151,6 +151,48 @@ class Switch:
 
 
 @dataclass(frozen=True)
+class Xor:
+    """Y is 1 if x0 and x1 have the same sign, but for a share of rows; the other columns say nothing about it."""
+
+    name: str = "XOR"
+    flipped: float = 0.05
+    columns: NormalColumns = NormalColumns(10)
+
+    def draw(self, n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        X = self.columns.draw(n_rows, rng)
+        is_one = (X[:, 0] > 0) == (X[:, 1] > 0)
+        return as_frame(X), (is_one != (rng.random(n_rows) < self.flipped)).astype(int)
+
+    def sdp(self, X: Any, S: Sequence[str], kept: Any) -> Any:
+        if not {"x0", "x1"} <= set(S):
+            return np.full(len(X), 0.5)
+        is_one = (X["x0"] > 0) == (X["x1"] > 0)
+        return np.where(is_one.to_numpy() == (np.asarray(kept) == 1), 1 - self.flipped, self.flipped)
+
+
+@dataclass(frozen=True)
+class Binned:
+    """The classes 0, 1, ... between the cuts of a law of numbers; a share of the rows has the next class instead."""
+
+    name: str
+    law: Law
+    cuts: tuple[float, ...]
+    flipped: float = 0.0
+
+    def draw(self, n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        X, y = self.law.draw(n_rows, rng)
+        return X, (np.digitize(y, self.cuts) + (rng.random(n_rows) < self.flipped)) % (len(self.cuts) + 1)
+
+    def sdp(self, X: Any, S: Sequence[str], kept: Any) -> Any:
+        ends, labels = np.array([-np.inf, *self.cuts, np.inf]), np.asarray(kept, dtype=int)
+
+        def share(bins: Any) -> Any:
+            return self.law.sdp(X, S, np.column_stack([ends[bins], ends[bins + 1]]))
+
+        return (1 - self.flipped) * share(labels) + self.flipped * share((labels - 1) % (len(self.cuts) + 1))
+
+
+@dataclass(frozen=True)
 class Lucas:
     """The network LUCAS of twelve binary variables."""
 
@@ -191,4 +233,10 @@ LAWS = (
     Linear("linear", (2.0, 1.0, 0.5), 1.0, CORRELATED),
     Linear("linear, weak", (2.0, 1.0, 0.5), 3.0),
     Switch(),
+)
+# Classes of which single variables say little or nothing, and three classes.
+CLASSES = (
+    Xor(),
+    Binned("noisy switch", Switch(noise=0.1, n_columns=20), (0.0,), 0.05),
+    Binned("three classes", Linear("", (2.0, 1.0), 0.5), (-1.0, 1.0)),
 )

@@ -80,7 +80,7 @@ def flights_forest(task):
     """The forest alone."""
     X, y, _, forest = flights_table(task, math.inf)
     columns = read_columns(X)
-    matrix = Encoding.learn(columns, y.to_numpy(), task == "classification", None).encode(columns, "error")
+    matrix = Encoding.learn(columns).encode(columns, "error")
     return {"seconds": seconds(lambda: forest.fit(matrix, y.to_numpy())), "peak": peak()}
 
 

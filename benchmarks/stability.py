@@ -169,7 +169,9 @@ def lower_bounds(state: Any, X: Any, sets: FoundSets) -> Any:
     forest = state.forest
     n = len(forest.X)
     # With the rows themselves as outcomes, the distribution given a set is that of the weights.
-    by_row = FittedForest(forest.trees, forest.X, np.arange(n, dtype=np.uint32), np.arange(n, dtype=np.float64))
+    by_row = FittedForest(
+        forest.trees, forest.X, np.arange(n, dtype=np.uint32), np.arange(n, dtype=np.float64), forest.n_levels
+    )
     projected = ProjectedForest(by_row, state.variables, state.candidates, state.min_node_size)
     row_of_set = np.repeat(np.arange(len(X)), sets.n_by_row())
     bounds = np.empty(len(row_of_set))

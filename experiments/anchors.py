@@ -48,7 +48,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     outcome = Outcome()
     for name in NAMES:
         table = load_model(name, plan, seed)
-        n_rows = min(len(table.test), plan.pick(1000, 100, 20))
+        n_rows = min(len(table.test), plan.pick(1000, 60, 20))
         rows = np.sort(np.random.default_rng(seed).permutation(len(table.test))[:n_rows])
         for variant, level in plan.pick(LEVELS, {"SR": 0.9}, LEVELS).items():
             with naming(f"{name}, {variant}"):

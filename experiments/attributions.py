@@ -18,7 +18,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     """Compute LXI and SHAP values of test rows, and pick one with Z1 > 0 whose X2 alone determines the moon."""
     outcome = Outcome()
     explainer, _, test = moons_model(plan, seed)
-    rows = test.X[: plan.pick(1000, 200, 30)]
+    rows = test.X[: plan.pick(1000, 100, 30)]
     start = time.perf_counter()
     explanations = explainer.explain(rows, sets="minimal", rules=None)
     outcome.seconds["suffice"] = (time.perf_counter() - start) / len(rows)

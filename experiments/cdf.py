@@ -26,7 +26,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     """Replicate the curve at the paper's point; measure both distances on test rows, for growing samples."""
     outcome = Outcome()
     n_replications = plan.pick(20, 2, 1)
-    n_rows = plan.pick(10_000, 4_000, 300)
+    n_rows = plan.pick(10_000, 2_000, 300)
     curves = []
     for replication in range(n_replications):
         explainer, test = _fit(n_rows, 1000 * seed + replication, plan)
@@ -48,9 +48,9 @@ def run(plan: Plan, seed: int) -> Outcome:
 
 def _fit(n_rows: int, seed: int, plan: Plan) -> tuple[SufficientExplainer, Any]:
     rng = np.random.default_rng(seed)
-    n_columns = plan.pick(N_COLUMNS, N_COLUMNS, 8)
+    n_columns = plan.pick(N_COLUMNS, N_COLUMNS // 2, 8)
     train = make_switch(n_rows, n_columns=n_columns, random_state=rng)
-    test = make_switch(plan.pick(1000, 200, 20), n_columns=n_columns, random_state=rng)
+    test = make_switch(plan.pick(1000, 100, 20), n_columns=n_columns, random_state=rng)
     forest = RandomForestRegressor(
         20, min_samples_leaf=least_leaf(n_rows), max_features=0.7, n_jobs=-1, random_state=seed
     )

@@ -40,7 +40,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     exact = np.array([lucas_sdp(row, S)[0] for S in sets])
     explainer = _estimate(outcome, "", X, y, row, sets, exact, seed)
     _estimate(outcome, "out-of-bag ", X, y, row, sets, exact, seed)
-    large = make_lucas(plan.pick(20_000, 5_000, 400), random_state=1000 + seed)
+    large = make_lucas(plan.pick(20_000, 3_000, 400), random_state=1000 + seed)
     _estimate(outcome, "large ", large.X, large.y, row, sets, exact, seed)
     _estimate(outcome, "large, out-of-bag ", large.X, large.y, row, sets, exact, seed)
     if plan.peers:

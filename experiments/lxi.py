@@ -19,9 +19,9 @@ PAPER_SHAP = ("1.47", "1.54", "0.56", "0.56", "0.86", "0.005")
 def run(plan: Plan, seed: int) -> Outcome:
     """Average LXI and absolute SHAP values over test rows with X5 > 0, and SHAP's over those with X5 <= 0."""
     outcome = Outcome()
-    train, test = switch_data(plan, seed, plan.pick(3000, 1000, 60))
+    train, test = switch_data(plan, seed, plan.pick(3000, 500, 60))
     explainer = switch_explainer(train, seed)
-    n_rows = plan.pick(1000, 300, 20)
+    n_rows = plan.pick(1000, 100, 20)
     above, below = (test.X[side][:n_rows] for side in (test.X["X5"] > 0, test.X["X5"] <= 0))
     start = time.perf_counter()
     explanations = explainer.explain(above, sets="all", rules=None)

@@ -25,9 +25,9 @@ COLORS = ("#0072B2", "#E69F00")
 def moons_model(plan: Plan, seed: int) -> tuple[SufficientExplainer, MoonsData, MoonsData]:
     """Draw training and test rows and fit the paper's forest: 20 trees, leaves of at least t_n rows."""
     rng = np.random.default_rng(seed)
-    n_noise = plan.pick(100, 100, 5)
-    train = make_moons(plan.pick(10_000, 5_000, 400), n_noise=n_noise, random_state=rng)
-    test = make_moons(plan.pick(10_000, 2000, 100), n_noise=n_noise, random_state=rng)
+    n_noise = plan.pick(100, 50, 5)
+    train = make_moons(plan.pick(10_000, 3_000, 400), n_noise=n_noise, random_state=rng)
+    test = make_moons(plan.pick(10_000, 1000, 100), n_noise=n_noise, random_state=rng)
     # All columns at every split: with the default of sqrt(p) most splits fall on noise.
     forest = RandomForestClassifier(
         20, min_samples_leaf=least_leaf(len(train.X)), max_features=None, n_jobs=-1, random_state=seed
@@ -40,7 +40,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     outcome = Outcome()
     explainer, train, test = moons_model(plan, seed)
     outcome.figures["AUC"] = float(roc_auc_score(test.y, explainer.predict_proba(test.X)[:, 1]))
-    rows = test.X[: plan.pick(1000, 300, 30)]
+    rows = test.X[: plan.pick(1000, 100, 30)]
     start = time.perf_counter()
     explanations = explainer.explain(rows, sets="minimal")
     outcome.seconds["suffice, with rule"] = (time.perf_counter() - start) / len(rows)

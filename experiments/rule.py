@@ -17,7 +17,7 @@ PAPER_ROW = {"X3": -3.64, "X4": -4.41, "X5": 0.68}
 def run(plan: Plan, seed: int) -> Outcome:
     """Take the test row nearest to the paper's among those whose sufficient set is X3, X4, X5, and find its rule."""
     outcome = Outcome()
-    train, test = switch_data(plan, seed, plan.pick(3000, 1000, 200))
+    train, test = switch_data(plan, seed, plan.pick(3000, 500, 200))
     explainer = switch_explainer(train, seed)
     rows = test.X[test.X["X5"] > 0]
     start = time.perf_counter()

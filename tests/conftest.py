@@ -18,13 +18,20 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 collect_ignore_glob = ["*conftest.py"]
 
 # Everywhere else each run draws new examples; in continuous integration a failure must be repeatable.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# A busy machine is no failure: there are no deadlines.
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("anywhere", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
 
 
 # What is in these folders tests no single module of the package, and takes minutes.
 SLOW_FOLDERS = {"benchmarks", "experiments", "fuzz"}
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import these folders where slow tests are left out: it takes seconds in every process."""
+    is_slow = collection_path.is_dir() and collection_path.name in SLOW_FOLDERS
+    return True if is_slow and config.getoption("markexpr") == "not slow" else None
 
 
 @pytest.hookimpl(tryfirst=True)

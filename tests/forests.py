@@ -40,7 +40,8 @@ def core_forest(trees, X, y, votes=None):
     """The trees in the compiled core. `votes` are what the nodes of each tree predict."""
     values, rank = np.unique(y, return_inverse=True)
     X = np.ascontiguousarray(X, dtype=np.float32)
-    forest = _core.Forest(X=X, y_rank=rank.astype(np.uint32), y_values=values.astype(np.float64))
+    n_levels = list(trees[0].n_levels) if trees else []
+    forest = _core.Forest(X=X, y_rank=rank.astype(np.uint32), y_values=values.astype(np.float64), n_levels=n_levels)
     core_trees = [
         _core.Tree(
             left=t.left,
@@ -76,17 +77,13 @@ def node_sizes(t, X):
     return sizes
 
 
-LAYOUTS = {"bits": 1024, "codes": 0}
-"""How a projection holds the rows of its trees: the largest number of rows for which it takes bits."""
-
-
-def project(forest, n_columns, groups=None, layout="bits"):
+def project(forest, n_columns, groups=None, voters="all"):
     """The projection on all variables: single columns, or the given groups."""
     groups = groups or [(c,) for c in range(n_columns)]
     variable_of = np.full(n_columns, -1, dtype=np.int32)
     for v, columns in enumerate(groups):
         variable_of[list(columns)] = v
-    return _core.Projection(forest=forest, variable_of=variable_of, n_variables=len(groups), few_rows=LAYOUTS[layout])
+    return _core.Projection(forest=forest, variable_of=variable_of, n_variables=len(groups), all_vote=voters == "all")
 
 
 def mask(S):

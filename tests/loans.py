@@ -20,7 +20,7 @@ def make_loans(n=600, seed=0):
     X = pd.DataFrame(
         {
             "income": rng.integers(10, 60, n),
-            "account": rng.choice(["empty", "some", "much"], n),
+            "account": rng.choice(["some", "empty", "much"], n),
             "age": rng.integers(18, 80, n),
             "debt": rng.uniform(0, 5, n).round(2),
         }

@@ -22,6 +22,7 @@ class OracleTree:
     threshold: np.ndarray
     missing_go_to_left: np.ndarray
     rows: np.ndarray
+    n_levels: tuple = ()
 
     def goes_left(self, node, values):
         values = np.asarray(values, dtype=np.float32).astype(np.float64)
@@ -66,6 +67,29 @@ def leaf_rows(tree, X, x):
     return rows
 
 
+def boundaries(tree, X):
+    """The splits (column, boundary) between categories, which no split is above; missing values are not below any.
+
+    For each column of categories that the tree splits on: missing values apart from all others, then the middle one of
+    the boundaries, the middle ones of both halves, and so on. A boundary between two categories that both have fewer
+    than 10 rows is left out.
+    """
+    splits = []
+    for column, n_levels in enumerate(tree.n_levels):
+        if not n_levels or column not in tree.column[tree.left >= 0]:
+            continue
+        n_rows = [int((X[tree.rows, column] == level).sum()) for level in range(n_levels)]
+        halves = deque([[k + 0.5 for k in range(n_levels - 1) if max(n_rows[k], n_rows[k + 1]) >= 10]])
+        splits.append((column, np.inf))
+        while halves:
+            half = halves.popleft()
+            if half:
+                middle = len(half) // 2
+                splits.append((column, half[middle]))
+                halves.extend([half[:middle], half[middle + 1 :]])
+    return splits
+
+
 def cell_rows(tree, X, x, columns, min_node_size):
     """Rows in the projected cell of x for the columns of a set."""
     rows, queue = tree.rows, deque([0])
@@ -83,21 +107,36 @@ def cell_rows(tree, X, x, columns, min_node_size):
             return rows
         rows = kept
         queue.append(tree.left[node] if left else tree.right[node])
+    for column, boundary in boundaries(tree, X):
+        if column in columns:
+            kept = rows[(X[rows, column] <= boundary) == (x[column] <= boundary)]
+            if len(kept) < min_node_size:
+                return rows
+            rows = kept
     return rows
 
 
 class Oracle:
     """The estimates of a forest for Y given X_S = x_S. `groups[v]` are the columns of variable v."""
 
-    def __init__(self, trees, X, y, min_node_size, groups=None):
+    def __init__(self, trees, X, y, min_node_size, groups=None, voters="all"):
         self.trees, self.X, self.y, self.min_node_size = trees, np.asarray(X), np.asarray(y), min_node_size
+        self.voters = voters
         self.groups = groups or [(column,) for column in range(self.X.shape[1])]
 
     def cells(self, x, S):
         if S is None:
             return [leaf_rows(tree, self.X, x) for tree in self.trees]
         columns = {column for v in S for column in self.groups[v]}
-        return [cell_rows(tree, self.X, x, columns, self.min_node_size) for tree in self.trees]
+        trees = self.informed_trees(S) or self.trees
+        return [cell_rows(tree, self.X, x, columns, self.min_node_size) for tree in trees]
+
+    def informed_trees(self, S):
+        """The trees that vote on S; none if none splits on it."""
+        if self.voters == "all":
+            return self.trees
+        columns = {column for v in S for column in self.groups[v]}
+        return [tree for tree in self.trees if columns & set(tree.column[tree.left >= 0].tolist())]
 
     def probability(self, x, S, event):
         """P(event | X_S = x_S), where `event` marks the training rows that have it."""
@@ -157,13 +196,18 @@ class Oracle:
         If there are more than `n_first` trees, and it is not 0, only the three with the highest SDP over the first
         `n_first` are compared over all of them.
         """
-        first = Oracle(self.trees[:n_first], self.X, self.y, self.min_node_size)
+        first = Oracle(self.trees[:n_first], self.X, self.y, self.min_node_size, self.groups, self.voters)
+
+        def sdp_over_first(S):  # -1 if none of the first trees votes, but others do
+            votes = first.informed_trees(S) or not self.informed_trees(S)
+            return round(first.sdp(x, S, outcome), 9) if votes else -1
+
         chain = [()]
         while len(chain) <= min(n, len(candidates)):
             left = [v for v in candidates if v not in chain[-1]]
             sets = {v: tuple(sorted([*chain[-1], v])) for v in left}
             if 0 < n_first < len(self.trees):
-                left = sorted(sorted(left, key=lambda v: -round(first.sdp(x, sets[v], outcome), 9))[:3])
+                left = sorted(sorted(left, key=lambda v: -sdp_over_first(sets[v]))[:3])
             chain.append(sets[max(left, key=lambda v: self.sdp(x, sets[v], outcome))])
         return chain
 

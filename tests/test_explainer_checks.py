@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from suffice import SufficientExplainer
@@ -16,10 +17,40 @@ def table(n_rows=400, seed=0):
     return X, np.where(rng.random(n_rows) < np.where(X[:, 0] > 0, 0.97, 0.03), "yes", "no")
 
 
+@pytest.fixture(scope="module")
+def explainer():
+    """Of the table; no test may change it."""
+    return SufficientExplainer(random_state=0).fit(*table())
+
+
 def numbers(n_rows=400, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4))
     return X, 3 * (X[:, 0] > 0) + rng.normal(scale=0.3, size=n_rows)
+
+
+def categories(n_rows=500, seed=0):
+    """Eight columns of twenty categories that say nothing about the outcomes."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({f"c{i}": rng.integers(20, size=n_rows).astype(str) for i in range(8)})
+    return X, np.where(rng.random(n_rows) < 0.8, "yes", "no")
+
+
+def test_the_outcomes_have_no_part_in_the_codes_of_categories():
+    """They were ordered by the outcomes of all rows, so that rows out of bag had a part in the trees.
+
+    Half of the rows of a table without signal got a sufficient set, and `check_signal`, which shuffles the outcomes of
+    encoded rows, said that none would.
+    """
+    X, y = categories()
+    with pytest.warns(FidelityWarning):
+        explainer = SufficientExplainer(random_state=0).fit(X, y)
+    with pytest.warns(FidelityWarning):
+        other = SufficientExplainer(random_state=0).fit(X, np.random.default_rng(1).permutation(y))
+    assert explainer.fitted_.encoding == other.fitted_.encoding
+    best_sets = explainer.explain(X[:100], sets="minimal", rules=None).best_sets
+    assert sum(bool(best.variables) and best.sdp >= 0.9 for best in best_sets) <= 2
+    assert explainer.check_signal(n_rows=50, random_state=0).shuffled_share <= 0.02
 
 
 @pytest.mark.parametrize("make", [table, numbers])
@@ -44,9 +75,8 @@ def test_with_the_counts_of_the_paper_shuffled_outcomes_give_sets():
     assert check.shuffled_share > 0.5
 
 
-def test_the_check_has_a_seed_and_leaves_the_explainer_as_it_was(tmp_path):
-    X, y = table()
-    explainer = SufficientExplainer(random_state=0).fit(X, y)
+def test_the_check_has_a_seed_and_leaves_the_explainer_as_it_was(explainer, tmp_path):
+    X, _ = table()
     before = explainer.explain(X[:20]).to_dict()
     first, again = (explainer.check_signal(n_rows=50, random_state=3) for _ in range(2))
     assert first == again
@@ -55,9 +85,8 @@ def test_the_check_has_a_seed_and_leaves_the_explainer_as_it_was(tmp_path):
     assert SufficientExplainer.load(tmp_path / "explainer.suffice").check_signal(n_rows=50, random_state=3) == first
 
 
-def test_the_same_outcomes_are_shuffled():
-    X, y = table()
-    state = SufficientExplainer(random_state=0).fit(X, y).fitted_
+def test_the_same_outcomes_are_shuffled(explainer):
+    state = explainer.fitted_
     shuffled = shuffle_outcomes(state, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sort(shuffled.forest.y_rank), np.sort(state.forest.y_rank))
     assert np.mean(shuffled.forest.y_rank == state.forest.y_rank) < 0.7
@@ -69,11 +98,12 @@ def test_the_empty_set_is_no_claim_about_variables():
     X, y = table()
     y[np.arange(len(y)) % 20 > 0] = "no"
     y[X[:, 0] > 1.8] = "yes"
-    state = SufficientExplainer(random_state=0).fit(X, y).fitted_
+    explainer = SufficientExplainer(random_state=0).fit(X, y)
+    state = explainer.fitted_
     rows = np.arange(100)
     outcomes = state.outcomes(state.forest.X[rows], np.repeat("no", 100))
     assert state.base_rates(outcomes)[0] > 0.9
-    explanations = SufficientExplainer(random_state=0).fit(X, y).explain(X[rows], sets="minimal", rules=None)
+    explanations = explainer.explain(X[rows], sets="minimal", rules=None)
     is_empty = np.array([not best.variables for best in explanations.best_sets])
     assert (explanations.has_set & is_empty).mean() > 0.8
     has_set = explanations.has_set
@@ -81,8 +111,7 @@ def test_the_empty_set_is_no_claim_about_variables():
 
 
 @pytest.mark.parametrize("n_rows", [0, -1, 2.5, "many"])
-def test_a_senseless_number_of_rows_is_refused(n_rows):
-    explainer = SufficientExplainer(random_state=0).fit(*table())
+def test_a_senseless_number_of_rows_is_refused(explainer, n_rows):
     with pytest.raises((TypeError, ValueError), match="`n_rows` must be a whole number >= 1"):
         explainer.check_signal(n_rows=n_rows)
 

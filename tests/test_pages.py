@@ -21,8 +21,14 @@ PAGES = sorted(
     if not any(folder in path.parents for folder in MADE)
 )
 WITH_CODE = [path for path in PAGES if BLOCK.search(path.read_text())]
-# They start Spark, a process for each command, or grow forests again and again.
-SLOW_PAGES = {"docs/scale.md", "docs/guide/command.md", "docs/stability.md"}
+# They start Spark, a process for each command, import boosted models, or grow forests again and again.
+SLOW_PAGES = {
+    "docs/scale.md",
+    "docs/guide/command.md",
+    "docs/guide/models.md",
+    "docs/guide/sureness.md",
+    "docs/stability.md",
+}
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 

@@ -1,4 +1,4 @@
-"""How many examples hypothesis draws: a third of what is asked for, and all of them where time does not matter.
+"""How many examples hypothesis draws: a fifth of what is asked for, and all of them where time does not matter.
 
 ``make test-slow`` sets the variable and runs every test of hypothesis again, with all examples.
 """
@@ -11,4 +11,4 @@ IS_THOROUGH = os.environ.get("SUFFICE_EXAMPLES") == "all"
 
 
 def n_examples(n):
-    return n if IS_THOROUGH else max(n // 3, min(n, 20))
+    return n if IS_THOROUGH else max(n // 5, min(n, 20))

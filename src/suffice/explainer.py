@@ -91,19 +91,23 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     confidence : float, default=None
         If given, such as 0.95, a set is sufficient only if the lower bound of its SDP at this confidence reaches the
         level, not only its estimate.
-    alpha : float, default=0.05
-        Regression: the outcome is kept within an interval that holds 1 - alpha of the outcomes of such rows. It lies
-        between two conditional quantiles of the forest, whose levels are calibrated on rows out of bag; with
-        ``counts="bootstrap"`` the levels are ``alpha / 2`` and ``1 - alpha / 2``.
+    alpha : float, default=None
+        Regression: the outcome is kept within an interval that holds 1 - alpha of the outcomes of such rows: the
+        forest's prediction plus and minus its errors out of bag. None takes 0.05, or less where all variables together
+        would not be counted to keep the outcome with probability `pi` in so narrow an interval; a number is taken as it
+        is, also if few rows then have a sufficient set. With ``counts="bootstrap"`` the interval lies between the
+        conditional quantiles at ``alpha / 2`` and ``1 - alpha / 2``.
     radius : float, default=None
         Regression: if given, the outcome y is kept within ``[y - radius, y + radius]`` instead.
     n_candidates : int, default=10
         How many variables are searched for sufficient sets, at most 128.
-    candidates : {"row", "splits", "impurity", "permutation"} or list of str or int, default="row"
-        Which variables are searched: at each row those that keep its outcome most surely, chosen one after the other
-        (with more than 64 variables, among the 64 of the highest impurity importance); or the same ones at all rows,
-        by the number of splits on them (as in the paper), by impurity or permutation importance, or given by name or
-        position.
+    candidates : {"auto", "row", "splits", "impurity", "permutation"} or list of str or int, default="row"
+        Which variables are searched. "row" chooses those of each row: the variables that keep its outcome most surely,
+        one after the other (with more than 64 variables, among the 64 of the highest impurity importance). "auto"
+        chooses six of ten so, and four whose splits gain most on the row's own paths through the trees, which finds
+        variables that matter only together with others. Variables whose splits gain nothing on the counted rows are
+        left out, and the default forest of classes is fitted without them. Or the same ones at all rows: by the number
+        of splits on them (as in the paper), by impurity or permutation importance, or given by name or position.
     min_size, max_size : int, default=0, None
         The sizes of the sets. The empty set is sufficient if the outcome is kept whatever is known; ``min_size=1``
         leaves it out. None sets no largest size.
@@ -121,6 +125,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Which training rows a tree counts: those that it did not draw, or those that it drew, as in the paper. The rows
         that grew a tree agree with it by construction, so counting them gives probabilities that are too high. "auto"
         counts the rows out of bag if there are any.
+    voters : {"informed", "all"}, default="all"
+        Which trees vote on a set of variables: those that split on at least one of them, or all trees, as in the paper.
+        A tree that splits on none of them knows nothing about the set, and would vote with the share of the outcome
+        among all rows.
     reference_rows : int, default=None
         Keep only this many training rows, drawn at random, to count on: SDPs, intervals and rules. The forest is still
         fitted on all rows. Memory, time for a row and the noise of the counts then depend on the rows kept; cells are
@@ -195,7 +203,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         pi: float = 0.9,
         levels: Literal["same", "odds"] = "same",
         confidence: float | None = None,
-        alpha: float = 0.05,
+        alpha: float | None = None,
         radius: float | None = None,
         n_candidates: int = 10,
         candidates: str | Sequence[str | int] = "row",
@@ -205,6 +213,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         min_support: int = 10,
         min_node_size: int | None = None,
         counts: Literal["auto", "out-of-bag", "bootstrap"] = "auto",
+        voters: Literal["informed", "all"] = "all",
         reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,
@@ -228,6 +237,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.min_support = min_support
         self.min_node_size = min_node_size
         self.counts = counts
+        self.voters = voters
         self.reference_rows = reference_rows
         self.groups = groups
         self.dates = dates
@@ -372,7 +382,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ids: Any = None,
         sets: SetsKind = "all",
         rules: SetsKind | None = "minimal",
-        check: Literal["rows", "everywhere"] = "rows",
+        check: Literal["rows", "everywhere"] = "everywhere",
         volume: Literal["rows", "lebesgue"] = "rows",
         progress: bool | None = None,
         **settings: Any,
@@ -424,7 +434,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         S: Any,
         y: Any = None,
         *,
-        check: Literal["rows", "everywhere"] = "rows",
+        check: Literal["rows", "everywhere"] = "everywhere",
         volume: Literal["rows", "lebesgue"] = "rows",
         max_nodes: int = MAX_NODES,
         **settings: Any,
@@ -439,8 +449,9 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The variables of the rule; at least one.
         y : array-like of shape (n_rows,), default=None
             The outcomes; None for the predictions of the model that is explained, or of the forest itself.
-        check : {"rows", "everywhere"}, default="rows"
-            Where in the box the SDP must be at least `pi`: at every training row, or at every point.
+        check : {"rows", "everywhere"}, default="everywhere"
+            Where in the box the SDP must be at least `pi`: at every point, or only at the training rows in it. Rules
+            of the second kind cover more rows.
         volume : {"rows", "lebesgue"}, default="rows"
             What is maximised: the training rows covered, or the volume within the range of the data.
         max_nodes : int, default=10000
@@ -464,7 +475,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         X: Any,
         y: Any = None,
         *,
-        check: Literal["rows", "everywhere"] = "rows",
+        check: Literal["rows", "everywhere"] = "everywhere",
         progress: bool | None = None,
     ) -> tuple[Rule | None, ...]:
         """Find the rule of each row and nothing else: faster than `explain` for many rows, of which some have none.
@@ -475,7 +486,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The rows.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None takes the predictions of the model, or of the forest if there is no model.
-        check : {"rows", "everywhere"}, default="rows"
+        check : {"rows", "everywhere"}, default="everywhere"
             What a rule must fulfil: see `rule`.
         progress : bool, default=None
             Whether to show a progress bar; None shows one on a terminal or in a notebook if it takes over a second.
@@ -912,8 +923,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     def sdp(self, X: Any, S: Any, y: Any = None, **settings: Any) -> Floats:
         """Compute the same-decision probability of sets of variables.
 
-        For the set of all variables it can differ a little from `sdp_of_all`, which explanations state as "all
-        variables together": that one counts the rows of the leaves, while a cell has at least `min_node_size` rows.
+        For the set of all variables it differs from `sdp_of_all`, which explanations state as "all variables together":
+        that one is calibrated, while a cell of at least `min_node_size` rows mixes a row with its neighbours.
 
         Parameters
         ----------

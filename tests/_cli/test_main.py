@@ -39,7 +39,7 @@ def test_from_a_table_to_a_report(here, capsys):
     info = capsys.readouterr().out
     assert "Columns: 5: city, age, income, code, member\n" in info
     assert f"Made by: suffice {suffice.__version__}, " in info
-    assert "format 3)" in info
+    assert "format 4)" in info
 
     assert command("rules m.suffice --simplify 0.01") == 0
     assert "IF city = Oslo THEN no" in capsys.readouterr().out

@@ -184,7 +184,7 @@ def test_an_interruption_in_the_first_part_leaves_nothing(rows_here, monkeypatch
         ("--pi 0.7", "--pi"),
         ("--sets minimal", "--sets"),
         ("--rules none", "--rules"),
-        ("--check everywhere", "--check"),
+        ("--check rows", "--check"),
         ("--id age", "--id"),
         ("--target buys", "--target"),
         ("--rows 55", "--rows"),

@@ -114,7 +114,7 @@ std::vector<double> search_sets(const Projection& projection, const Rows& rows, 
 std::vector<double> search_rules(const Forest& forest, const ForestColumns& columns, const Rows& rows,
                                  std::size_t n_threads) {
     const std::vector<std::int32_t> numbers{0, 2};
-    const SetCells cells = find_set_cells(forest, numbers, columns, kLeast, n_threads, [](std::size_t) {});
+    const SetCells cells = find_set_cells(forest, numbers, columns, kLeast, false, n_threads, [](std::size_t) {});
     RuleOptions options;
     options.pi = 0.4;
     options.everywhere = true;
@@ -149,7 +149,7 @@ int run(std::uint64_t seed) {
     for (std::size_t t = 0; t < kTrees; ++t) drawn.push_back(draw_tree(X));
     for (const DrawnTree& tree : drawn) arrays.push_back(tree.get());
     Forest forest{{X.data(), kRows, kColumns}, {0.0, 1.0, 2.0}, {}};
-    forest.trees = build_trees(arrays, forest.X, y_rank);
+    forest.trees = build_trees(arrays, forest.X, y_rank, std::vector<std::uint32_t>(kColumns, 0));
     const Rows rows{{X.data(), kExplained, kColumns}, lo, hi};
 
     std::vector<std::int32_t> variable_of(kColumns);
@@ -157,9 +157,7 @@ int run(std::uint64_t seed) {
     Projection projection;
     projection.n_variables = projection.n_columns = kColumns;
     projection.forest = &forest;
-    for (std::size_t t = 0; t < kTrees; ++t)  // half of the trees store codes, half bits
-        projection.trees.push_back(
-            code_tree(forest.trees[t], forest.X, variable_of, kColumns, t % 2 ? kFewRows : std::size_t{0}));
+    for (const Tree& tree : forest.trees) projection.trees.push_back(code_tree(tree, forest.X, variable_of, kColumns));
     find_columns(projection, variable_of);
     ForestColumns columns;
     for (const std::int32_t c : {0, 2})

@@ -11,7 +11,6 @@ from sklearn.metrics import accuracy_score, r2_score
 from small_explainers import CLASSES, N_ROWS, NUMBERS, ROWS, X, classifier, regressor
 
 from suffice import SufficientExplainer
-from suffice._forest.fitted import calibrated_level
 
 
 def test_names_and_positions_mean_the_same(explainer):
@@ -144,31 +143,6 @@ def test_a_quantile_is_the_smallest_outcome_whose_cdf_reaches_the_level(of_numbe
         first = (cdf >= level - 1e-9).argmax(axis=1)
         np.testing.assert_array_equal(quantiles[:, j], outcomes[first])
     np.testing.assert_array_equal(of_numbers.quantile(ROWS, 0.5, S), quantiles[:, 2])
-
-
-def test_the_interval_is_between_quantiles_of_the_forest_whose_level_is_calibrated_on_rows_out_of_bag():
-    calibrated = regressor(counts="out-of-bag").fit(X, NUMBERS)
-    for alpha in (0.02, 0.1, 0.4):
-        explainer = calibrated.with_settings(alpha=alpha, pi=0.01)
-        level = calibrated_level(explainer.fitted_.interval_scores, alpha)
-        assert level != alpha
-        np.testing.assert_array_equal(explainer.interval(ROWS), explainer.quantile(ROWS, [level / 2, 1 - level / 2]))
-    assert of_rows_within(calibrated.interval(X)) >= 0.9
-
-
-def of_rows_within(intervals):
-    return np.mean((intervals[:, 0] <= NUMBERS) & (intervals[:, 1] >= NUMBERS))
-
-
-def test_an_interval_is_not_too_narrow_to_be_kept_with_probability_pi():
-    """Without noise, leaves spread more than the outcomes: the calibrated interval would be kept by no set at all."""
-    table = np.random.default_rng(0).normal(size=(600, 2))
-    explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(table, table[:, 0] + table[:, 1])
-    assert calibrated_level(explainer.fitted_.interval_scores, 0.05) > 0.3
-    for pi, alpha, level in ((0.9, 0.05, 0.1), (0.8, 0.05, 0.2), (0.9, 0.25, 0.25), (1.0, 0.05, 0.05)):
-        other = explainer.with_settings(alpha=alpha, pi=pi)
-        quantiles = other.quantile(table[:20], [level / 2, 1 - level / 2])
-        np.testing.assert_array_equal(other.interval(table[:20]), quantiles)
 
 
 def test_the_interval_is_between_quantiles_of_the_forest(of_numbers):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -108,7 +110,8 @@ def test_only_training_rows_are_counted_as_the_oracle_counts_them(counts, kind):
         explainer = fit(300, lambda X: 3 * X["a"] + (X["city"] == "Rome"), X, forest=forest, **params)
     state = explainer.fitted_
     y = state.forest.y_rank if kind == "classes" else state.forest.y_values[state.forest.y_rank]
-    oracle = Oracle(trees_of(explainer.forest_, counts, N), state.forest.X, y, 3)
+    trees = [replace(tree, n_levels=state.forest.n_levels) for tree in trees_of(explainer.forest_, counts, N)]
+    oracle = Oracle(trees, state.forest.X, y, 3)
     for row in range(4):
         x = state.forest.X[row]
         for S in [(), (0,), (0, 2), (1, 2, 3)]:

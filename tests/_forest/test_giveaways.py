@@ -84,7 +84,7 @@ def test_lists_of_rules_and_holdouts_warn_too():
 
 
 def test_the_check_costs_little():
-    table = pd.DataFrame(RNG.normal(size=(20_000, 8))).add_prefix("c")
+    table = pd.DataFrame(RNG.normal(size=(8_000, 8))).add_prefix("c")
     begin = time.process_time()  # other processes take time, too
     with pytest.warns(GiveawayWarning):
         explainer = fit(table, table["c0"] > 0)

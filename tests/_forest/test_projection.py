@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import functools
 from itertools import combinations
 from unittest import mock
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, fitted_forests
+from forests import fitted_forests
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
@@ -18,7 +17,6 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from thoroughness import n_examples
 
 from suffice import SufficientExplainer, _core
-from suffice._forest.fitted import calibrated_level
 from suffice._forest.projection import MAX_COLUMNS, ProjectedForest, as_mask
 
 pytestmark = [
@@ -28,17 +26,12 @@ pytestmark = [
 COUNTS = ("bootstrap", "out-of-bag")
 
 
-layouts = st.sampled_from(list(LAYOUTS))
-
-
 def subsets(n):
     return [S for size in range(n + 1) for S in combinations(range(n), size)]
 
 
-def explain_fitted(X, y, forest, layout="bits", **options):
-    projection = functools.partial(_core.Projection, few_rows=LAYOUTS[layout])
-    with mock.patch.object(_core, "Projection", projection):
-        return SufficientExplainer(forest, n_jobs=1, **{"counts": "bootstrap", "min_size": 1} | options).fit(X, y)
+def explain_fitted(X, y, forest, **options):
+    return SufficientExplainer(forest, n_jobs=1, **{"counts": "bootstrap", "min_size": 1} | options).fit(X, y)
 
 
 def counts_of(forest, drawn):
@@ -51,25 +44,23 @@ def counts_of(forest, drawn):
     drawn=fitted_forests(task="regression", max_columns=4),
     min_node_size=st.sampled_from([1, 2, 7]),
     seed=st.integers(0, 99),
-    layout=layouts,
     counts=st.sampled_from(COUNTS),
 )
-def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, layout, counts):
+def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, counts):
     X, y, _, forest = drawn
     counts = counts_of(forest, counts)
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size, alpha=0.2, counts=counts)
+    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, alpha=0.2, counts=counts)
     oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size)
-    scores = explainer.fitted_.interval_scores
-    assert (scores is None) == (counts == "bootstrap")
-    alpha = 0.2 if scores is None else min(calibrated_level(scores, 0.2), 0.2)  # 0.2 is above 1 - pi
     queries = X[rng.integers(len(X), size=3)]
-    values = [y.min() - 1, *rng.choice(y, size=2), y.max()]
+    values, intervals = [y.min() - 1, *rng.choice(y, size=2), y.max()], explainer.interval(queries)
     for S in subsets(X.shape[1]):
         sdp, cdf = explainer.sdp(queries, S), explainer.cdf(queries, S, values)
         mean, quantile = explainer.predict(queries, S), explainer.quantile(queries, [0, 0.25, 0.5, 1], S)
         for i, x in enumerate(queries):
-            low, high = oracle.quantile(x, None, alpha / 2), oracle.quantile(x, None, 1 - alpha / 2)
+            low, high = intervals[i]
+            if counts == "bootstrap":
+                assert (low, high) == (oracle.quantile(x, None, 0.1), oracle.quantile(x, None, 0.9))
             assert abs(sdp[i] - oracle.sdp(x, S, (low, high))) < 1e-14
             for j, value in enumerate(values):
                 assert abs(cdf[i, j] - oracle.probability(x, S, y <= value)) < 1e-14
@@ -83,14 +74,13 @@ def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, layout, coun
     drawn=fitted_forests(task="classification"),
     min_node_size=st.sampled_from([1, 2, 7]),
     seed=st.integers(0, 99),
-    layout=layouts,
     counts=st.sampled_from(COUNTS),
 )
-def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, layout, counts):
+def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, counts):
     X, y, _, forest = drawn
     counts = counts_of(forest, counts)
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, layout, min_node_size=min_node_size, counts=counts)
+    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, counts=counts)
     oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size)
     queries = X[rng.integers(len(X), size=3)]
     labels = rng.choice(np.unique(y), size=3)
@@ -105,10 +95,10 @@ def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, layout, 
 
 
 @settings(max_examples=n_examples(60), deadline=None)
-@given(drawn=fitted_forests(), layout=layouts)
-def test_without_a_set_it_is_the_forest_itself(drawn, layout):
+@given(drawn=fitted_forests())
+def test_without_a_set_it_is_the_forest_itself(drawn):
     X, y, task, forest = drawn
-    explainer = explain_fitted(X, y, forest, layout, min_node_size=1)
+    explainer = explain_fitted(X, y, forest, min_node_size=1)
     everything = list(range(X.shape[1]))
     if task == "regression":
         np.testing.assert_array_equal(explainer.predict(X), forest.predict(X))
@@ -242,19 +232,20 @@ def test_more_columns_than_the_core_may_take_are_projected_at_once(n_columns):
     assert made.call_count == (n_columns > MAX_COLUMNS)
 
 
-@pytest.mark.parametrize("n_values", [10, 40, 400])
-def test_rows_of_many_blocks_and_columns_of_many_thresholds_have_the_same_cells_in_both_layouts(n_values):
-    """Up to 24 thresholds a block of rows is compared with all of them, beyond each value is searched."""
+@pytest.mark.parametrize("n_values", [10, 400])
+def test_rows_of_many_blocks_and_columns_of_many_thresholds_equal_the_oracle(n_values):
     rng = np.random.default_rng(n_values)
     X = rng.integers(0, n_values, size=(700, 3)).astype(np.float32)
     X[rng.random(X.shape) < 0.1] = np.nan
     X[:130, 0] = np.nan  # a whole block without values
     y = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1], nan=9.0) % 7 + rng.normal(size=len(X))
-    forest = RandomForestRegressor(5, min_samples_leaf=1, random_state=0)
-    by_layout = [explain_fitted(X, y, forest, layout, radius=1.0) for layout in LAYOUTS]
-    forests = [explainer.fitted_.projected for explainer in by_layout]
-    assert forests[0].on_candidates.n_bytes != forests[1].on_candidates.n_bytes
-    outcomes = by_layout[0].outcomes(X, y)
-    for S in subsets(3):
-        bits, codes = (projected.sdp(X, [S] * len(X), outcomes, 1) for projected in forests)
-        np.testing.assert_array_equal(bits, codes)
+    explainer = explain_fitted(X, y, RandomForestRegressor(5, min_samples_leaf=1, random_state=0), radius=1.0)
+    oracle = Oracle(trees_of(explainer.forest_), X, y, 1)
+    rows, sets = X[120:140:4], subsets(3)
+    outcomes = explainer.outcomes(rows, y[120:140:4])
+    values = explainer.fitted_.forest.y_values
+    for S in sets:
+        sdps = explainer.fitted_.projected.sdp(rows, [S] * len(rows), outcomes, 1)
+        kept = [(values[lo], values[hi]) for lo, hi in zip(outcomes.low, outcomes.high, strict=True)]
+        expected = [float(oracle.sdp(x, S, ends)) for x, ends in zip(rows, kept, strict=True)]
+        np.testing.assert_allclose(sdps, expected, rtol=0, atol=1e-14)

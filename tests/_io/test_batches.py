@@ -86,7 +86,7 @@ def few_trees():
 
 def test_labels_come_back_in_the_type_that_they_had_at_fit(table):
     X = table[["amount", "count"]].astype(float).fillna(0.0)
-    explainer = few_trees().fit(X, table["number"] > 1.5)
+    explainer = few_trees().set_params(min_support=1).fit(X, table["number"] > 1.5)
     for y in ([1.0, 0.0, 1.0], [1, 0, 1], [True, False, True]):
         rows = X[:3].assign(y=y)
         request = BatchRequest.of(explainer, [("amount", "number"), ("count", "number"), ("y", None)], "y", (), OPTIONS)

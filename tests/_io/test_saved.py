@@ -193,7 +193,7 @@ def test_a_file_of_the_second_format_is_still_read():
         ("noise", "bootstrap"),
     ],
 )
-def test_counts_the_gate_and_the_scores_of_intervals_are_saved(outcomes, counts, tmp_path):
+def test_counts_the_gate_and_the_errors_out_of_bag_are_saved(outcomes, counts, tmp_path):
     y = {"classes": CLASSES["text"], "numbers": RIDES, "noise": np.random.default_rng(1).normal(size=N)}[outcomes]
     table = TABLE[["hour", "temp", "workingday"]]
     explainer = SufficientExplainer(counts=counts, confidence=0.8, random_state=0, n_jobs=1).fit(table, y)
@@ -203,9 +203,12 @@ def test_counts_the_gate_and_the_scores_of_intervals_are_saved(outcomes, counts,
     assert loaded.fitted_.counts == ("bootstrap" if counts == "bootstrap" else "out-of-bag")
     assert loaded.fitted_.has_signal is (outcomes != "noise" or counts == "bootstrap")
     if outcomes == "classes" or counts == "bootstrap":
-        assert loaded.fitted_.interval_scores is None
+        assert loaded.fitted_.errors is None
     else:
-        np.testing.assert_array_equal(loaded.fitted_.interval_scores, explainer.fitted_.interval_scores)
+        saved, errors = explainer.fitted_.errors, loaded.fitted_.errors
+        np.testing.assert_array_equal(errors.own, saved.own)
+        np.testing.assert_array_equal(errors.near, saved.near)
+        assert errors.least_spread == saved.least_spread
     assert list(loaded.explain(table[:20])) == list(explainer.explain(table[:20]))
     again = loaded.with_settings(alpha=0.3)
     assert list(again.explain(table[:9])) == list(explainer.with_settings(alpha=0.3).explain(table[:9]))
@@ -225,7 +228,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         (b"", "is not a suffice file: save one with"),
         (b"PK\x03\x04" + b"\0" * 100, "is not a suffice file"),
         (MARK, "is not a suffice file"),
-        (PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 4"),
+        (PREFIX.pack(MARK, FORMAT + 1, 2) + b"{}" + b"\0" * 32, "was written by a later version of suffice (format 5"),
         (PREFIX.pack(MARK, FORMAT, 2) + b"{}" + b"\0" * 32, "is damaged: its content does not match its checksum."),
     ],
 )
@@ -263,7 +266,7 @@ def changed(content, change):
     _, number, length = PREFIX.unpack_from(content)
     header = json.loads(content[PREFIX.size : PREFIX.size + length])
     data = bytearray(content[PREFIX.size + length : -32])
-    entry = header["arrays"]["interval_scores"]
+    entry = header["arrays"]["own_errors"]
     begin, size = entry["offset"], 8 * entry["shape"][0]
     scores = np.frombuffer(bytes(data[begin : begin + size]), "<f8").copy()
     change(header, scores)
@@ -280,14 +283,15 @@ def set_at(array, i, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda header, scores: set_at(scores, 3, np.nan), "the interval scores are not sorted"),
-        (lambda header, scores: set_at(scores, -1, np.inf), "the interval scores are not sorted"),
-        (lambda header, scores: set_at(scores, 0, 5.0), "the interval scores are not sorted"),
+        (lambda header, scores: set_at(scores, 3, np.nan), "the errors out of bag are not sorted"),
+        (lambda header, scores: set_at(scores, -1, np.inf), "the errors out of bag are not sorted"),
+        (lambda header, scores: set_at(scores, 0, 5e9), "the errors out of bag are not sorted"),
         (
-            lambda header, scores: header["arrays"]["interval_scores"].update(type="<f4"),
-            "array 'interval_scores' has type",
+            lambda header, scores: header["arrays"]["own_errors"].update(type="<f4"),
+            "array 'own_errors' has type",
         ),
-        (lambda header, scores: header["arrays"]["interval_scores"].update(shape=[2, 3]), "has shape"),
+        (lambda header, scores: header["arrays"]["own_errors"].update(shape=[2, 3]), "has shape"),
+        (lambda header, scores: header["arrays"]["near_errors"].update(shape=[3]), "has shape"),
         (lambda header, scores: header.update(counts="oob"), "invalid counts: 'oob'"),
         (lambda header, scores: header["params"].update(counts="oob"), "`counts` must be one of"),
     ],

@@ -75,11 +75,14 @@ def test_a_rule_without_conditions_always_holds():
 @pytest.mark.parametrize(
     ("changes", "proof"),
     [
-        ({}, "No other such rule covers more."),
-        ({"optimal": False, "support": 1}, "A rule that covers more may exist."),
+        ({}, "No other such rule covers more. The SDP is proven for every training row within these bounds."),
+        (
+            {"optimal": False, "support": 1},
+            "A rule that covers more may exist. The SDP is proven for every training row within these bounds.",
+        ),
         (
             {"everywhere": True},
-            "No other such rule covers more. Its SDP is proven for every point, not only for training rows.",
+            "No other such rule covers more. The SDP is proven for every point within these bounds.",
         ),
     ],
 )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 import re
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thoroughness import n_examples
 
-from suffice._table.encoding import MAX_WHOLE, MIN_CATEGORY_ROWS, Column, Encoding, order_by_outcome
+from suffice._table.encoding import MAX_WHOLE, MIN_CATEGORY_ROWS, Column, Encoding, order_by_profile
 from suffice._table.table import WEEKDAYS, read_columns
 from suffice.errors import InputValueError, RareCategoriesWarning
 from suffice.explaining.rule import Condition, Rule
@@ -24,126 +22,84 @@ NAN, INF = np.nan, np.inf
 ENOUGH = MIN_CATEGORY_ROWS
 
 
-def learn(X, y=None, is_class=False, dates=None):
-    table = read_columns(X)
-    return Encoding.learn(table, np.zeros(table.n_rows) if y is None else np.asarray(y), is_class, dates)
+def learn(X, dates=None):
+    return Encoding.learn(read_columns(X), dates)
 
 
-def encode(X, y=None, is_class=False, dates=None):
-    return learn(X, y, is_class, dates).encode(read_columns(X))
+def encode(X, dates=None):
+    return learn(X, dates).encode(read_columns(X))
 
 
-def column_of(values, y=None, is_class=False):
-    [column] = learn({"a": np.array(values, dtype=object)}, y, is_class).columns
-    return column
+def column_of(values, **others):
+    return learn({"a": np.array(values, dtype=object), **others}).columns[0]
 
 
 # --- the order of unordered categories -------------------------------------------------------------------------------
 
 
-def slow_order(codes, outcomes):
-    """The categories in the order of their mean outcomes, as fractions; equal ones in the order of appearance."""
-    outcomes_of, first_row = {}, {}
-    for row, (code, outcome) in enumerate(zip(codes, outcomes, strict=True)):
-        if code >= 0:
-            outcomes_of.setdefault(code, []).append(Fraction(outcome))
-            first_row.setdefault(code, row)
-    return sorted(outcomes_of, key=lambda c: (sum(outcomes_of[c]) / len(outcomes_of[c]), first_row[c]))
-
-
-def as_column(outcomes):
-    return np.array(outcomes, dtype=np.float64)[:, None]
-
-
-def as_indicators(outcomes, n_classes):
-    return (np.array(outcomes)[:, None] == np.arange(n_classes)).astype(np.float64)
-
-
-def test_categories_stand_in_the_order_of_their_means_in_every_small_table():
-    for codes in itertools.product([-1, 0, 1, 2], repeat=4):
-        n_groups = max(codes) + 1
-        if set(codes) - {-1} != set(range(n_groups)):
-            continue  # every category has a row
-        for outcomes in itertools.product([0, 1], repeat=4):
-            expected = slow_order(codes, outcomes)
-            assert order_by_outcome(np.array(codes), n_groups, as_column(outcomes)).tolist() == expected
-            assert order_by_outcome(np.array(codes), n_groups, as_indicators(outcomes, 2)).tolist() == expected
+def profiles(codes, n_groups, others):
+    """The rows' features, all columns of variance 1, and the mean of each category, less that of all rows."""
+    is_known = ~np.isnan(codes)
+    blocks = []
+    for values, n_levels in others:
+        known = values[is_known].astype(np.float64)
+        known = np.where(np.isnan(known), n_levels, known)
+        block = (known[:, None] == np.arange(n_levels + 1)).astype(np.float64) if n_levels else known[:, None]
+        if block.var(axis=0).sum() > 1e-9:
+            blocks.append(block / np.sqrt(block.var(axis=0).sum()))
+    features = np.hstack([np.zeros((is_known.sum(), 1)), *blocks])
+    return np.array([(features - features.mean(axis=0))[codes[is_known] == g].mean(axis=0) for g in range(n_groups)])
 
 
 @settings(max_examples=n_examples(100), deadline=None)
-@given(rows=st.lists(st.tuples(st.integers(-1, 6), st.integers(-9, 9)), min_size=1, max_size=40))
-def test_categories_stand_in_the_order_of_their_means(rows):
-    known = sorted({code for code, _ in rows} - {-1})
-    codes = np.array([known.index(code) if code >= 0 else -1 for code, _ in rows])
-    outcomes = [outcome / 4 for _, outcome in rows]
-    assert order_by_outcome(codes, len(known), as_column(outcomes)).tolist() == slow_order(codes, outcomes)
-    classes = [outcome > 0 for outcome in outcomes]
-    assert order_by_outcome(codes, len(known), as_indicators(classes, 2)).tolist() == slow_order(codes, classes)
-
-
-def test_the_first_to_appear_of_equal_categories_comes_first():
-    codes = np.array([2, 0, 1, 1, 0, 2])
-    for targets in (as_column([1] * 6), as_indicators([0, 0, 0, 1, 1, 1], 2), as_indicators([0, 0, 0, 1, 1, 1], 3)):
-        assert order_by_outcome(codes, 3, targets).tolist() == [2, 0, 1]
-
-
-@settings(max_examples=n_examples(60), deadline=None)
-@given(data=st.data(), seed=st.integers(0, 2**32 - 1))
-def test_categories_of_one_of_three_classes_stand_together(data, seed):
+@given(seed=st.integers(0, 2**32 - 1), n_groups=st.integers(3, 6), n_levels=st.lists(st.integers(0, 4), max_size=3))
+def test_categories_stand_in_the_order_of_their_profiles(seed, n_groups, n_levels):
     rng = np.random.default_rng(seed)
-    # The numbers differ, so that one direction is the longest.
-    majority = rng.permutation(data.draw(st.sampled_from([[0] * 4 + [1] * 2 + [2], [2] * 5 + [0] * 2 + [1]])))
-    codes = np.repeat(np.arange(len(majority)), 40)
-    outcomes = majority[codes]
-    for code in range(len(majority)):  # up to two of forty rows are of another class
-        rows = np.flatnonzero(codes == code)[: rng.integers(3)]
-        outcomes[rows] = rng.integers(3, size=len(rows))
-    shuffled = rng.permutation(len(codes))
-    order = order_by_outcome(codes[shuffled], len(majority), as_indicators(outcomes[shuffled], 3))
-    assert sorted(order.tolist()) == list(range(len(majority)))
-    assert len(list(itertools.groupby(majority[order]))) == 3
+    codes = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=40), [np.nan]]).astype(np.float32)
+    others = [(rng.integers(n or 9, size=len(codes)).astype(np.float32), n) for n in n_levels]
+    for values, n in others:
+        values[rng.random(len(codes)) < 0.2 * (n > 0)] = np.nan
+    order = order_by_profile(codes, n_groups, others)
+    assert sorted(order.tolist()) == list(range(n_groups))
+    means = profiles(codes, n_groups, others)
+    weights = np.bincount(codes[~np.isnan(codes)].astype(int))
+    values, vectors = np.linalg.eigh((means * weights[:, None]).T @ means)
+    if len(values) > 1 and values[-1] > 1.01 * values[-2]:
+        scores = (means @ vectors[:, -1])[order]
+        assert (np.diff(scores) >= -1e-9).all() or (np.diff(scores) <= 1e-9).all()
 
 
-@settings(max_examples=n_examples(60), deadline=None)
-@given(
-    shares=st.lists(st.tuples(*[st.integers(0, 3)] * 3).filter(any), min_size=3, max_size=6),
-    seed=st.integers(0, 99),
-)
-def test_equal_categories_of_three_classes_stand_in_the_order_of_their_first_rows(shares, seed):
-    shares = shares + shares[:2]
-    rows = [(code, c) for code, share in enumerate(shares) for c, n in enumerate(share) for _ in range(n)]
-    rows = np.array(rows)[np.random.default_rng(seed).permutation(len(rows))]
-    order = order_by_outcome(rows[:, 0], len(shares), as_indicators(rows[:, 1], 3)).tolist()
-    first_row = [rows[:, 0].tolist().index(code) for code in range(len(shares))]
-    for one, other in itertools.combinations(range(len(shares)), 2):
-        if shares[one] == shares[other]:
-            assert (order.index(one) < order.index(other)) == (first_row[one] < first_row[other])
+def test_categories_that_are_alike_in_other_columns_stand_side_by_side():
+    """Years tell the order of schools, which neither their names nor their numbers of rows do."""
+    rng = np.random.default_rng(0)
+    school = np.repeat(["college", "none", "primary", "high school", "university"], [90, 30, 50, 80, 60])
+    years = np.repeat([14, 2, 6, 12, 17], [90, 30, 50, 80, 60]) + rng.normal(size=310)
+    in_order = ("university", "college", "high school", "primary", "none")
+    mixed = rng.permutation(310)
+    for rows in (np.arange(310), mixed):
+        others = {"years": years[rows], "noise": rng.normal(size=310)}
+        assert column_of(school[rows], **others).labels == tuple((label,) for label in in_order)
+    trade = np.array([{"none": "farm", "primary": "farm", "high school": "shop"}.get(s, "office") for s in school])
+    assert column_of(school, trade=trade).labels[-2:] == (("primary",), ("none",))
 
 
-def test_the_order_of_three_classes_goes_up_with_the_class_that_parts_most():
-    codes = np.repeat([0, 1, 2], 10)
-    outcomes = np.concatenate([[2] * 10, [0] * 10, [0] * 5 + [2] * 5])
-    order = order_by_outcome(codes, 3, as_indicators(outcomes, 3)).tolist()
-    assert order in ([0, 2, 1], [1, 2, 0])
-    assert order_by_outcome(codes, 3, as_indicators(outcomes, 4)).tolist() == order  # a class without rows
+def test_without_other_columns_the_most_frequent_category_comes_first_and_equal_ones_go_by_name():
+    values = ["b"] * 12 + ["d"] * 15 + ["a"] * 12 + ["c"] * 20
+    for rows in (values, values[::-1]):
+        assert column_of(rows).labels == (("c",), ("d",), ("a",), ("b",))
+        assert column_of(rows, constant=np.ones(len(rows))).labels == (("c",), ("d",), ("a",), ("b",))
 
 
-@pytest.mark.parametrize(("y", "is_class"), [([3, 1, 2], False), (["no", "yes", "no"], True), ([1, 0, 2], True)])
-def test_renamed_categories_get_the_same_codes(y, is_class):
-    rows = [code for code in (0, 1, 2, 1, 0) for _ in range(ENOUGH)]
-    outcomes = [y[code] for code in rows]
+def test_renamed_categories_get_the_same_codes():
+    rng = np.random.default_rng(0)
+    rows = rng.choice(5, size=300, p=[0.3, 0.25, 0.2, 0.15, 0.1])
+    other = rows % 3 + rng.normal(size=300)
     matrices = [
-        encode({"a": np.array([None if code == 2 else names[code] for code in rows], dtype=object)}, outcomes, is_class)
-        for names in (["p", "q"], ["q", "p"], ["z z", ""])
+        encode({"a": np.array([None if code == 2 else names[code] for code in rows], dtype=object), "b": other})
+        for names in (["p", "q", "r", "s", "t"], ["t", "s", "r", "q", "p"], ["z z", "", "x", "-", "0"])
     ]
     for matrix in matrices[1:]:
         np.testing.assert_array_equal(matrix, matrices[0])
-
-
-def test_the_outcomes_of_rows_whose_category_is_missing_do_not_count():
-    values = ["a"] * ENOUGH + ["b"] * ENOUGH + [None] * ENOUGH
-    for last in (-100.0, 100.0):
-        assert column_of(values, [2.0] * ENOUGH + [1.0] * ENOUGH + [last] * ENOUGH).labels == (("b",), ("a",))
 
 
 # --- rare categories -------------------------------------------------------------------------------------------------
@@ -161,22 +117,22 @@ def repeated(**n_rows):
         ({"a": 10, "b": 1}, (("a",), ("b",)), None),
         ({"a": 3}, (("a",),), None),
         ({"a": 20, "b": 9, "c": 9}, (("a",), ("b", "c")), 1),
-        ({"b": 1, "a": 20, "c": 9}, (("b", "c"), ("a",)), 0),
-        ({"b": 1, "a": 20, "c": 1, "d": 10, "e": 3}, (("b", "c", "e"), ("a",), ("d",)), 0),
+        ({"b": 1, "a": 20, "c": 9}, (("a",), ("b", "c")), 1),
+        ({"b": 1, "a": 20, "c": 1, "d": 10, "e": 3}, (("a",), ("d",), ("b", "c", "e")), 2),
         ({"a": 20, "b": 10, "c": 9}, (("a",), ("b",), ("c",)), None),
     ],
 )
 def test_two_or_more_categories_of_few_rows_share_a_code(n_rows, labels, rare):
-    # All outcomes are equal, so that the codes go by first rows.
+    # There are no other columns, so that the codes go by numbers of rows.
     column = column_of(repeated(**n_rows))
     assert column.labels == labels
     assert column.rare == rare
     assert (column.name, column.source, column.kind, column.part) == ("a", 0, "category", None)
 
 
-def test_rare_categories_are_ordered_by_their_common_mean():
+def test_rare_categories_are_ordered_by_their_common_profile():
     values = repeated(a=12, r=2, b=12, s=2)
-    column = column_of(values, [1.0] * 12 + [9.0] * 2 + [3.0] * 12 + [-5.0] * 2)
+    column = column_of(values, other=np.array([1.0] * 12 + [2.0] * 2 + [3.0] * 12 + [2.0] * 2))
     assert column.labels == (("a",), ("r", "s"), ("b",))
     assert column.rare == 1
     table = read_columns({"a": values})
@@ -505,9 +461,9 @@ def conditions(draw, column, name, matrix_column):
 @settings(max_examples=n_examples(50), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 30))
 def test_a_rule_covers_the_same_rows_of_the_table_and_of_the_decoded_matrix(data, seed):
-    frame, y = training_table(seed)
+    frame, _ = training_table(seed)
     table = read_columns(frame)
-    encoding = Encoding.learn(table, y, False, "parts")
+    encoding = Encoding.learn(table, "parts")
     matrix = encoding.encode(table)
     decoded = encoding.decode(matrix)
     assert decoded.names == table.names
@@ -525,7 +481,7 @@ def test_rare_categories_become_one_that_rules_cover_alike():
     values = repeated(a=12, r=2, b=12, s=2)
     encoding = learn({"a": values})
     decoded = encoding.decode(encoding.encode(read_columns({"a": values})))
-    assert decoded.labels(0)[0] == ("a", "r", "b")
+    assert decoded.labels(0)[0] == ("a", "b", "r")
     for condition in (
         Condition("a", labels=("a",), excluded=True),
         Condition("a", labels=("a", "b"), excluded=True),

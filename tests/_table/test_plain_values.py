@@ -38,7 +38,7 @@ def mixed():
 @pytest.mark.parametrize("frame", [mixed(), pl.from_pandas(mixed())])
 def test_rows_are_encoded_as_before_after_a_way_through_json(frame):
     table = read_columns(frame)
-    encoding = Encoding.learn(table, np.arange(N) % 2, True, "parts")
+    encoding = Encoding.learn(table, "parts")
     columns = plain_columns(table, encoding)
     rows = [{name: values[i] for name, values in columns.items()} for i in range(N)]
     again = table_of_values(json.loads(json.dumps(rows)), encoding)
@@ -53,7 +53,7 @@ def test_rows_are_encoded_as_before_after_a_way_through_json(frame):
 
 def test_what_a_row_lacks_is_named():
     table = read_columns(pd.DataFrame({"a": [1.5, 2.5], "b": [1, 2]}))
-    encoding = Encoding.learn(table, np.array([0, 1]), True)
+    encoding = Encoding.learn(table)
     with pytest.raises(ValueError, match=r"The row has no value of 'b' \(row 1\)"):
         table_of_values([{"a": 1.0, "b": 2}, {"a": 1.0}], encoding)
     with pytest.raises(ValueError, match=r"Column 'a' must hold numbers, got 'x' \(row 0\)"):
@@ -62,5 +62,5 @@ def test_what_a_row_lacks_is_named():
 
 def test_no_rows():
     table = read_columns(mixed())
-    encoding = Encoding.learn(table, np.arange(N) % 2, True, "parts")
+    encoding = Encoding.learn(table, "parts")
     assert encoding.encode(table_of_values([], encoding)).shape == (0, len(encoding.columns))

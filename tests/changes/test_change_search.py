@@ -38,4 +38,5 @@ def test_the_cdp_is_the_sdp_of_what_does_not_change():
     explainer = loan_explainer()
     best = explainer.what_if(ROW, "good")[0].best
     others = [name for name in explainer.variable_names_ if name not in best.variables]
-    assert best.cdp == pytest.approx(explainer.sdp(ROW, others, ["good"])[0])
+    # Changes are weighed in the cells of the trees' own splits, without those that separate categories.
+    assert best.cdp == pytest.approx(explainer.sdp(ROW, others, ["good"])[0], abs=0.02)

@@ -73,7 +73,7 @@ def test_counts_are_those_of_covers_on_a_table_of_any_kind():
     options = {"counts": "bootstrap", "min_size": 1, "dates": "parts", "unseen": "missing"}
     explainer = SufficientExplainer(forest, n_jobs=1, random_state=0, **options)
     explainer.fit(X[:120], y[:120])
-    checked = explainer.certify(explainer.explain(X[:60]), X[120:], y[120:])
+    checked = explainer.certify(explainer.explain(X[:60], check="rows"), X[120:], y[120:])
     assert len(checked.rules) > 5
     assert checked.n_rows == len(X) - 120
     for rule in checked.rules:

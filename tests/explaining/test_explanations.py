@@ -7,6 +7,7 @@ import json
 import pickle
 import re
 import sys
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -376,13 +377,18 @@ def test_the_importance_of_unknown_sets_is_refused(explanations):
 # --- parts -----------------------------------------------------------------------------------------------------------
 
 
+@cache
+def explainer_of_parts(forest):
+    X, y = data()
+    y = y if forest is RandomForestClassifier else y * 10.0 + X["speed"]
+    return SufficientExplainer(forest(5, random_state=0)).fit(X, y), X, y
+
+
 @pytest.mark.parametrize("cuts", [[0, 40], [0, 1, 40], [0, 13, 13, 27, 40], [0, 0, 40, 40]])
 @pytest.mark.parametrize("options", [{}, {"sets": "minimal"}, {"rules": "all"}, {"rules": None}], ids=str)
 @pytest.mark.parametrize("forest", [RandomForestClassifier, RandomForestRegressor])
 def test_parts_that_are_joined_are_the_whole(forest, options, cuts):
-    X, y = data()
-    y = y if forest is RandomForestClassifier else y * 10.0 + X["speed"]
-    explainer = SufficientExplainer(forest(5, random_state=0)).fit(X, y)
+    explainer, X, y = explainer_of_parts(forest)
     whole = explainer.explain(X[:40], y[:40], **options)
     parts = [explainer.explain(X[begin:end], y[begin:end], **options) for begin, end in itertools.pairwise(cuts)]
     joined = Explanations.joined(parts)

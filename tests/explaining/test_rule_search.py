@@ -11,6 +11,7 @@ from forests import arrays_of, core_forest, core_rows, fitted_forests, mask, pro
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, largest_box, trees_of
+from sklearn.ensemble import RandomForestClassifier
 from small_explainers import ROWS
 from thoroughness import n_examples
 
@@ -132,6 +133,58 @@ def test_a_rule_covers_as_many_rows_as_the_best_box(drawn, pi, min_node_size, se
         if everywhere:
             assert rules["holds_everywhere"][i]
             assert not (covered_rows(rules, i, points) & is_bad_point).any()
+
+
+@st.composite
+def rows_with_rules(draw):
+    """A row of a sparse table, what is bad among its rows and the points of every region, and a search for rules."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n_columns = draw(st.integers(2, 3))
+    X = rng.integers(0, 9 if n_columns == 2 else 5, size=(draw(st.integers(8, 30)), n_columns)).astype(np.float32)
+    y = (X.sum(axis=1) + rng.normal(0, 2, len(X)) > X.sum(axis=1).mean()).astype(float)
+    assume(len(np.unique(y)) == 2)
+    forest = RandomForestClassifier(draw(st.integers(1, 4)), max_depth=4, random_state=0).fit(X, y)
+    trees = trees_of(forest)
+    columns = list(range(n_columns))
+    everything = np.vstack([X, grid_points([thresholds_of(trees, c) for c in columns])])
+    pi, row = draw(st.sampled_from([0.5, 0.7, 0.9])), int(rng.integers(len(X)))
+    oracle = Oracle(trees, X, y, 1)
+    is_bad = np.array([float(oracle.sdp(z, columns, (y[row], y[row]))) < pi - 1e-9 for z in everything])
+    assume(not is_bad[row])
+    cells = set_cells(core_forest(trees, X, y), columns, 1)
+
+    def search(**options):
+        return find_rules(cells, X[[row]], np.array([y[row]], np.uint32), pi=pi, everywhere=True, **options)
+
+    return everything, is_bad, row, search
+
+
+@settings(max_examples=n_examples(60), deadline=None)
+@given(drawn=rows_with_rules())
+def test_something_bad_lies_beyond_every_end_of_a_rule_that_holds_everywhere(drawn):
+    """Its sides once ended at the outermost covered rows, although nothing bad lay beyond them."""
+    everything, is_bad, _, search = drawn
+    rules = search()
+    for c in range(everything.shape[1]):
+        for end, infinity in (("low", -np.inf), ("high", np.inf)):
+            if np.isfinite(rules[end][0, c]):
+                wider = {**rules, end: rules[end].copy()}
+                wider[end][0, c] = infinity
+                assert (covered_rows(wider, 0, everything) & is_bad).any()
+
+
+@settings(max_examples=n_examples(60), deadline=None)
+@given(drawn=rows_with_rules(), max_regions=st.integers(0, 60))
+def test_a_rule_holds_everywhere_however_small_the_budget(drawn, max_regions):
+    everything, is_bad, row, search = drawn
+    best, rules = search(), search(max_regions=max_regions)
+    covered = covered_rows(rules, 0, everything)
+    assert covered[row]
+    assert not (covered & is_bad).any()
+    assert best["is_optimal"][0]
+    assert rules["support"][0] <= best["support"][0] <= rules["bound"][0]
+    if rules["is_optimal"][0]:
+        assert rules["support"][0] == best["support"][0]
 
 
 @settings(max_examples=n_examples(60), deadline=None)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, arrays_of, core_forest, core_rows, fitted_forests, mask, project, tree
+from forests import arrays_of, core_forest, core_rows, fitted_forests, mask, project, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
@@ -79,15 +79,15 @@ def as_numbers(sets):
     min_node_size=st.sampled_from([1, 2, 7]),
     min_size=st.integers(0, 2),
     seed=st.integers(0, 99),
-    layout=st.sampled_from(list(LAYOUTS)),
+    voters=st.sampled_from(["all", "informed"]),
 )
-def test_all_and_minimal_sets_equal_brute_force(drawn, pi, min_node_size, min_size, seed, layout):
+def test_all_and_minimal_sets_equal_brute_force(drawn, pi, min_node_size, min_size, seed, voters):
     X, y, task, forest = drawn
     n = X.shape[1]
     min_size = min(min_size, n)
     rng = np.random.default_rng(seed)
-    oracle = Oracle(trees_of(forest), X, y, min_node_size)
-    projection = project(core_forest(oracle.trees, X, y), n, layout=layout)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size, voters=voters)
+    projection = project(core_forest(oracle.trees, X, y), n, voters=voters)
     values = np.unique(y)
     queries = X[rng.integers(len(X), size=4)]
     lo = rng.integers(len(values), size=4)
@@ -191,11 +191,10 @@ def test_the_nearest_set_of_a_search_too_large_to_remember():
     assert int(best[0]) == min(ties, key=lambda m: (m.bit_count(), m))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("minimal", [True, False])
-def test_threads_and_the_order_of_rows_change_no_bit(kernels, minimal, layout):
+def test_threads_and_the_order_of_rows_change_no_bit(kernels, minimal):
     trees, X, y = switch_forest(n_trees=5)
-    projection = project(core_forest(trees, X, y), 6, layout=layout)
+    projection = project(core_forest(trees, X, y), 6)
     ranks = np.searchsorted(np.unique(y), y)
     options = {"pi": 0.8, "min_node_size": 5, "minimal_only": minimal}
     sufficient, best, best_sdp = search(projection, X, ranks, ranks, **options)

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, arrays_of, core_forest, core_rows, project
+from forests import arrays_of, core_forest, core_rows, project
 from oracle import trees_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -67,13 +67,14 @@ def assert_same(one, other):
         np.testing.assert_array_equal(other[name], values, err_msg=name)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag"])
+@pytest.mark.parametrize(
+    ("counts", "voters"), [("bootstrap", "all"), ("out-of-bag", "all"), ("out-of-bag", "informed")]
+)
 @pytest.mark.parametrize("groups", [None, GROUP], ids=["columns", "a group"])
 @pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
-def test_batched_rows_have_the_answers_of_each_alone(kernels, is_class, groups, counts, layout):
+def test_batched_rows_have_the_answers_of_each_alone(kernels, is_class, groups, counts, voters):
     X, y, forest = make_forest(is_class, counts)
-    projection = project(forest, N_COLUMNS, groups, layout)
+    projection = project(forest, N_COLUMNS, groups, voters)
     rows = make_rows(X, y, is_class, 130)
     alone = search(projection, rows, 1)
     n_sets = np.diff(alone["offset"])
@@ -82,12 +83,11 @@ def test_batched_rows_have_the_answers_of_each_alone(kernels, is_class, groups, 
         assert_same(alone, search(projection, rows, batch_size, n_threads))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
-def test_trees_whose_splits_take_several_words(is_class, layout):
+def test_trees_whose_splits_take_several_words(is_class):
     X, y, forest = make_forest(is_class, "bootstrap", n_trees=4, n_rows=1500)
     rows = make_rows(X, y, is_class, 60)
-    projection = project(forest, N_COLUMNS, None, layout)
+    projection = project(forest, N_COLUMNS)
     assert_same(search(projection, rows, 1, pi=0.95), search(projection, rows, 60, pi=0.95))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from forests import LAYOUTS, arrays_of, core_forest, core_rows, fitted_forests, project
+from forests import arrays_of, core_forest, core_rows, fitted_forests, project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
@@ -45,16 +45,16 @@ def members(word, n):
     n_by_row=st.integers(1, 4),
     n_first=st.integers(0, 3),
     seed=st.integers(0, 99),
-    layout=st.sampled_from(list(LAYOUTS)),
+    voters=st.sampled_from(["all", "informed"]),
 )
 def test_the_sets_of_a_row_are_those_among_its_own_candidates(
-    drawn, pi, min_node_size, min_size, n_by_row, n_first, seed, layout
+    drawn, pi, min_node_size, min_size, n_by_row, n_first, seed, voters
 ):
     X, y, task, forest = drawn
     n = X.shape[1]
     rng = np.random.default_rng(seed)
-    oracle = Oracle(trees_of(forest), X, y, min_node_size)
-    projection = project(core_forest(oracle.trees, X, y), n, layout=layout)
+    oracle = Oracle(trees_of(forest), X, y, min_node_size, voters=voters)
+    projection = project(core_forest(oracle.trees, X, y), n, voters=voters)
     values = np.unique(y)
     queries = X[rng.integers(len(X), size=3)]
     lo = rng.integers(len(values), size=3)
@@ -139,8 +139,8 @@ def test_the_first_trees_choose_the_finalists_of_a_row(n_first, batch_size):
     oracle = Oracle(trees, X, y, 10)
     projection = project(core_forest(trees, X, y), 8)
     options = {"pi": 1.0, "min_node_size": 10, "min_size": 2, "max_size": 2, "n_by_row": 2}
-    result = search(projection, X[:50], y[:50], y[:50], batch_size, **options, n_first_trees=n_first)
-    chosen = [oracle.chain(x, (k, k), range(8), 2, n_first)[-1] for x, k in zip(X[:50], y, strict=False)]
+    result = search(projection, X[:16], y[:16], y[:16], batch_size, **options, n_first_trees=n_first)
+    chosen = [oracle.chain(x, (k, k), range(8), 2, n_first)[-1] for x, k in zip(X[:16], y, strict=False)]
     assert [members(word, 8) for word in result["best_masks"][:, 0]] == chosen
-    best = [oracle.chain(x, (k, k), range(8), 2)[-1] for x, k in zip(X[:50], y, strict=False)]
+    best = [oracle.chain(x, (k, k), range(8), 2)[-1] for x, k in zip(X[:16], y, strict=False)]
     assert (chosen != best) == (n_first == 2)

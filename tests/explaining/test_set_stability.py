@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from small_explainers import CLASSES, FRAME, NUMBERS, X, classifier, regressor
 
 from suffice import SetStability, SufficientExplainer
@@ -98,7 +99,8 @@ def test_the_stability_of_rows_is_measured(explainer, stability):
 def test_a_variable_that_decides_alone_always_returns():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(400, 4))
-    explainer = SufficientExplainer(random_state=0).fit(table, table[:, 2] > 0)
+    forest = RandomForestClassifier(25, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest).fit(table, table[:, 2] > 0)
     stability = explainer.stability([[0, 0, 2, 0]], n_seeds=3, n_resamples=3, random_state=0)
     assert stability[0].same_set == stability[0].sufficient == (3, 3)
     assert stability.core == (("x2",),)
@@ -108,7 +110,8 @@ def test_the_outcomes_stay_the_same_in_the_refits():
     """The other class of each row is hardly ever kept, whatever the refits predict."""
     rng = np.random.default_rng(0)
     table = rng.normal(size=(400, 3))
-    explainer = SufficientExplainer(random_state=0).fit(table, table[:, 0] > 0)
+    forest = RandomForestClassifier(25, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest).fit(table, table[:, 0] > 0)
     rows = np.array([[2.0, 0, 0], [-2.0, 0, 0]])
     own = explainer.stability(rows, n_seeds=2, n_resamples=2, random_state=0)
     other = explainer.stability(rows, [False, True], n_seeds=2, n_resamples=2, random_state=0)

@@ -68,7 +68,7 @@ def test_a_rule_that_covers_no_row_is_left_out():
 def test_fit_is_made_of_the_rules_of_the_training_rows(busy_table, busy_lists):
     frame, *outcomes = busy_table
     for rule_list, y in zip(busy_lists, outcomes, strict=True):
-        explanations = rule_list.explainer_.explain(frame, y, sets="minimal")
+        explanations = rule_list.explainer_.explain(frame, y, sets="minimal", check="rows")
         made = type(rule_list).from_explanations(explanations, frame, y)
         assert made.rules_ == rule_list.rules_
         assert made.rules_ == type(rule_list).from_explanations(iter(explanations.rules), frame, y).rules_

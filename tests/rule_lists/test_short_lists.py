@@ -160,7 +160,7 @@ def test_all_rules_of_a_fitted_explainer(fitted):
     rule_list, _, _ = fitted
     explainer = rule_list.explainer_
     every = type(rule_list).from_explainer(explainer, max_rules=None)
-    explanations = explainer.explain(*explainer.training, sets="minimal")
+    explanations = explainer.explain(*explainer.training, sets="minimal", check="rows")
     assert every.rules_ == type(rule_list).from_explanations(explanations).rules_
     assert every.collected_ is None
 

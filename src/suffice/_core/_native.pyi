@@ -1,6 +1,6 @@
 """Types of the compiled core."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -34,15 +34,16 @@ class Tree:
     ) -> None: ...
 
 class Forest:
-    def __init__(self, *, X: Matrix, y_rank: Ranks, y_values: Floats) -> None: ...
+    def __init__(self, *, X: Matrix, y_rank: Ranks, y_values: Floats, n_levels: Sequence[int] = ()) -> None: ...
     def add_trees(self, *, trees: list[Tree]) -> None: ...
 
 def leaves(*, forest: Forest, X: Matrix, n_threads: int) -> NDArray[np.int32]: ...
 def predict(*, forest: Forest, X: Matrix, n_threads: int) -> Floats: ...
+def gains(*, forest: Forest) -> Floats: ...
 
 class Projection:
     def __init__(
-        self, *, forest: Forest, variable_of: NDArray[np.int32], n_variables: int, few_rows: int = ...
+        self, *, forest: Forest, variable_of: NDArray[np.int32], n_variables: int, all_vote: bool = ...
     ) -> None: ...
     @property
     def n_bytes(self) -> int: ...
@@ -90,6 +91,7 @@ class SearchOptions:
         minimal_only: bool,
         max_sets: int,
         n_by_row: int,
+        n_by_paths: int = ...,
         least_sdp: Floats,
     ) -> None: ...
     @property
@@ -143,7 +145,13 @@ def search(
 
 class SetCells:
     def __init__(
-        self, *, forest: Forest, columns: NDArray[np.int32], min_node_size: int, n_threads: int = ...
+        self,
+        *,
+        forest: Forest,
+        columns: NDArray[np.int32],
+        min_node_size: int,
+        all_vote: bool = ...,
+        n_threads: int = ...,
     ) -> None: ...
     @property
     def n_bytes(self) -> int: ...

@@ -94,17 +94,32 @@ nb::ndarray<nb::numpy, double> predict(const PyForest& forest, const FloatMatrix
     return to_numpy<double>(std::move(out), {rows.n_rows, width});
 }
 
+// By tree and column of the table: what its splits gain, each in proportion to its rows.
+nb::ndarray<nb::numpy, double> gains(const PyForest& forest) {
+    const Forest& f = forest.get();
+    std::vector<double> out(f.trees.size() * f.X.n_columns, 0.0);
+    for (std::size_t t = 0; t < f.trees.size(); ++t)
+        for (std::size_t i = 0; i < f.trees[t].nodes.size(); ++i) {
+            const Node& node = f.trees[t].nodes[i];
+            if (!node.is_leaf())
+                out[t * f.X.n_columns + static_cast<std::size_t>(node.column)] +=
+                    f.trees[t].gain[i] * (node.end - node.begin) / static_cast<double>(f.trees[t].rows.size());
+        }
+    return to_numpy<double>(std::move(out), {f.trees.size(), f.X.n_columns});
+}
+
 }  // namespace
 
 void bind_forest(nb::module_& m) {
     nb::class_<PyForest>(m, "Forest")
-        .def(nb::init<FloatMatrix, Vector<std::uint32_t>, const Vector<double>&>(), nb::kw_only(), "X"_a, "y_rank"_a,
-             "y_values"_a)
+        .def(nb::init<FloatMatrix, Vector<std::uint32_t>, const Vector<double>&, std::vector<std::uint32_t>>(),
+             nb::kw_only(), "X"_a, "y_rank"_a, "y_values"_a, "n_levels"_a = std::vector<std::uint32_t>{})
         .def("add_trees", &add_trees, nb::kw_only(), "trees"_a);
     nb::class_<PyTree>(m, "Tree").def("__init__", &init_tree, nb::kw_only(), "left"_a, "right"_a, "column"_a,
                                       "threshold"_a, "missing_go_to_left"_a, "n_rows"_a, "value"_a, "rows"_a);
     nb::exception<OtherTable>(m, "OtherTableError", PyExc_ValueError);
     m.def("leaves", &leaves, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
+    m.def("gains", &gains, nb::kw_only(), "forest"_a);
     m.def("predict", &predict, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
 }
 

@@ -11,7 +11,7 @@ namespace suffice {
 namespace {
 
 void init_cells(SetCells* self, const PyForest& forest, const Vector<std::int32_t>& columns, std::size_t min_node_size,
-                std::size_t n_threads) {
+                bool all_vote, std::size_t n_threads) {
     const Forest& f = forest.get();
     ForestColumns forest_columns;
     for (const std::int32_t c : span_of(columns)) {
@@ -19,8 +19,8 @@ void init_cells(SetCells* self, const PyForest& forest, const Vector<std::int32_
         forest_columns.push_back(forest.column(c));
     }
     const nb::gil_scoped_release release;
-    new (self)
-        SetCells(find_set_cells(f, span_of(columns), std::move(forest_columns), min_node_size, n_threads, watcher()));
+    new (self) SetCells(
+        find_set_cells(f, span_of(columns), std::move(forest_columns), min_node_size, all_vote, n_threads, watcher()));
 }
 
 // The SDP of every training row for one outcome.
@@ -134,7 +134,8 @@ void init_options(RuleOptions* self, double pi, bool everywhere, bool by_volume,
 
 void bind_rules(nb::module_& m) {
     nb::class_<SetCells>(m, "SetCells")
-        .def("__init__", &init_cells, nb::kw_only(), "forest"_a, "columns"_a, "min_node_size"_a, "n_threads"_a = 1)
+        .def("__init__", &init_cells, nb::kw_only(), "forest"_a, "columns"_a, "min_node_size"_a, "all_vote"_a = true,
+             "n_threads"_a = 1)
         .def_prop_ro("n_bytes", &SetCells::n_bytes);
     m.def("row_sdps", &row_sdps, nb::kw_only(), "cells"_a, "lo"_a, "hi"_a);
     nb::class_<RuleOptions>(m, "RuleOptions")

@@ -175,7 +175,9 @@ SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOp
 }
 
 void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std::size_t min_size, std::size_t max_size,
-                  bool minimal_only, std::uint64_t max_sets, std::size_t n_by_row, const Vector<double>& least_sdp) {
+                  bool minimal_only, std::uint64_t max_sets, std::size_t n_by_row, std::size_t n_by_paths,
+                  const Vector<double>& least_sdp) {
+    require(n_by_paths <= n_by_row, "More variables are chosen by paths than are chosen.");
     new (self) SearchOptions{.pi = pi,
                              .min_node_size = min_node_size,
                              .min_size = min_size,
@@ -183,6 +185,7 @@ void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std
                              .minimal_only = minimal_only,
                              .max_sets = max_sets,
                              .n_by_row = n_by_row,
+                             .n_by_paths = n_by_paths,
                              .least_sdp = {least_sdp.data(), least_sdp.data() + least_sdp.shape(0)}};
 }
 
@@ -191,7 +194,7 @@ void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std
 void bind_search(nb::module_& m) {
     nb::class_<SearchOptions>(m, "SearchOptions")
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_node_size"_a, "min_size"_a, "max_size"_a,
-             "minimal_only"_a, "max_sets"_a, "n_by_row"_a, "least_sdp"_a)
+             "minimal_only"_a, "max_sets"_a, "n_by_row"_a, "n_by_paths"_a = 0, "least_sdp"_a)
         .def_ro("pi", &SearchOptions::pi)
         .def_ro("min_node_size", &SearchOptions::min_node_size)
         .def_ro("min_size", &SearchOptions::min_size)

@@ -108,8 +108,10 @@ inline void check_sets(const Vector<std::uint64_t>& sets, std::size_t n_rows, st
 // A forest, with the arrays that it refers to.
 class PyForest {
   public:
-    PyForest(FloatMatrix X, Vector<std::uint32_t> y_rank, const Vector<double>& y_values)
-        : X_(std::move(X)), y_rank_(std::move(y_rank)) {
+    PyForest(FloatMatrix X, Vector<std::uint32_t> y_rank, const Vector<double>& y_values,
+             std::vector<std::uint32_t> n_levels)
+        : X_(std::move(X)), y_rank_(std::move(y_rank)), n_levels_(std::move(n_levels)) {
+        require(n_levels_.empty() || n_levels_.size() == X_.shape(1), "`n_levels` must have one entry a column.");
         require(y_rank_.shape(0) == X_.shape(0), "`y_rank` must have one entry for each row of `X`.");
         for (const std::uint32_t rank : span_of(y_rank_))
             require(rank < y_values.shape(0), "`y_rank` points outside `y_values`.");
@@ -121,12 +123,13 @@ class PyForest {
         std::vector<Tree> trees;
         {
             const nb::gil_scoped_release release;
-            trees = build_trees(arrays, forest_.X, span_of(y_rank_));
+            trees = build_trees(arrays, forest_.X, span_of(y_rank_), n_levels_);
         }
         for (std::size_t t = 0; t < trees.size(); ++t) {
             const DoubleMatrix& first = values_.empty() ? values[0] : values_[0];
             require(values[t].shape(0) == arrays[t].left.size(), "A tree must have one prediction for each node.");
             require(values[t].shape(1) == first.shape(1), "All trees must predict as many numbers.");
+            find_gains(trees[t], values[t].data(), values[t].shape(1), forest_.y_values);
         }
         std::move(trees.begin(), trees.end(), std::back_inserter(forest_.trees));
         values_.insert(values_.end(), values.begin(), values.end());
@@ -147,6 +150,7 @@ class PyForest {
   private:
     FloatMatrix X_;
     Vector<std::uint32_t> y_rank_;
+    std::vector<std::uint32_t> n_levels_;  // by column: the number of categories, 0 for numbers; or empty
     Forest forest_;
     std::vector<DoubleMatrix> values_;
     mutable std::mutex columns_mutex_;
@@ -175,15 +179,16 @@ class Spare {
 class PyProjection {
   public:
     PyProjection(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
-                 std::size_t few_rows) {
+                 bool all_vote) {
         const Forest& f = forest.get();
         check_variables(span_of(variable_of), n_variables, f.X.n_columns);
         projection_.n_variables = n_variables;
         projection_.n_columns = f.X.n_columns;
+        projection_.all_vote = all_vote;
         projection_.forest = &f;
         const nb::gil_scoped_release release;
         for (const Tree& tree : f.trees)
-            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), n_variables, few_rows));
+            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), n_variables));
         find_columns(projection_, span_of(variable_of));
     }
     const Projection& get() const { return projection_; }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
@@ -47,6 +48,12 @@ inline bool meet(const CodeBox& a, const CodeInterval* b) {
     for (std::size_t c = 0; c < a.size(); ++c)
         if (!meet(a[c], b[c])) return false;
     return true;
+}
+
+// The parts of an interval that a split sends left and right: values with at most this code go left.
+inline std::pair<CodeInterval, CodeInterval> parts(const CodeInterval& a, std::uint32_t code, bool missing_left) {
+    return {{a.lo, std::min(a.hi, code), a.missing && missing_left},
+            {std::max(a.lo, code + 1), a.hi, a.missing && !missing_left}};
 }
 
 // The smallest interval around both.
@@ -94,15 +101,11 @@ class CodeBoxes {
     }
     // Removes the boxes that do not meet `box`.
     void keep_those_that_meet(const CodeBox& box) {
-        std::size_t n = 0;
-        for (std::size_t i = 0; i < size_; ++i) {
-            if (!meet(box, (*this)[i])) continue;
-            std::copy_n((*this)[i], n_columns_, intervals_.data() + n_columns_ * n);
-            n_rows_[n++] = n_rows_[i];
-        }
-        size_ = n;
-        intervals_.resize(n_columns_ * n);
-        n_rows_.resize(n);
+        CodeBoxes kept;
+        kept.clear(n_columns_);
+        for (std::size_t i = 0; i < size_; ++i)
+            if (meet(box, (*this)[i])) kept.append((*this)[i], n_rows_[i]);
+        *this = std::move(kept);
     }
 
   private:

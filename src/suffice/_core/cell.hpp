@@ -6,11 +6,7 @@
 //    give them all.
 // 2. A variable of S has no effect if no split on it is visited. The other variables of S are the effective set; S and
 //    its effective set have the same cell, which is computed once (on the switch model for one set in six).
-// 3. In a tree of few rows the visited splits are applied one by one, to one bit per row. In a larger tree, only those
-//    that tighten the box are kept (about 9 of 20). Each of them can only remove rows from the cell, so the rows after
-//    t steps can be counted without the steps before. An estimate from the counts of each column gives a t at which
-//    enough rows are left. The rows of that box are found block by block; the remaining steps are then tried one by one
-//    on these few rows, until one leaves too few.
+// 3. The visited splits are applied one by one, to one bit per row.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +59,7 @@ class Departures {
         const std::size_t n = tree.nodes.size(), n_bytes = 64 * tree.n_words, n_planes = n_mask_bytes(n_variables);
         if (masks.size() < 2 * n + 1) masks.resize(2 * n + 1);
         scratch.values.resize(tree.columns.size());
-        for (std::size_t c = 0; c < tree.columns.size(); ++c) scratch.values[c] = x[tree.columns[c].column];
+        for (std::size_t c = 0; c < tree.columns.size(); ++c) scratch.values[c] = x[tree.columns[c]];
         scratch.planes.resize(n_bytes * (n_planes + 1));
         std::uint8_t* const planes = scratch.planes.data();
         std::uint8_t* const goes_left = planes + n_bytes * n_planes;
@@ -115,25 +111,10 @@ class Members {
 // Calls visit(position) for each row of a set, in the order of the tree's rows.
 template <class Visit>
 void for_each_position(const RowSet& rows, const Visit& visit) {
-    for (std::size_t i = 0; i < rows.size; ++i)
-        for (std::uint64_t bits = rows.mask[i]; bits; bits &= bits - 1)
-            visit(kBlock * rows.block[i] + static_cast<std::size_t>(std::countr_zero(bits)));
+    for (std::size_t b = 0; b < rows.n_blocks; ++b)
+        for (std::uint64_t bits = rows.mask[b]; bits; bits &= bits - 1)
+            visit(kBlock * b + static_cast<std::size_t>(std::countr_zero(bits)));
 }
-
-// A RowSet that owns its memory.
-class RowBuffer {
-  public:
-    void reserve(std::size_t blocks) {
-        if (block_.size() < blocks) block_.resize(blocks), mask_.resize(blocks);
-        rows.block = block_.data();
-        rows.mask = mask_.data();
-    }
-    RowSet rows{};
-
-  private:
-    std::vector<std::uint32_t> block_;
-    std::vector<std::uint64_t> mask_;
-};
 
 // Finds cells one after the other, and reuses its memory.
 class CellFinder {
@@ -152,30 +133,10 @@ class CellFinder {
         kernels().visit(departures.sets(tree), members, n_members, visited_.data(), is_effective);
     }
 
-    // The cell of the set that was visited last. `row` is a number that changes with the row: in a tree of few rows, a
-    // cell starts from the one before if that was of the same tree and row.
+    // The cell of the set that was visited last. `row` is a number that changes with the row: a cell starts from the
+    // one before if that was of the same tree and row. The visited splits are applied one by one, as in the definition,
+    // from the first one on that the walk before did not have.
     Cell find(const CodedTree& tree, const Departures& departures, std::size_t min_node_size, std::uint64_t row) {
-        if (tree.has_bits()) return walk(tree, departures, min_node_size, row);
-        tighten(tree, departures.goes_left());
-        const std::size_t t = count_from(tree, min_node_size);
-        return refine(tree, t, min_node_size);
-    }
-
-  private:
-    // One step towards the cell: it cuts `column` down to `interval`, in which the tree has `n_left` rows.
-    struct Tightening {
-        std::uint32_t column;
-        std::uint32_t n_left;
-        CodeInterval interval;
-    };
-
-    // Rows are first counted after the step at which this many times the least size is expected. On the switch model
-    // all factors from 1.5 to 5 are equally fast.
-    static constexpr double kSafety = 2.0;
-
-    // For a tree of few rows: applies the visited splits one by one, as in the definition, from the first one on that
-    // the walk before did not have.
-    Cell walk(const CodedTree& tree, const Departures& departures, std::size_t min_node_size, std::uint64_t row) {
         const std::size_t blocks = n_blocks(tree.n_rows), n_words = padded(blocks);
         const bool starts = is_elsewhere(tree, min_node_size, row);
         if (starts) {
@@ -184,19 +145,15 @@ class CellFinder {
             grow(trail_rows_, n_words * (std::min(tree.nodes.size(), tree.n_rows) + 2));
             trail_.rows = trail_rows_.data();
             set_first_bits(tree.n_rows, trail_.rows, n_words);
-            for (std::size_t b = every_block_.size(); b < n_words; ++b)
-                every_block_.push_back(static_cast<std::uint32_t>(b));
         }
         const Walk walk{tree.left_rows.data(), n_words,       visited_.data(),  departures.goes_left(),
                         tree.n_words,          min_node_size, tree.codes.data()};
         const bool is_new = kernels().walk(walk, trail_);
         const std::size_t n_rows = trail_.n_rows[trail_.level];
-        return {{every_block_.data(), trail_.rows + n_words * trail_.level, blocks},
-                n_rows,
-                n_rows == tree.n_rows,
-                is_new || starts};
+        return {{trail_.rows + n_words * trail_.level, blocks}, n_rows, n_rows == tree.n_rows, is_new || starts};
     }
 
+  private:
     // Whether the trail is of another tree or row. It is not from here on.
     bool is_elsewhere(const CodedTree& tree, std::size_t min_node_size, std::uint64_t row) {
         if (walked_tree_ == &tree && walked_row_ == row && walked_size_ == min_node_size) return false;
@@ -230,150 +187,14 @@ class CellFinder {
         if (values.size() < n) values.resize(n);
     }
 
-    [[gnu::always_inline]] void tighten_at(const CodedTree& tree, std::size_t i, const std::uint64_t* goes_left) {
-        const CodedNode& node = tree.nodes[i];
-        const TreeColumn& column = tree.columns[node.column];
-        const bool left = goes_left[i / 64] >> (i % 64) & 1;
-        if (!touched_[node.column]) {
-            touched_[node.column] = 1;
-            box_[node.column] = column.everything();
-            n_left_[node.column] = static_cast<std::uint32_t>(tree.n_rows);
-            columns_.push_back(node.column);
-        }
-        CodeInterval& interval = box_[node.column];
-        // Without branches, since the side that x takes is hard to predict and most visited splits remove nothing.
-        const std::uint32_t right = left ? 0 : ~std::uint32_t{0};  // all bits on or off
-        const CodeInterval next{std::max(interval.lo, (node.code + 1) & right),
-                                std::min(interval.hi, node.code | right),
-                                static_cast<bool>(interval.missing & (left == node.missing_left))};
-        if (!((next.lo ^ interval.lo) | (next.hi ^ interval.hi) | (next.missing ^ interval.missing))) return;
-        interval = next;
-        const std::uint32_t n_left = column.count(next);
-        if (n_left == n_left_[node.column]) return;
-        n_left_[node.column] = n_left;
-        steps_.push_back({node.column, n_left, next});
-    }
-
-    void tighten(const CodedTree& tree, const std::uint64_t* goes_left) {
-        if (n_left_.size() < tree.columns.size()) {
-            box_.resize(tree.columns.size());
-            n_left_.resize(tree.columns.size());
-            touched_.resize(tree.columns.size());
-        }
-        steps_.clear();
-        columns_.clear();
-        for (std::size_t w = 0; w < tree.n_words; ++w)
-            for (std::uint64_t bits = visited_[w]; bits; bits &= bits - 1)
-                tighten_at(tree, 64 * w + static_cast<std::size_t>(std::countr_zero(bits)), goes_left);
-        for (const std::uint32_t c : columns_) touched_[c] = 0;
-    }
-
-    // Fills `cell_` with the rows after t steps and returns t: at least min_node_size rows are left, or t is 0.
-    std::size_t count_from(const CodedTree& tree, std::size_t min_node_size) {
-        std::size_t t = likely_enough(tree, min_node_size);
-        for (; t > 0; t /= 2) {
-            n_rows_ = rows_after(tree, t);
-            if (n_rows_ >= min_node_size) return t;
-        }
-        n_rows_ = tree.n_rows;
-        return 0;
-    }
-
-    // The number of steps after which enough rows are still expected if the columns are independent.
-    std::size_t likely_enough(const CodedTree& tree, std::size_t min_node_size) {
-        const double n = static_cast<double>(tree.n_rows);
-        // With one column the expectation is the count.
-        const double enough = static_cast<double>(min_node_size) * (columns_.size() > 1 ? kSafety : 1.0);
-        for (const std::uint32_t c : columns_) n_left_[c] = static_cast<std::uint32_t>(tree.n_rows);
-        std::size_t t = 0;
-        for (; t < steps_.size(); ++t) {
-            n_left_[steps_[t].column] = steps_[t].n_left;
-            double expected = n;
-            for (const std::uint32_t c : columns_) expected *= n_left_[c] * tree.share_of_a_row;
-            if (expected < enough) break;
-        }
-        return t;
-    }
-
-    std::size_t rows_after(const CodedTree& tree, std::size_t t) {
-        order_.clear();
-        for (std::size_t i = t; i-- > 0;) {  // the last step on a column has its final interval
-            const std::uint32_t c = steps_[i].column;
-            if (touched_[c]) continue;
-            touched_[c] = 1;
-            order_.push_back(static_cast<std::uint32_t>(i));
-        }
-        for (const std::uint32_t i : order_) touched_[steps_[i].column] = 0;
-        // The column that keeps the fewest rows comes first: it leaves the fewest blocks to the others.
-        std::sort(order_.begin(), order_.end(),
-                  [&](std::uint32_t a, std::uint32_t b) { return steps_[a].n_left < steps_[b].n_left; });
-        make_all_alive(tree.n_rows);
-        for (const std::uint32_t i : order_)
-            kernels().overlap(tree.columns[steps_[i].column].view(), steps_[i].interval, alive_.size(), alive_.data());
-        collect(tree.n_rows);
-        std::size_t n = 0;
-        for (const std::uint32_t i : order_)
-            n = kernels().refine(tree.columns[steps_[i].column].view(), steps_[i].interval, cell_.rows, cell_.rows);
-        return n;
-    }
-
-    void make_all_alive(std::size_t n_rows) {
-        const std::size_t blocks = n_blocks(n_rows);
-        alive_.resize(n_blocks(blocks));
-        set_first_bits(blocks, alive_.data(), alive_.size());
-    }
-
-    // Fills `cell_` with all rows of the blocks that are alive.
-    void collect(std::size_t n_rows) {
-        const std::size_t blocks = n_blocks(n_rows);
-        cell_.reserve(blocks);
-        std::size_t n = 0;
-        for (std::size_t w = 0; w < alive_.size(); ++w)
-            for (std::uint64_t bits = alive_[w]; bits; bits &= bits - 1) {
-                cell_.rows.block[n] =
-                    static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits));
-                cell_.rows.mask[n++] = ~std::uint64_t{0};
-            }
-        if (n && cell_.rows.block[n - 1] == blocks - 1 && n_rows % kBlock)
-            cell_.rows.mask[n - 1] = (std::uint64_t{1} << (n_rows % kBlock)) - 1;
-        cell_.rows.size = n;
-    }
-
-    Cell refine(const CodedTree& tree, std::size_t t, std::size_t min_node_size) {
-        next_.reserve(n_blocks(tree.n_rows));
-        for (; t < steps_.size(); ++t) {
-            if (t == 0) {
-                make_all_alive(tree.n_rows);
-                collect(tree.n_rows);
-            }
-            const Tightening& step = steps_[t];
-            const std::size_t n =
-                kernels().refine(tree.columns[step.column].view(), step.interval, cell_.rows, next_.rows);
-            if (n < min_node_size) break;
-            std::swap(cell_, next_);
-            n_rows_ = n;
-        }
-        if (n_rows_ == tree.n_rows) return {{}, tree.n_rows, true};
-        return {cell_.rows, n_rows_, false};
-    }
-
     std::vector<std::uint64_t> visited_;  // a set of splits
-    std::vector<CodeInterval> box_;       // by column of the tree
-    std::vector<std::uint32_t> n_left_;   // by column of the tree: rows in its interval
-    std::vector<std::uint8_t> touched_;   // by column of the tree
-    std::vector<std::uint32_t> columns_;  // touched by the current set
-    std::vector<Tightening> steps_;
-    std::vector<std::uint32_t> order_;  // the steps that together make the box
-    std::vector<std::uint64_t> alive_;  // blocks
-    RowBuffer cell_, next_;
-    std::size_t n_rows_ = 0;
-    // The last walk in a tree of few rows.
+    // The last walk.
     const CodedTree* walked_tree_ = nullptr;
     std::uint64_t walked_row_ = 0;
     std::size_t walked_size_ = 0;
     Trail trail_{};
     std::vector<std::uint64_t> trail_visited_, trail_rows_;
-    std::vector<std::uint32_t> trail_counts_, every_block_;
+    std::vector<std::uint32_t> trail_counts_;
     std::vector<Trail::Step> trail_steps_;
     std::vector<CodeInterval> trail_box_;
 };

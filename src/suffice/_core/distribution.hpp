@@ -33,7 +33,7 @@ class LeafRanks {
     const float* x_ = nullptr;
 };
 
-// The same for the projected cell of x for S.
+// The same for the projected cell of x for S, in the trees that vote on S.
 class CellRanks {
   public:
     CellRanks(const Projection& projection, std::size_t min_node_size)
@@ -41,11 +41,15 @@ class CellRanks {
     void set_row(const float* x, std::uint64_t S) {
         x_ = x;
         S_ = S;
+        const bool all_vote = projection_.count_votes(Members(S)) == projection_.trees.size();
+        voters_.clear();
+        for (std::size_t t = 0; t < projection_.trees.size(); ++t)
+            if (all_vote || (projection_.trees[t].variables & S) != 0) voters_.push_back(t);
     }
-    std::size_t n_trees() const { return projection_.trees.size(); }
-    std::span<const std::uint32_t> ranks(std::size_t t) {
-        const CodedTree& tree = projection_.trees[t];
-        const auto cell = cell_.find(t, x_, Members(S_));
+    std::size_t n_trees() const { return voters_.size(); }
+    std::span<const std::uint32_t> ranks(std::size_t i) {
+        const CodedTree& tree = projection_.trees[voters_[i]];
+        const auto cell = cell_.find(voters_[i], x_, Members(S_));
         if (cell.is_whole) return {tree.rank, tree.n_rows};
         ranks_.clear();
         for_each_position(cell.rows, [&](std::size_t position) { ranks_.push_back(tree.rank[position]); });
@@ -57,6 +61,7 @@ class CellRanks {
     CellOfRow cell_;
     const float* x_ = nullptr;
     std::uint64_t S_ = 0;
+    std::vector<std::size_t> voters_;  // the trees that vote on S
     std::vector<std::uint32_t> ranks_;
 };
 

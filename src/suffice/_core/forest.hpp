@@ -61,6 +61,8 @@ struct Tree {
     std::vector<std::uint32_t> rows;   // training rows with multiplicity, leaf after leaf
     std::vector<std::uint32_t> rank;   // by position in `rows`: the rank of the outcome; padded to full blocks of 64
     std::vector<std::int32_t> number;  // by node: its index in the arrays that the tree was built from
+    std::vector<Node> completing;      // splits between categories, visited after all nodes (docs/method.md, 1.1)
+    std::vector<float> gain;           // by node: see find_gains
 
     std::size_t leaf_at(const float* x) const {
         std::size_t i = 0;
@@ -237,9 +239,39 @@ inline void sort_rows(const TreeArrays& a, const std::vector<std::uint32_t>& lea
     }
 }
 
+// Separates the categories of each column that the tree splits on: missing values first, then the others by bisection.
+// `n_levels` has the number of categories by column, 0 for numbers.
+inline void separate_categories(const Matrix& X, std::span<const std::uint32_t> n_levels, Tree& tree) {
+    constexpr std::size_t kLeastRows = 10;  // a boundary between two categories of fewer rows is left out
+    for (std::size_t column = 0; column < n_levels.size(); ++column) {
+        const auto is_on = [&](const Node& node) { return node.column == static_cast<std::int32_t>(column); };
+        if (n_levels[column] == 0 || std::none_of(tree.nodes.begin(), tree.nodes.end(), is_on)) continue;
+        const auto separate = [&](double threshold) {
+            tree.completing.push_back({threshold, -1, -1, static_cast<std::int32_t>(column), 0, 0, false});
+        };
+        std::vector<std::size_t> n_rows(n_levels[column], 0);
+        for (const std::uint32_t row : tree.rows)
+            if (const float code = X.row(row)[column]; code >= 0 && code < static_cast<float>(n_rows.size()))
+                ++n_rows[static_cast<std::size_t>(code)];
+        std::vector<double> boundaries;
+        for (std::size_t k = 0; k + 1 < n_rows.size(); ++k)
+            if (std::max(n_rows[k], n_rows[k + 1]) >= kLeastRows) boundaries.push_back(static_cast<double>(k) + 0.5);
+        separate(std::numeric_limits<double>::infinity());
+        std::vector<std::pair<std::size_t, std::size_t>> parts{{0, boundaries.size()}};
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const auto [begin, end] = parts[i];
+            if (begin == end) continue;
+            const std::size_t middle = (begin + end) / 2;
+            separate(boundaries[middle]);
+            parts.emplace_back(begin, middle);
+            parts.emplace_back(middle + 1, end);
+        }
+    }
+}
+
 // Builds some trees together. The error of the first tree that has one is thrown.
 inline std::vector<Tree> build_trees(std::span<const TreeArrays> arrays, const Matrix& X,
-                                     std::span<const std::uint32_t> y_rank) {
+                                     std::span<const std::uint32_t> y_rank, std::span<const std::uint32_t> n_levels) {
     std::vector<Tree> trees;
     std::exception_ptr failure;
     try {
@@ -256,11 +288,41 @@ inline std::vector<Tree> build_trees(std::span<const TreeArrays> arrays, const M
     for (std::size_t t = 0; t < trees.size(); ++t) {
         Tree& tree = trees[t];
         sort_rows(arrays[t], leaf_of[t], tree);
+        separate_categories(X, n_levels, tree);
         tree.rank.assign(n_blocks(tree.rows.size()) * kBlock, 0);
         for (std::size_t i = 0; i < tree.rows.size(); ++i) tree.rank[i] = y_rank[tree.rows[i]];
     }
     if (failure) std::rethrow_exception(failure);
     return trees;
+}
+
+// What each split gains: the difference between its children in what they predict, times that in the outcomes of the
+// rows that they count, for rows spread over them as the counted ones are. If these are out of bag, a split on noise
+// gains nothing on average (Li et al., NeurIPS 2019); if they are those that grew the tree, it is the decrease of
+// impurity. `value` has `width` numbers for each node of the arrays that the tree was built from: shares of classes, or
+// one mean. If the tree was grown without some of the classes, no split gains.
+inline void find_gains(Tree& tree, const double* value, std::size_t width, std::span<const double> y_values) {
+    std::vector<double> total(tree.nodes.size() * width, 0.0);  // over the rows of a node
+    tree.gain.assign(tree.nodes.size(), 0.0f);
+    if (width > 1 && width != y_values.size()) return;
+    for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children before their parents
+        const Node& node = tree.nodes[i];
+        double* const own = total.data() + i * width;
+        for (std::uint32_t j = node.begin; j < node.end && node.is_leaf(); ++j)
+            own[width > 1 ? tree.rank[j] : 0] += width > 1 ? 1.0 : y_values[tree.rank[j]];
+        if (node.is_leaf()) continue;
+        const auto l = static_cast<std::size_t>(node.left), r = static_cast<std::size_t>(node.right);
+        const double n_l = tree.nodes[l].end - tree.nodes[l].begin, n_r = tree.nodes[r].end - tree.nodes[r].begin;
+        double gain = 0.0;
+        for (std::size_t k = 0; k < width; ++k) {
+            const double left = total[l * width + k], right = total[r * width + k];
+            own[k] = left + right;
+            gain += (value[static_cast<std::size_t>(tree.number[l]) * width + k] -
+                     value[static_cast<std::size_t>(tree.number[r]) * width + k]) *
+                    (left * n_r - right * n_l);
+        }
+        if (n_l > 0 && n_r > 0) tree.gain[i] = static_cast<float>(gain / ((n_l + n_r) * (n_l + n_r)));
+    }
 }
 
 struct Forest {

@@ -3,15 +3,9 @@
 // measurements has far fewer points than rows. (TreeColumn in projection.hpp is coded by the thresholds of one tree.)
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "box.hpp"
 #include "forest.hpp"
@@ -36,6 +30,13 @@ struct ForestColumn {
 
     std::uint32_t largest_code() const { return static_cast<std::uint32_t>(thresholds.size()); }
     std::uint32_t code(float value) const { return std::isnan(value) ? kMissing : code_of(thresholds, value); }
+    // All codes, and missing values. No value lies beyond a threshold at infinity.
+    CodeInterval all_codes() const {
+        const std::vector<float>& t = thresholds;
+        const std::uint32_t lo = !t.empty() && t.front() == -std::numeric_limits<float>::infinity() ? 1 : 0;
+        const std::uint32_t n_beyond = !t.empty() && t.back() == std::numeric_limits<float>::infinity() ? 1 : 0;
+        return {lo, largest_code() - n_beyond, true};
+    }
     // The interval of a single code.
     static CodeInterval interval(std::uint32_t code) {
         return code == kMissing ? kOnlyMissing : CodeInterval{code, code, false};
@@ -58,6 +59,8 @@ inline ForestColumn code_forest_column(const Forest& forest, std::int32_t column
             n_rows[i] = n_rows[static_cast<std::size_t>(node.left)] + n_rows[static_cast<std::size_t>(node.right)];
             if (node.column == column) weight[largest_float_up_to(node.threshold)] += n_rows[i];
         }
+        for (const Node& split : tree.completing)
+            if (split.column == column) weight.try_emplace(largest_float_up_to(split.threshold), 0);
     }
     ForestColumn out;
     for (const auto& [threshold, n_split_rows] : weight) {
@@ -66,9 +69,10 @@ inline ForestColumn code_forest_column(const Forest& forest, std::int32_t column
     }
     out.codes_of_splits.resize(forest.trees.size());
     for (std::size_t t = 0; t < forest.trees.size(); ++t)
-        for (const Node& node : forest.trees[t].nodes)
-            if (!node.is_leaf() && node.column == column)
-                out.codes_of_splits[t].push_back(code_of(out.thresholds, largest_float_up_to(node.threshold)));
+        for (const auto* splits : {&forest.trees[t].nodes, &forest.trees[t].completing})
+            for (const Node& node : *splits)
+                if (node.column == column)  // -1 at a leaf
+                    out.codes_of_splits[t].push_back(code_of(out.thresholds, largest_float_up_to(node.threshold)));
     out.codes.resize(forest.X.n_rows);
     for (std::size_t i = 0; i < forest.X.n_rows; ++i) {
         const float value = forest.X.row(i)[column];

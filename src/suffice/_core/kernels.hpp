@@ -22,26 +22,17 @@ struct CodeInterval {
     bool missing = false;
 
     bool has_values() const { return lo <= hi; }
+    bool is_empty() const { return lo > hi && !missing; }
     bool operator==(const CodeInterval&) const = default;
 };
 
 // Rows of a tree are handled in blocks of 64: one bit of a mask each.
 inline constexpr std::size_t kBlock = 64;
 
-// Codes of one column of one tree, `width` bytes each, in the order of the tree's rows.
-struct CodeView {
-    const void* codes;
-    const void* block_lo;  // smallest and largest code of each block, padded to a multiple of 64 blocks
-    const void* block_hi;
-    int width;
-    std::uint32_t missing_code;  // of missing values; larger than all other codes
-};
-
-// Some rows of a tree: `mask[i]` marks rows of the block `block[i]`.
+// Some rows of a tree, by block.
 struct RowSet {
-    std::uint32_t* block;
     std::uint64_t* mask;
-    std::size_t size;
+    std::size_t n_blocks;
 };
 
 // A set of splits of one tree has one bit for each, in breadth-first order. It takes a multiple of this many words,
@@ -71,7 +62,7 @@ struct SplitCode {
     }
 };
 
-// A tree of few rows, and the splits that remove rows from it.
+// A tree, and the splits that remove rows from it.
 struct Walk {
     const std::uint64_t* left_rows;  // by split: the blocks of rows that go left
     std::size_t n_blocks;            // a multiple of kWordsTogether
@@ -116,10 +107,6 @@ struct Kernels {
     // out = in & (bits ^ flip), by words, whose number is a multiple of kWordsTogether; returns the number of ones.
     std::size_t (*keep)(const std::uint64_t* in, const std::uint64_t* bits, std::uint64_t flip, std::size_t n_words,
                         std::uint64_t* out);
-    // alive[w] &= blocks 64 w ... 64 w + 63 that may have a row inside the interval.
-    void (*overlap)(const CodeView& column, const CodeInterval& interval, std::size_t n_words, std::uint64_t* alive);
-    // Rows of `in` inside the interval, without empty blocks; returns their number. `out` may be `in`.
-    std::size_t (*refine)(const CodeView& column, const CodeInterval& interval, const RowSet& in, RowSet& out);
     // The number of rows in `rows` whose bit is on in `bits` (one word per block).
     std::size_t (*count)(const RowSet& rows, const std::uint64_t* bits);
     // bits[b] = rows of block b with lo <= rank <= hi; returns their number. `rank` is padded to full blocks.

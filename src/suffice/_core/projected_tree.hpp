@@ -7,16 +7,8 @@
 // two halves that continue, and the tree stays small.
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <numeric>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "box.hpp"
 #include "forest.hpp"
@@ -25,7 +17,7 @@
 namespace suffice {
 
 struct ProjectedNode {
-    float threshold = 0.0f;
+    std::uint32_t code = 0;    // values with at most this code go left
     std::uint32_t column = 0;  // position among the columns of S
     std::int32_t left = -1;    // -1 at a leaf
     std::int32_t right = -1;
@@ -34,7 +26,8 @@ struct ProjectedNode {
     bool missing_left = false;
 
     bool is_leaf() const { return left < 0; }
-    bool goes_left(float value) const { return value <= threshold || (missing_left && std::isnan(value)); }
+    // A point has one code, or is missing, in each column.
+    bool goes_left(const CodeBox& x) const { return x[column].missing ? missing_left : x[column].lo <= code; }
 };
 
 struct ProjectedTree {
@@ -43,12 +36,11 @@ struct ProjectedTree {
     std::vector<std::uint32_t> rank;
     std::size_t n_rows = 0;  // without the padding
 
-    // `x` has one value for each column of S.
-    std::uint32_t leaf(const float* x) const {
+    std::uint32_t leaf(const CodeBox& x) const {
         std::int32_t i = 0;
         while (!nodes[static_cast<std::size_t>(i)].is_leaf()) {
             const ProjectedNode& node = nodes[static_cast<std::size_t>(i)];
-            i = node.goes_left(x[node.column]) ? node.left : node.right;
+            i = node.goes_left(x) ? node.left : node.right;
         }
         return static_cast<std::uint32_t>(i);
     }
@@ -82,7 +74,7 @@ class ProjectedTreeBuilder {
         std::iota(order_.begin(), order_.end(), 0u);
         leaf_of.resize(points_.size);
         leaf_of_ = leaf_of.data();
-        for (std::size_t c = 0; c < box_.size(); ++c) box_[c] = whole_column(*columns_[c]);
+        for (std::size_t c = 0; c < box_.size(); ++c) box_[c] = columns_[c]->all_codes();
         grow_all(tree.rows.size());
         order_rows(tree);
         return std::move(out_);
@@ -94,7 +86,6 @@ class ProjectedTreeBuilder {
     struct Split {
         std::uint32_t code;  // values with at most this code go left
         std::uint32_t position;
-        float threshold;
         bool missing_left;
         std::int32_t below[2] = {kNone, kNone};  // left and right: the first of the next splits on columns of S
         std::int32_t next = kNone;               // the next split below the same side of the same split
@@ -119,14 +110,6 @@ class ProjectedTreeBuilder {
         std::size_t first_word;  // open splits before this word are none
     };
 
-    // All codes of a column, and missing values. No value lies beyond a threshold at infinity.
-    static CodeInterval whole_column(const ForestColumn& column) {
-        const std::vector<float>& t = column.thresholds;
-        const std::uint32_t lo = !t.empty() && t.front() == -std::numeric_limits<float>::infinity() ? 1 : 0;
-        const std::uint32_t n_beyond = !t.empty() && t.back() == std::numeric_limits<float>::infinity() ? 1 : 0;
-        return {lo, column.largest_code() - n_beyond, true};
-    }
-
     // Lists the splits on columns of S, and which of them lie next below which. Those below no other are open at first.
     void find_splits(std::size_t tree_number) {
         const std::vector<Node>& nodes = forest_.trees[tree_number].nodes;
@@ -135,26 +118,29 @@ class ProjectedTreeBuilder {
         if (above_.size() < nodes.size()) above_.resize(nodes.size());
         above_[0] = kNone;
         std::int32_t first = kNone;
+        const auto add_split = [&](const Node& node, std::int32_t above) {  // twice the split, plus 1 if on its right
+            const auto id = static_cast<std::int32_t>(splits_.size());
+            const auto column = static_cast<std::size_t>(position_of_[static_cast<std::size_t>(node.column)]);
+            const std::uint32_t code = columns_[column]->codes_of_splits[tree_number][n_codes_read_[column]++];
+            splits_.push_back({code, static_cast<std::uint32_t>(column), node.missing_left});
+            std::int32_t& head = above == kNone ? first : splits_[static_cast<std::size_t>(above / 2)].below[above % 2];
+            splits_.back().next = std::exchange(head, id);
+            return id;
+        };
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const Node& node = nodes[i];
             if (node.is_leaf()) continue;
             const auto left = static_cast<std::size_t>(node.left), right = static_cast<std::size_t>(node.right);
-            const std::int32_t position = position_of_[static_cast<std::size_t>(node.column)];
-            if (position < 0) {
+            if (position_of_[static_cast<std::size_t>(node.column)] < 0) {
                 above_[left] = above_[right] = above_[i];
                 continue;
             }
-            const auto id = static_cast<std::int32_t>(splits_.size());
-            const auto column = static_cast<std::size_t>(position);
-            const std::uint32_t code = columns_[column]->codes_of_splits[tree_number][n_codes_read_[column]++];
-            splits_.push_back(
-                {code, static_cast<std::uint32_t>(position), columns_[column]->thresholds[code], node.missing_left});
-            const std::int32_t above = above_[i];  // twice the split, plus 1 if on its right
-            std::int32_t& head = above == kNone ? first : splits_[static_cast<std::size_t>(above / 2)].below[above % 2];
-            splits_.back().next = std::exchange(head, id);
+            const std::int32_t id = add_split(node, above_[i]);
             above_[left] = 2 * id;
             above_[right] = 2 * id + 1;
         }
+        for (const Node& split : forest_.trees[tree_number].completing)
+            if (position_of_[static_cast<std::size_t>(split.column)] >= 0) add_split(split, kNone);
         n_words_ = (splits_.size() + 63) / 64;
         open_.assign(n_words_, 0);
         follow(open_.data(), first);
@@ -174,7 +160,7 @@ class ProjectedTreeBuilder {
             const Task task = tasks_.back();
             tasks_.pop_back();
             if (task.kind == Task::Kind::kEnd) {
-                end_half(task.whole, task.half, task.parent, 1);
+                make_leaf(add_node(task.whole, 2 * task.parent + 1), task.half);
                 continue;
             }
             box_[task.position] = task.side;
@@ -186,7 +172,7 @@ class ProjectedTreeBuilder {
     // root.
     std::int32_t add_node(const Part& part, std::int32_t place) {
         const auto id = static_cast<std::int32_t>(out_.nodes.size());
-        out_.nodes.push_back({0.0f, 0, -1, -1, part.begin, part.end, false});
+        out_.nodes.push_back({0, 0, -1, -1, part.begin, part.end, false});
         if (place != kNone) {
             ProjectedNode& parent = out_.nodes[static_cast<std::size_t>(place / 2)];
             (place % 2 ? parent.right : parent.left) = id;
@@ -197,11 +183,6 @@ class ProjectedTreeBuilder {
     // Notes the leaf of the points order_[begin, end).
     void make_leaf(std::int32_t id, const Part& part) const {
         for (std::uint32_t i = part.begin; i < part.end; ++i) leaf_of_[order_[i]] = static_cast<std::uint32_t>(id);
-    }
-
-    // Makes a leaf for the points of a half that has too few rows. Its cell has the rows of the whole part.
-    void end_half(const Part& part, const Part& half, std::int32_t parent, std::int32_t side) {
-        make_leaf(add_node(part, 2 * parent + side), half);
     }
 
     // Grows the left edge of the subtree for the points of a part, which are those in box_, from the open splits on.
@@ -217,15 +198,9 @@ class ProjectedTreeBuilder {
                 open[word] &= open[word] - 1;
                 const Split& split = splits_[i];
                 const CodeInterval whole = box_[split.position];
-                const CodeInterval left{whole.lo, std::min(whole.hi, split.code), whole.missing && split.missing_left};
-                const CodeInterval right{std::max(whole.lo, split.code + 1), whole.hi,
-                                         whole.missing && !split.missing_left};
-                if (!left.has_values() && !left.missing) {
-                    follow(open, split.below[1]);
-                    continue;
-                }
-                if (!right.has_values() && !right.missing) {
-                    follow(open, split.below[0]);
+                const auto [left, right] = parts(whole, split.code, split.missing_left);
+                if (left.is_empty() || right.is_empty()) {
+                    follow(open, split.below[left.is_empty()]);
                     continue;
                 }
                 const auto [on_left, on_right] = divide(part, split);
@@ -234,12 +209,12 @@ class ProjectedTreeBuilder {
                 // The walk ends on both sides, with the same rows.
                 if (!left_continues && !right_continues) return make_leaf(id, part);
                 ProjectedNode& node = out_.nodes[static_cast<std::size_t>(id)];
-                node.threshold = split.threshold;
+                node.code = split.code;
                 node.column = split.position;
                 node.missing_left = split.missing_left;
                 tasks_.push_back({Task::Kind::kRestore, split.position, whole, kNone, {}, {}, 0, 0});
                 if (!left_continues) {
-                    end_half(part, on_left, id, 0);
+                    make_leaf(add_node(part, 2 * id), on_left);  // a half with too few rows has the cell of the whole
                     follow(open, split.below[1]);
                     box_[split.position] = right;
                     place = 2 * id + 1;

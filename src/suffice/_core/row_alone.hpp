@@ -78,25 +78,22 @@ class RowAlone {
         sums_.clear();
     }
 
-    // After l of k trees, the sum is at most sum + k - l.
     void keep_reaching(Candidates& sets, Race<Set>& race) {
         const double needed = race.needed[0];
         take_known_sums(sets, race);
         for (std::size_t l = 0; l < n_trees() && !sets.empty() && !is_stopped(); ++l) {
             advance_all(sets, l);
-            keep_if(sets, race, [&](const Candidate<Set>& set) { return bound(set) >= needed; });
+            keep_if(sets, race, [&](const Candidate<Set>& set) { return set.can_reach(needed); });
         }
-        for (std::size_t i = 0; i < sets.size() && !is_stopped(); ++i) sets[i].sum = sum_in_order(sets[i].variables);
+        for (std::size_t i = 0; i < sets.size() && !is_stopped(); ++i) sum_in_order(sets[i]);
     }
 
     void keep_highest(Candidates& sets, Race<Set>& race) {
         double least = race.needed[0];
         std::size_t n_kept = 0;
         for (Candidate<Set>& set : sets) {
-            set.sum = sum_in_order(set.variables, least);
-            if (set.sum < least) continue;
-            least = set.sum;
-            set.n_trees = static_cast<std::uint32_t>(n_trees());
+            if (!sum_in_order(set, least) || set.mean() < least) continue;
+            least = set.mean();
             sets[n_kept++] = set;
         }
         sets.resize(n_kept);
@@ -109,34 +106,43 @@ class RowAlone {
         later_trees_.clear();
         std::copy_if(order_.begin(), order_.end(), std::back_inserter(later_trees_),
                      [&](std::uint32_t t) { return t >= n_first; });
-        share_of_base_.resize(n_trees());
-        for (std::size_t t = 0; t < n_trees() && !is_stopped(); ++t) share_of_base_[t] = row_.share(t, base_);
-        empty[0].sum = sum_of_base();
+        sum_in_order(empty[0]);
+        sum_of_empty_ = empty[0].sum;
+        share_of_base_.assign(n_trees(), 0.0);
+        for (std::size_t t = 0; t < n_trees() && row_.all_vote() && !is_stopped(); ++t)
+            share_of_base_[t] = row_.share(t, base_);
     }
 
-    // A tree that does not split on a variable has the same share with it as without it: only gains are added. Over the
+    // A tree that does not split on a variable votes the same with it as without it: only gains are added. Over the
     // first trees, all rivals are compared, and none is dropped.
     void compare(Candidates& rivals, std::size_t n, Race<Set>& race) {
         const std::vector<std::uint32_t>& trees = n < n_trees() ? first_trees_ : later_trees_;
         Set left = 0;
         gain_.assign(every_.size(), 0.0);
+        n_voted_.assign(every_.size(), 0);
         for (const Candidate<Set>& rival : rivals) {
             left |= rival.variables & ~base_;
             gain_[added(rival)] = rival.sum;
+            n_voted_[added(rival)] = rival.n_voted;
         }
         double sum = 0.0;  // of the base
+        std::uint32_t n_voted = 0;
         const auto total = [&](Candidate<Set> rival, std::size_t n_added) {
             rival.sum = sum + gain_[added(rival)];
+            rival.n_voted = n_voted + n_voted_[added(rival)];
             rival.n_trees += static_cast<std::uint32_t>(n_added);
+            if (!row_.is_informed(rival.variables)) complete(rival, sum_of_empty_);
             return rival;
         };
         for (std::size_t l = 0; l < trees.size() && !is_stopped(); ++l) {
             const std::size_t t = trees[l];
+            const bool votes = row_.all_vote() || (row_.variables(t) & base_) != 0;
             sum += share_of_base_[t];
-            row_.add_gains(t, base_, share_of_base_[t], left, gain_.data());
+            n_voted += votes;
+            row_.add_gains(t, base_, share_of_base_[t], left, !votes, gain_.data(), n_voted_.data());
             if (l % kTreesBetweenChecks != 0 || n < n_trees()) continue;
             keep_if(rivals, race, [&](Candidate<Set>& rival) {
-                if (bound(total(rival, l + 1)) >= race.needed[0]) return true;
+                if (total(rival, l + 1).can_reach(race.needed[0])) return true;
                 rival = total(rival, l + 1);
                 left &= ~(rival.variables & ~base_);
                 return false;
@@ -150,8 +156,11 @@ class RowAlone {
         base_ = best.variables;
         for (std::size_t t = 0; t < n_trees(); ++t)
             if (row_.variables(t) >> v & 1) share_of_base_[t] = row_.share(t, base_);
-        return sum_of_base();
+        if (!row_.is_informed(base_)) return sum_of_empty_;
+        return std::accumulate(share_of_base_.begin(), share_of_base_.end(), 0.0);
     }
+
+    std::size_t count_votes(Set set) { return row_.count_votes(set); }
 
     // Sets of two and more take the trees first whose share is lowest when all variables are known: there most sets
     // lose most, and are dropped after fewer trees. Few trees drop them soon in any order.
@@ -212,9 +221,12 @@ class RowAlone {
     std::size_t n_trees() const { return order_.size(); }
     bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
     static bool is_single(Set set) { return set != 0 && (set & (set - 1)) == 0; }
-    double bound(const Candidate<Set>& set) const { return set.sum + static_cast<double>(n_trees() - set.n_trees); }
     std::uint8_t added(const Candidate<Set>& rival) const { return Members<Set>(rival.variables & ~base_)[0]; }
-    double sum_of_base() const { return std::accumulate(share_of_base_.begin(), share_of_base_.end(), 0.0); }
+    void complete(Candidate<Set>& set, double sum) const {
+        set.sum = sum;
+        set.n_voted = set.n_votes;
+        set.n_trees = static_cast<std::uint32_t>(n_trees());
+    }
 
     template <class IsKept>
     static void keep_if(Candidates& sets, Race<Set>& race, const IsKept& is_kept) {
@@ -250,7 +262,11 @@ class RowAlone {
         }
     }
 
-    void advance(Candidate<Set>& set) { set.sum += row_.share(tree_of(set), set.variables), ++set.n_trees; }
+    void advance(Candidate<Set>& set) {
+        const std::size_t t = tree_of(set);
+        if (set.has_vote_of(row_.variables(t), n_trees())) set.add(row_.share(t, set.variables));
+        ++set.n_trees;
+    }
     // The tree that comes next. Sets of up to one variable are searched before the trees are sorted.
     std::size_t tree_of(const Candidate<Set>& set) const {
         return (set.variables & (set.variables - 1)) == 0 ? set.n_trees : order_[set.n_trees];
@@ -260,12 +276,11 @@ class RowAlone {
     void take_known_sums(Candidates& sets, Race<Set>& race) {
         sum_kept(sets);
         if (is_stopped()) return sets.clear();
-        const auto all = static_cast<std::uint32_t>(n_trees());
         keep_if(sets, race, [&](Candidate<Set>& set) {
-            if (set.variables < sums_.size())
-                set.sum = sums_[static_cast<std::size_t>(set.variables)], set.n_trees = all;
-            if (const double* const sum = kept_sum(set.variables)) set.sum = *sum, set.n_trees = all;
-            return bound(set) >= race.needed[0];
+            const bool is_summed = set.variables < sums_.size() && row_.is_informed(set.variables);
+            if (is_summed) complete(set, sums_[static_cast<std::size_t>(set.variables)]);
+            if (const double* const sum = kept_sum(set.variables)) complete(set, *sum);
+            return set.can_reach(race.needed[0]);
         });
     }
 
@@ -275,7 +290,8 @@ class RowAlone {
         for (const Candidate<Set>& set : sets)
             if (const double* const sum = kept_sum(set.variables); sum && std::isnan(*sum)) unknown_.push_back(set);
         for (std::size_t t = 0; t < n_trees() && !unknown_.empty() && !is_stopped(); ++t)
-            for (Candidate<Set>& set : unknown_) set.sum += row_.share(t, set.variables);
+            for (Candidate<Set>& set : unknown_)
+                if (set.has_vote_of(row_.variables(t), n_trees())) set.add(row_.share(t, set.variables));
         if (is_stopped()) return;
         for (const Candidate<Set>& set : unknown_) *kept_sum(set.variables) = set.sum;
     }
@@ -286,12 +302,17 @@ class RowAlone {
         return single_sums_.find(names_[Members<Set>(set)[0]], x_, outcome_.lo);
     }
 
-    // The exact sum. It ends as soon as the sum cannot reach `least`, with a sum below that.
-    double sum_in_order(Set set, double least = -1.0) {
-        double sum = 0.0;
-        for (std::size_t t = 0; t < n_trees() && sum + static_cast<double>(n_trees() - t) >= least; ++t)
-            sum += row_.share(t, set);
-        return sum;
+    // Computes the exact sum. Returns false as soon as the SDP cannot reach `least`.
+    bool sum_in_order(Candidate<Set>& set, double least = -1.0) {
+        set.sum = 0.0;
+        set.n_trees = set.n_voted = 0;
+        for (std::size_t t = 0; t < n_trees(); ++t) {
+            if (!set.has_vote_of(row_.variables(t), n_trees())) continue;
+            if (!set.can_reach(least)) return false;
+            set.add(row_.share(t, set.variables));
+        }
+        set.n_trees = static_cast<std::uint32_t>(n_trees());
+        return true;
     }
 
     const StopFlag* stop_ = nullptr;
@@ -306,10 +327,12 @@ class RowAlone {
     std::vector<std::uint32_t> order_;        // the trees, in the order in which sets of two and more take them
     std::vector<double> share_of_all_;        // by tree, if all variables are known
     Set base_ = 0;                            // the last set of the chain
-    std::vector<double> share_of_base_;       // by tree
+    double sum_of_empty_ = 0.0;               // the sum of the empty set
+    std::vector<double> share_of_base_;       // by tree; 0 if it does not vote
     std::vector<std::uint32_t> first_trees_;  // those over which all variables are compared
     std::vector<std::uint32_t> later_trees_;  // the others, as in `order_`
     std::vector<double> gain_;                // by variable: what the sum of the shares gains with it
+    std::vector<std::uint32_t> n_voted_;      // by variable: the trees that vote because of it
     std::vector<double> sums_;                // by set: the sum over all trees; empty if they are not known
     std::vector<std::uint32_t> position_;     // by set, among those that go through a tree together
     Candidates unknown_;

@@ -129,7 +129,7 @@ class RowView {
           trees_(projection.trees.size()),
           weight_sum_(projection) {
         std::iota(variable_of_.begin(), variable_of_.end(), std::uint8_t{0});
-        std::iota(bit_of_.begin(), bit_of_.end(), std::uint8_t{0});
+        set_variables(std::vector<std::uint8_t>(variable_of_));
     }
 
     static constexpr std::size_t kMaxSummed = 12;  // `sum_shares` takes 64 KiB of the stack for it; not tuned
@@ -144,11 +144,25 @@ class RowView {
     // Numbers the variables anew: `variables` are all of them, in any order.
     void set_variables(std::span<const std::uint8_t> variables) {
         std::copy(variables.begin(), variables.end(), variable_of_.begin());
-        for (std::size_t i = 0; i < variables.size(); ++i) bit_of_[variables[i]] = static_cast<std::uint8_t>(i);
+        known_ = 0;
+        for (std::size_t i = 0; i < variables.size(); ++i) {
+            bit_of_[variables[i]] = static_cast<std::uint8_t>(i);
+            for (const std::uint64_t trees : projection_.informed[variables[i]])
+                if (trees) known_ |= Set{1} << i;
+        }
         ++epoch_;
     }
 
     std::size_t n_trees() const { return trees_.size(); }
+    bool all_vote() const { return projection_.all_vote; }
+
+    // Whether some tree splits on a variable of the set. If none does, all trees vote as on the empty set.
+    bool is_informed(Set S) const { return all_vote() || (S & known_) != 0; }
+    std::size_t count_votes(Set S) {
+        const Members<Set> members(S);
+        for (std::size_t j = 0; j < members.size(); ++j) visited_variable_[j] = variable_of_[members[j]];
+        return projection_.count_votes(std::span<const std::uint8_t>(visited_variable_, members.size()));
+    }
 
     // The variables that a tree splits on.
     Set variables(std::size_t t) {
@@ -180,18 +194,19 @@ class RowView {
     }
 
     // Whether the walks of a tree are long enough to be worth an order of many sets.
-    bool is_worth_an_order(std::size_t t) const {
-        const CodedTree& tree = projection_.trees[t];
-        return tree.has_bits() && tree.n_rows >= kManyRows;
-    }
+    bool is_worth_an_order(std::size_t t) const { return projection_.trees[t].n_rows >= kManyRows; }
 
-    // Adds to gain[v], for each of the rivals v that the tree splits on, what the share gains if v is known besides S.
-    void add_gains(std::size_t t, Set S, double share_of_S, Set rivals, double* gain) {
+    // Adds to gain[v], for each of the rivals v that the tree splits on, what the share gains if v is known besides S,
+    // and `new_vote` to n_voted[v].
+    void add_gains(std::size_t t, Set S, double share_of_S, Set rivals, bool new_vote, double* gain,
+                   std::uint32_t* n_voted) {
         const Members<Set> affected(rivals & variables(t));
         const TreeView& view = trees_[t];
         if (!view.is_small) {
-            for (std::size_t j = 0; j < affected.size(); ++j)
-                gain[affected[j]] += share(t, S | Set{1} << affected[j]) - share_of_S;
+            for (const std::uint8_t v : affected) {
+                gain[v] += share(t, S | Set{1} << v) - share_of_S;
+                n_voted[v] += new_vote;
+            }
             return;
         }
         const std::size_t set = small_set(view, S);
@@ -199,6 +214,7 @@ class RowView {
             if (!(rivals >> view.bit[j] & 1)) continue;
             const double known = view.small.share(set | std::size_t{1} << j);
             gain[view.bit[j]] += (known == known ? known : share(t, S | Set{1} << view.bit[j])) - share_of_S;
+            n_voted[view.bit[j]] += new_vote;
         }
     }
 
@@ -210,11 +226,12 @@ class RowView {
         return n_sets;
     }
 
-    // The sums of the shares over all trees, for all sets of the first n <= kMaxSummed variables; sums[S] has that of
-    // S.
+    // The sums of the shares over the trees that vote, for all sets of the first n <= kMaxSummed variables that some
+    // tree splits on; sums[S] has that of S.
     //
-    // A tree's share is a function of the sets of its variables. Written as a sum over the subsets T of S (its Moebius
-    // transform), the functions of all trees add up term by term, and one transform back gives the sums of all sets.
+    // A tree's share, 0 if it does not vote, is a function of the sets of its variables. Written as a sum over the
+    // subsets T of S (its Moebius transform), the functions of all trees add up term by term, and one transform back
+    // gives the sums of all sets.
     void sum_shares(std::size_t n, std::vector<double>& sums) {
         sums.assign(std::size_t{1} << n, 0.0);
         for (std::size_t t = 0; t < n_trees(); ++t) {
@@ -223,7 +240,7 @@ class RowView {
             std::size_t place[std::size_t{1} << kMaxSummed];  // where a set of members is in `sums`
             double term[std::size_t{1} << kMaxSummed];
             place[0] = 0;
-            term[0] = share(t, 0);
+            term[0] = all_vote() ? share(t, 0) : 0.0;
             for (std::size_t set = 1; set < n_sets; ++set) {
                 place[set] = place[set & (set - 1)] | std::size_t{1}
                                                           << members[static_cast<std::size_t>(std::countr_zero(set))];
@@ -255,24 +272,28 @@ class RowView {
     // The SDP of one set. Its shares are not kept.
     double sdp(Set S) {
         double sum = 0.0;
+        const std::size_t n_votes = count_votes(S);
         for (std::size_t t = 0; t < n_trees(); ++t) {
+            if (n_votes < n_trees() && !(variables(t) & S)) continue;
             TreeView& view = trees_[t];
             visit(t, view, Members<Set>(S));
             sum += share_of_cell(t, view);
         }
-        return sum / static_cast<double>(n_trees());
+        return sum / static_cast<double>(n_votes);
     }
 
     // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S.
     double squared_weights(Set S) {
         const Members<Set> members(S);
+        const std::size_t n_votes = count_votes(S);
         for (std::size_t t = 0; t < n_trees(); ++t) {
+            if (n_votes < n_trees() && !(variables(t) & S)) continue;
             TreeView& view = trees_[t];
             visit(t, view, members);
             weight_sum_.add(t, finder_.find(projection_.trees[t], view.departures, min_node_size_, row_));
         }
         last_share_ = -1.0;
-        return weight_sum_.take_squares();
+        return weight_sum_.take_squares(n_votes);
     }
 
   private:
@@ -321,7 +342,7 @@ class RowView {
         std::uint64_t goes_left = 0;
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             const CodedNode& node = tree.nodes[i];
-            goes_left |= std::uint64_t{node.goes_left(x_[tree.columns[node.column].column])} << i;
+            goes_left |= std::uint64_t{node.goes_left(x_[tree.columns[node.column]])} << i;
         }
         view.small.set_row(goes_left, outcome_, view.n_bits);
     }
@@ -389,6 +410,7 @@ class RowView {
     RankRange outcome_;
     std::vector<std::uint8_t> variable_of_;  // by bit of a set
     std::vector<std::uint8_t> bit_of_;       // by variable of the projection
+    Set known_ = 0;                          // the variables that some tree splits on
     std::vector<Set> in_order_;              // see sets_in_order
     bool has_few_outcomes_;
     std::vector<TreeView> trees_;

@@ -67,16 +67,12 @@ struct BatchPlan {
         }
         if (n_sets > static_cast<double>(kMaxSets)) return;
         std::size_t n_splits = 0, most_splits = 0;
-        bool has_bits = true;
         for (const CodedTree& tree : projection.trees) {
             n_splits += tree.nodes.size();
             most_splits = std::max(most_splits, tree.nodes.size());
-            has_bits = has_bits && tree.has_bits();
         }
         if (n_splits < kManySplits * projection.trees.size() || most_splits > kMostSplits) return;
-        // The ranks of numbers are gone through in every cell, of which large trees have large ones.
         const bool are_numbers = projection.forest->y_values.size() > kFewOutcomes;
-        if (are_numbers && !has_bits) return;
         double share_of_rows = 1.0;  // that have a set of the usual size, if rows choose their variables at random
         for (std::size_t i = 0; i < std::min(kUsualSize, n); ++i)
             share_of_rows *= static_cast<double>(n - i) / static_cast<double>(n_variables - i);
@@ -95,7 +91,8 @@ class RowsBatched {
     using Candidates = std::vector<Candidate<Set>>;
 
     RowsBatched(const Projection& projection, std::size_t min_node_size, std::size_t)
-        : n_trees_(projection.trees.size()),
+        : projection_(projection),
+          n_trees_(projection.trees.size()),
           walks_(projection, min_node_size),
           squared_weights_(projection, min_node_size) {}
 
@@ -117,16 +114,17 @@ class RowsBatched {
             if (t == n || living_.empty()) break;
             walks_.add_shares(t, walking_, groups_, list_.data(), sums_.data(), *stop_);
         }
-        for (std::size_t i = 0; i < living_.size(); ++i) write_back(sets, i);
+        for (const Living& living : living_) sets[living.place] = living.set;  // its sum was taken over last
         std::erase_if(sets, [](const Candidate<Set>& set) { return set.n_trees == kDropped; });
     }
 
     void start_chains(Candidates& empty, std::size_t) {
         Race<Set> race;
-        race.start(walking_.size(), 0, n_trees_);
+        race.start(walking_.size(), 0);
         compare(empty, n_trees_, race);
     }
     double extend_chain(const Candidate<Set>& best) { return best.sum; }
+    std::size_t count_votes(Set set) const { return projection_.count_votes(Members<Set>(set)); }
 
     // Rows share their sets: all have the numbers of the projection, and the trees have one order.
     void begin_larger(const std::vector<std::uint8_t>&) {}
@@ -139,11 +137,9 @@ class RowsBatched {
   private:
     static constexpr std::uint32_t kDropped = ~std::uint32_t{0};
 
-    // A candidate that still goes through the trees.
+    // A candidate that still goes through the trees. Its sum is kept in `sums_`.
     struct Living {
-        Set variables;
-        std::uint32_t row;
-        std::uint32_t n_trees;
+        Candidate<Set> set;
         std::uint32_t place;  // among all candidates
     };
 
@@ -152,13 +148,12 @@ class RowsBatched {
     // Copies the candidates, by set, so that those that remain stay side by side: every tree goes through all of them.
     void list_living(const Candidates& sets) {
         living_.clear();
-        for (const Candidate<Set>& set : sets)
-            living_.push_back({set.variables, set.row, set.n_trees, static_cast<std::uint32_t>(&set - sets.data())});
+        for (const Candidate<Set>& set : sets) living_.push_back({set, static_cast<std::uint32_t>(&set - sets.data())});
         std::sort(living_.begin(), living_.end(), [](const Living& a, const Living& b) {
-            return a.variables != b.variables ? a.variables < b.variables : a.place < b.place;
+            return a.set.variables != b.set.variables ? a.set.variables < b.set.variables : a.place < b.place;
         });
         sums_.resize(living_.size());
-        for (std::size_t i = 0; i < living_.size(); ++i) sums_[i] = sets[living_[i].place].sum;
+        for (std::size_t i = 0; i < living_.size(); ++i) sums_[i] = living_[i].set.sum;
     }
 
     // Drops the candidates that cannot reach what their rows need over the first n trees, and lists the walks of the
@@ -168,31 +163,29 @@ class RowsBatched {
         groups_.clear();
         std::uint32_t n_living = 0;
         for (std::size_t i = 0; i < living_.size(); ++i) {
-            Living& set = living_[i];
-            if (sums_[i] + static_cast<double>(n - set.n_trees) < race.needed[set.row]) {
-                write_back(sets, i);
-                race.drop(sets[set.place]);
-                sets[set.place].n_trees = kDropped;
+            Candidate<Set>& set = living_[i].set;
+            set.sum = sums_[i];
+            if (!set.can_reach(race.needed[set.row])) {
+                race.drop(set);
+                sets[living_[i].place].n_trees = kDropped;
                 continue;
             }
-            if (set.n_trees == t && t < n) {
+            const bool is_next = set.n_trees == t && t < n;
+            set.n_trees += is_next;
+            if (is_next && set.has_vote_of(static_cast<Set>(projection_.trees[t].variables), n_trees_)) {
                 const auto at = static_cast<std::uint32_t>(list_.size());
                 if (groups_.empty() || groups_.back().set != set.variables) groups_.push_back({set.variables, at, at});
                 ++groups_.back().end;
                 list_.push_back({set.row, n_living});
-                ++set.n_trees;
+                ++set.n_voted;
             }
             sums_[n_living] = sums_[i];
-            living_[n_living++] = set;
+            living_[n_living++] = living_[i];
         }
         living_.resize(n_living);
     }
 
-    void write_back(Candidates& sets, std::size_t i) {
-        sets[living_[i].place].sum = sums_[i];
-        sets[living_[i].place].n_trees = living_[i].n_trees;
-    }
-
+    const Projection& projection_;
     std::size_t n_trees_;
     SharedWalks<Set> walks_;
     SquaredWeights<Set> squared_weights_;

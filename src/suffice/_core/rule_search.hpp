@@ -1,27 +1,13 @@
 // The maximal sufficient rule of a row: the box over the columns of S that contains x and nothing bad, and that covers
 // the most training rows (or has the largest volume). Exact, by best-first branch and bound (docs/method.md, 5.2).
 //
-// A training row is bad if its SDP is below pi. If the rule must hold everywhere, a region of the box is bad as well if
-// the SDP is below pi in it.
+// A training row is bad if its SDP is below pi. If the rule must hold everywhere, so is every other point where it is.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <numeric>
-#include <optional>
 #include <queue>
-#include <utility>
-#include <vector>
 
-#include "box.hpp"
 #include "box_proof.hpp"
-#include "forest_column.hpp"
-#include "parallel.hpp"
-#include "rows.hpp"
-#include "set_cells.hpp"
-#include "thresholds.hpp"
 
 namespace suffice {
 
@@ -139,9 +125,8 @@ inline void place_ends(CodeBox& box, const CodeBox& widest, const CodeBox& rows,
     }
 }
 
-// Regions that the proofs for one row may check. Within this many, all rules of the switch model are proven
-// maximal. Python takes this default from here.
-inline constexpr std::size_t kMaxRegions = 500'000;
+// Regions that the proofs for one row may examine; also Python's default. Most rules of the switch model take 4,000.
+inline constexpr std::size_t kMaxRegions = 200'000;
 
 struct RuleOptions {
     double pi = 0.9;
@@ -173,23 +158,18 @@ class RuleSearch {
           shares_(cells),
           proof_(cells, shares_, needed_, options.max_regions, stop) {}
     RuleSearch(const RuleSearch&) = delete;  // proof_ refers to shares_
-    RuleSearch& operator=(const RuleSearch&) = delete;
 
     RuleResult run(const float* row, const RankRange& outcome) {
         const std::size_t n_columns = cells_.columns.size();
-        values_.resize(n_columns);
         x_.resize(n_columns);
-        for (std::size_t c = 0; c < n_columns; ++c) {
-            values_[c] = row[cells_.columns[c]];
-            x_[c] = ForestColumn::interval(cells_.forest_columns[c]->code(values_[c]));
-        }
+        for (std::size_t c = 0; c < n_columns; ++c)
+            x_[c] = ForestColumn::interval(cells_.forest_columns[c]->code(row[cells_.columns[c]]));
         shares_.set_outcome(outcome);
         RuleResult rule;
-        const double sum = shares_.sum_at(values_.data());
+        const double sum = shares_.sum_at(x_);
         rule.sdp = sum / static_cast<double>(cells_.trees.size());
         rule.exists = sum >= needed_;
         if (!rule.exists) return rule;
-        proof_.set_row(values_.data());
         divide_points();
         search(rule);
         return rule;
@@ -209,8 +189,9 @@ class RuleSearch {
         Branch root{largest_box(), x_, 0.0, 0};
         apply_forced_cuts(root.box, bad_, x_);  // every good box lies in the rest
         good_.keep_those_that_meet(root.box);
-        const CodeBoxes all_bad = bad_;
+        all_bad_ = bad_;
         const CodeBox widest = root.box;
+        proof_.start(x_, widest);
         // A box that maximises rows need not reach beyond x and the good rows. Few bad points lie among these.
         if (!options_.by_volume) root.box = hull_of_good(root.box);
         bad_.keep_those_that_meet(root.box);
@@ -218,15 +199,25 @@ class RuleSearch {
         counts_.index(good_, cells_.forest_columns);
         accept(rule, x_, value_of(x_));  // all points with the codes of x have the cells of x
         root.value = value_of(root.box);
-        if (const auto box = dive(root)) accept(rule, *box, value_of(*box));
+        dive(root, rule);
         rule.bound = branch_and_bound(root, rule);
         rule.is_optimal = rule.bound <= rule.value;
-        rule.holds_everywhere = options_.everywhere;
-        if (!options_.everywhere && !options_.by_volume)
-            place_ends(rule.box, widest, hull_of_good(rule.box), all_bad, cells_.forest_columns);
+        if (!options_.by_volume) move_ends(rule.box, widest);
         rule.support = good_.count_rows(rule.box);
         rule.mean_sdp = mean_sdp(rule.box);
-        if (!rule.holds_everywhere) rule.holds_everywhere = proof_.check(rule.box) == BoxProof::Result::kGood;
+        rule.holds_everywhere = options_.everywhere || proof_.check(rule.box) == BoxProof::Result::kGood;
+    }
+
+    // Moves the ends of a box, as far as it can be proven to remain good.
+    void move_ends(CodeBox& box, const CodeBox& widest) {
+        const CodeBox rows = hull_of_good(box);
+        for (;;) {
+            CodeBox moved = box;
+            place_ends(moved, widest, rows, all_bad_, cells_.forest_columns);
+            const BoxProof::Result proof = prove(moved);
+            if (proof == BoxProof::Result::kGood) box = std::move(moved);
+            if (proof != BoxProof::Result::kBad) return;
+        }
     }
 
     double mean_sdp(const CodeBox& box) {
@@ -278,15 +269,13 @@ class RuleSearch {
         return queue.empty() ? rule.value : std::max(rule.value, queue.top().value);
     }
 
-    // Cuts off one bad thing after the other, each time by the cut that keeps most. This gives a good box to start
-    // with.
-    std::optional<CodeBox> dive(Branch branch) {
-        for (;;) {
-            if (!tighten(branch, -1.0)) return std::nullopt;
+    // Finds a good box to start with: cuts off one bad thing after the other, each time by the cut that keeps most.
+    void dive(Branch branch, RuleResult& rule) {
+        while (tighten(branch, -1.0)) {
             if (cuts_.empty()) {
                 const BoxProof::Result proof = prove(branch.box);
-                if (proof == BoxProof::Result::kGood) return branch.box;
-                if (proof == BoxProof::Result::kOutOfBudget) return std::nullopt;
+                if (proof == BoxProof::Result::kGood) accept(rule, branch.box, branch.value);
+                if (proof != BoxProof::Result::kBad) return;
                 continue;
             }
             const Cut& best = *std::max_element(cuts_.begin(), cuts_.end(),
@@ -295,11 +284,12 @@ class RuleSearch {
         }
     }
 
-    // If the rule must hold everywhere, proves that a box without bad rows does, or adds a bad region to bad_.
+    // If the rule must hold everywhere, proves that a box without bad rows does, or adds a bad region to those known.
     BoxProof::Result prove(const CodeBox& box) {
         if (!options_.everywhere) return BoxProof::Result::kGood;
         const BoxProof::Result proof = proof_.check(box);
-        if (proof == BoxProof::Result::kBad) bad_.append(proof_.bad_region().data());
+        if (proof == BoxProof::Result::kBad)
+            for (CodeBoxes* bad : {&bad_, &all_bad_}) bad->append(proof_.bad_region().data());
         return proof;
     }
 
@@ -373,7 +363,7 @@ class RuleSearch {
     // Removes each bad point that has another one between itself and x: a box that cuts off the nearer one cuts off
     // both, since a box that contains x and a point contains everything between them.
     void keep_foremost_bad() {
-        std::vector<std::pair<double, std::size_t>> by_distance;
+        std::vector<std::pair<std::size_t, std::size_t>> by_distance;
         for (std::size_t i = 0; i < bad_.size(); ++i) by_distance.emplace_back(distance_to_x(bad_[i]), i);
         std::sort(by_distance.begin(), by_distance.end());
         CodeBoxes foremost;
@@ -386,17 +376,13 @@ class RuleSearch {
         bad_ = std::move(foremost);
     }
 
-    // The sum of the distances in all columns, each as a share of the number of codes.
-    double distance_to_x(const CodeInterval* bad) const {
-        double distance = 0.0;
+    // The number of codes to pass in all columns.
+    std::size_t distance_to_x(const CodeInterval* bad) const {
+        std::size_t distance = 0;
         for (std::size_t c = 0; c < x_.size(); ++c) {
             if (meet(x_[c], bad[c])) continue;
-            if (x_[c].missing || !bad[c].has_values()) {
-                distance += 1.0;
-                continue;
-            }
-            const double n_steps = x_[c].lo < bad[c].lo ? bad[c].lo - x_[c].lo : x_[c].lo - bad[c].hi;
-            distance += n_steps / static_cast<double>(cells_.forest_columns[c]->thresholds.size() + 1);
+            const bool both = x_[c].has_values() && bad[c].has_values();
+            distance += !both ? 1 : x_[c].lo < bad[c].lo ? bad[c].lo - x_[c].lo : x_[c].lo - bad[c].hi;
         }
         return distance;
     }
@@ -436,9 +422,9 @@ class RuleSearch {
     const StopFlag& stop_;
     OutcomeShares shares_;
     BoxProof proof_;
-    std::vector<float> values_;  // of x, by column of S
-    CodeBox x_;                  // their codes
-    CodeBoxes good_, bad_;       // training points; bad_ also has bad regions
+    CodeBox x_;             // one code, or a missing value, in each column
+    CodeBoxes good_, bad_;  // training points; bad_ has bad regions as well, and lacks what need not be cut off
+    CodeBoxes all_bad_;     // as bad_, and nothing is left out
     GoodCounts counts_;
     std::vector<Cut> cuts_, new_cuts_;
     std::size_t cut_off_ = 0;  // position in bad_ of what cuts_ cut off

@@ -6,9 +6,10 @@
 // (rows_batched.hpp) those of many rows together. An executor has these members; a row is a number in [0, n):
 //
 //     set_rows(rows, numbers, stop)         from here on, row i is numbers[i] of `rows`
-//     keep_reaching(candidates, race)    adds the shares of all trees, and erases the candidates that cannot reach what
-//                                        `race` needs; the sums of the others are exact
-//     keep_highest(candidates, race)     the same, but of each row only the candidates with the highest sum must remain
+//     count_votes(set)                   how many trees vote on the set
+//     keep_reaching(candidates, race)    adds the shares of all trees that vote, and erases the candidates that cannot
+//                                        reach what `race` needs; the sums of the others are exact
+//     keep_highest(candidates, race)     the same, but of each row only the candidates with the highest SDP must remain
 //     compare(candidates, n, race)       the same over the first n trees, for candidates that add one variable to the
 //                                        chain of their row; sums need not be exact
 //     start_chains(candidates, n_first)  exact sums of the empty sets with which chains begin
@@ -47,8 +48,8 @@ class Search {
     // `n_rows` is the number of rows that will be searched.
     Search(const Projection& projection, const SearchOptions& options, std::size_t n_rows)
         : options_(options),
+          projection_(projection),
           n_trees_(projection.trees.size()),
-          tie_(kRounding * static_cast<double>(n_trees_)),
           every_(projection.n_variables),
           executor_(projection, options.min_node_size, n_rows) {
         std::iota(every_.begin(), every_.end(), std::uint8_t{0});
@@ -64,10 +65,11 @@ class Search {
     // Fills in the results of some of the rows, those of row i in results[i], which are empty before.
     void run(const Rows& rows, std::span<const std::uint32_t> numbers, SearchResult* results, const StopFlag& stop) {
         stop_ = &stop;
+        all_rows_ = &rows;
         numbers_ = numbers;
         results_ = results;
         executor_.set_rows(rows, numbers, stop);
-        race_.start(numbers.size(), every_.size(), n_trees_);
+        race_.start(numbers.size(), every_.size());
         if (rows_.size() < numbers.size()) rows_.resize(numbers.size());
         for (std::size_t i = 0; i < n_rows(); ++i) {
             rows_[i].start(every_);
@@ -113,7 +115,9 @@ class Search {
     SearchResult& result(std::size_t i) { return results_[numbers_[i]]; }
     bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
     std::size_t last_size(const RowState& row) const { return std::min(options_.max_size, row.variables.size()); }
-    double sdp_of(double sum) const { return sum / static_cast<double>(n_trees_); }
+    Candidate<Set> candidate(Set set, std::uint32_t row) {
+        return {set, row, static_cast<std::uint32_t>(executor_.count_votes(set))};
+    }
 
     void find_sufficient() {
         bool is_chosen = false;
@@ -128,12 +132,11 @@ class Search {
 
     // Appends the sufficient sets of one size. Returns false if no row needs a set of this size.
     bool search_size(std::size_t size) {
-        const double needed = sum_to_reach(options_.pi, n_trees_);
         open_.clear();
         for (std::uint32_t i = 0; i < n_rows(); ++i) {
             RowState& row = rows_[i];
             if (row.is_done) continue;
-            race_.needed[i] = needed - kOrderRounding * static_cast<double>(n_trees_);
+            race_.needed[i] = options_.pi - kRounding - kOrderRounding;
             row.n_smaller = result(i).sufficient.size();
             row.has_new_sets = false;
             open_.push_back({i, SetsOfSize<Set>(row.variables, size)});
@@ -145,8 +148,8 @@ class Search {
             executor_.keep_reaching(candidates_, race_);
             if (is_stopped()) return false;
             for (const Candidate<Set>& set : candidates_)
-                if (set.sum >= needed && is_certain(set))
-                    result(set.row).sufficient.push_back({set.variables, sdp_of(set.sum)});
+                if (set.sum >= sum_to_reach(options_.pi, set.n_votes) && is_certain(set))
+                    result(set.row).sufficient.push_back({set.variables, set.mean()});
                 else
                     race_.drop(set);
             std::erase_if(open_, [](const SetsOfRow& sets) { return sets.is_over; });
@@ -167,7 +170,7 @@ class Search {
             if (!out.is_complete) break;
             ++row.n_seen;
             if (!has_subset(out.sufficient, row.n_smaller, sets.set()))
-                candidates_.push_back({sets.set(), 0.0, of_row.row, 0});
+                candidates_.push_back(candidate(sets.set(), of_row.row));
         }
         row.has_new_sets |= candidates_.size() > n_before;
         of_row.is_over = sets.is_done() || !out.is_complete;
@@ -178,7 +181,7 @@ class Search {
     bool is_certain(const Candidate<Set>& set) {
         if (options_.least_sdp.empty()) return true;
         const double squares = executor_.squared_weights(set.row, set.variables);
-        return set.sum >= sum_to_reach(options_.least_sdp_of(squares), n_trees_);
+        return set.sum >= sum_to_reach(options_.least_sdp_of(squares), set.n_votes);
     }
 
     void end_size(std::size_t i, std::size_t size) {
@@ -205,7 +208,7 @@ class Search {
             if (options_.n_by_row != 0 && options_.n_by_row < rows_[i].variables.size()) choosing_.push_back(i);
         }
         const std::vector<std::uint32_t> chosen = choosing_;
-        make_chains([&](std::uint32_t) { return options_.n_by_row; });
+        make_chains([&](std::uint32_t) { return options_.n_by_row - options_.n_by_paths; });
         if (is_stopped()) return;
         for (const std::uint32_t i : chosen) keep_chosen(i);
         for (std::size_t i = 0; i < n_rows(); ++i) {
@@ -214,10 +217,31 @@ class Search {
         }
     }
 
-    // Keeps the variables of the chain of a row. If the executor numbers them anew, the sets so far follow.
+    // Adds the variables whose splits gain most on the paths of a row, among equals the first.
+    Set add_by_paths(Set chosen, std::uint32_t i) {
+        gain_.assign(every_.size(), 0.0);
+        for (const Tree& tree : projection_.forest->trees) {
+            const float* const x = all_rows_->row(numbers_[i]);
+            for (std::size_t at = 0; !tree.nodes[at].is_leaf();) {
+                const Node& node = tree.nodes[at];
+                const std::int32_t v = projection_.variable_of[static_cast<std::size_t>(node.column)];
+                if (v != kNoVariable) gain_[static_cast<std::size_t>(v)] += tree.gain[at];
+                at = static_cast<std::size_t>(node.goes_left(x[node.column]) ? node.left : node.right);
+            }
+        }
+        for (std::size_t n = 0; n < options_.n_by_paths; ++n) {
+            std::size_t best = every_.size();
+            for (const std::uint8_t v : rows_[i].variables)
+                if (!(chosen >> v & 1) && (best == every_.size() || gain_[v] > gain_[best])) best = v;
+            if (best < every_.size()) chosen |= Set{1} << best;
+        }
+        return chosen;
+    }
+
+    // Keeps the chosen variables of a row. If the executor numbers them anew, the sets so far follow.
     void keep_chosen(std::uint32_t i) {
         RowState& row = rows_[i];
-        const Set chosen = race_.base[i];
+        const Set chosen = add_by_paths(race_.base[i], i);
         std::erase_if(row.variables, [&](std::uint8_t v) { return !(chosen >> v & 1); });
         const std::vector<std::uint8_t> number = executor_.number_first(row.variables);
         if (number.empty()) return;
@@ -237,11 +261,11 @@ class Search {
     template <class Size>
     void make_chains(const Size& n_of) {
         candidates_.clear();
-        for (const std::uint32_t i : choosing_) candidates_.push_back({0, 0.0, i, 0});
+        for (const std::uint32_t i : choosing_) candidates_.push_back(candidate(0, i));
         if (candidates_.empty()) return;
         race_.need_nothing();
         executor_.start_chains(candidates_, options_.n_first_of(n_trees_));
-        for (const Candidate<Set>& empty : candidates_) rows_[empty.row].chain.push_back({0, sdp_of(empty.sum)});
+        for (const Candidate<Set>& empty : candidates_) rows_[empty.row].chain.push_back({0, empty.mean()});
         while (!is_stopped()) {
             std::erase_if(choosing_, [&](std::uint32_t i) { return rows_[i].chain.size() > n_of(i); });
             if (choosing_.empty()) return;
@@ -255,7 +279,7 @@ class Search {
         race_.need_nothing();
         for (const std::uint32_t i : choosing_)
             for (const std::uint8_t v : rows_[i].variables)
-                if (!(race_.base[i] >> v & 1)) candidates_.push_back({race_.base[i] | Set{1} << v, 0.0, i, 0});
+                if (!(race_.base[i] >> v & 1)) candidates_.push_back(candidate(race_.base[i] | Set{1} << v, i));
         if (const std::size_t n_first = options_.n_first_of(n_trees_); n_first > 0) {
             executor_.compare(candidates_, n_first, race_);
             for_each_row_of_candidates([&](auto begin, auto end) { return keep_finalists(begin, end); });
@@ -272,7 +296,7 @@ class Search {
         executor_.keep_highest(likely_, race_);
         if (is_stopped()) return;
         race_.forget_bounds();
-        for (const Candidate<Set>& likely : likely_) race_.needed[likely.row] = likely.sum - 2 * tie_;
+        for (const Candidate<Set>& likely : likely_) race_.needed[likely.row] = likely.mean() - 2 * kRounding;
         executor_.compare(candidates_, n_trees_, race_);
         if (is_stopped()) return;
         candidates_.insert(candidates_.end(), likely_.begin(), likely_.end());
@@ -280,11 +304,11 @@ class Search {
             return a.row != b.row ? a.row < b.row : a.variables < b.variables;
         });
         for_each_row_of_candidates([&](auto begin, auto end) {
-            for (auto set = begin; set != end; ++set) race_.drop(*set);  // their sums, for the next guess
+            for (auto set = begin; set != end; ++set) race_.drop(*set);  // their SDPs, for the next guess
             const auto best = highest(begin, end);
             const double sum = executor_.extend_chain(*best);
             race_.base[best->row] = best->variables;
-            rows_[best->row].chain.push_back({best->variables, sdp_of(sum)});
+            rows_[best->row].chain.push_back({best->variables, sum / best->n_votes});
             return end;
         });
     }
@@ -301,16 +325,16 @@ class Search {
         candidates_.erase(out, candidates_.end());
     }
 
-    // The first candidate whose sum no other exceeds.
+    // The first candidate whose SDP no other exceeds.
     template <class Iterator>
     Iterator highest(Iterator begin, Iterator end) const {
         Iterator best = begin;
         for (Iterator set = begin; set != end; ++set)
-            if (set->sum > best->sum + tie_) best = set;
+            if (set->mean() > best->mean() + kRounding) best = set;
         return best;
     }
 
-    // Keeps the rivals of a row with the highest sums, in their order. The first of them is the most likely one.
+    // Keeps the rivals of a row with the highest SDPs, in their order. The first of them is the most likely one.
     template <class Iterator>
     Iterator keep_finalists(Iterator begin, Iterator end) {
         const Iterator most_likely = highest(begin, end);
@@ -352,7 +376,7 @@ class Search {
             SearchResult& out = result(i);
             out.nearly = out.best;
             if (!has_best(out) || !needs_nearer(out)) continue;
-            race_.needed[i] = sum_to_reach(kNearly * out.best.sdp, n_trees_);
+            race_.needed[i] = kNearly * out.best.sdp - kRounding;
             choosing_.push_back(i);
         }
         while (!choosing_.empty() && !is_stopped()) {
@@ -362,7 +386,7 @@ class Search {
                 const Members<Set> members(whole);
                 if (members.size() <= options_.min_size) continue;
                 for (std::size_t j = 0; j < members.size(); ++j)
-                    candidates_.push_back({whole & ~(Set{1} << members[j]), 0.0, i, 0});
+                    candidates_.push_back(candidate(whole & ~(Set{1} << members[j]), i));
             }
             executor_.keep_highest(candidates_, race_);
             if (is_stopped()) return;
@@ -370,7 +394,7 @@ class Search {
             for_each_row_of_candidates([&](auto begin, auto end) {
                 const auto best = highest(begin, end);
                 choosing_.push_back(best->row);
-                result(best->row).nearly = {best->variables, sdp_of(best->sum)};
+                result(best->row).nearly = {best->variables, best->mean()};
                 return end;
             });
         }
@@ -391,11 +415,12 @@ class Search {
     bool has_best(const SearchResult& out) const { return !out.sufficient.empty() || options_.needs_nearest; }
 
     SearchOptions options_;
+    const Projection& projection_;
     std::size_t n_trees_;
-    double tie_;                       // sums that differ by less are equal
     std::vector<std::uint8_t> every_;  // all variables
     Executor executor_;
     const StopFlag* stop_ = nullptr;
+    const Rows* all_rows_ = nullptr;
     std::span<const std::uint32_t> numbers_;
     SearchResult* results_ = nullptr;
     std::vector<RowState> rows_;
@@ -404,6 +429,7 @@ class Search {
     std::vector<Candidate<Set>> candidates_;       // by row
     std::vector<Candidate<Set>> likely_, rivals_;  // see choose_next
     std::vector<std::uint32_t> choosing_;          // rows whose chains are made
+    std::vector<double> gain_;                     // by variable: see add_by_paths
 };
 
 }  // namespace suffice

@@ -39,6 +39,8 @@ struct SearchOptions {
     std::uint64_t max_sets = ~std::uint64_t{0};  // the search of a row ends after this many sets
     // How many variables the sets of two and more are made of, chosen at each row by their SDP there. 0: all of them.
     std::size_t n_by_row = 0;
+    // How many of them are those whose splits gain most on the row's own paths. The chain of a row has the others.
+    std::size_t n_by_paths = 0;
     // Over so many trees, the first ones, all variables are compared in this choice, and over all trees only the best
     // of them. 0: all variables are compared over all trees.
     std::size_t n_first_trees = 0;
@@ -52,7 +54,7 @@ struct SearchOptions {
     // How many variables the largest set of a row's chain has: it is no larger than the largest sets that were all
     // searched, so that no set of the chain is sufficient without being found.
     std::size_t longest_chain(std::size_t n_searched, std::size_t n_variables) const {
-        const std::size_t most = n_by_row == 0 ? n_variables : std::min(n_by_row, n_variables);
+        const std::size_t most = n_by_row == 0 ? n_variables : std::min(n_by_row - n_by_paths, n_variables);
         return std::min({std::max(n_searched, min_size), max_size, most});
     }
 
@@ -84,21 +86,33 @@ struct SearchResult {
 template <class Set>
 struct Candidate {
     Set variables;
-    double sum;  // of its shares
     std::uint32_t row;
-    std::uint32_t n_trees;  // that it has gone through
+    std::uint32_t n_votes;      // how many trees vote on it
+    double sum = 0.0;           // of the shares of those that have voted
+    std::uint32_t n_trees = 0;  // that it has gone through
+    std::uint32_t n_voted = 0;  // those of them that vote
+
+    // Whether a tree votes that splits on these variables.
+    bool has_vote_of(Set variables_of_tree, std::size_t n_all) const {
+        return n_votes == n_all || (variables_of_tree & variables) != 0;
+    }
+    void add(double share) { sum += share, ++n_voted; }
+    // After all trees have been asked: the SDP. Before: the mean of those that have voted, -1 if there are none.
+    double mean() const { return n_voted > 0 ? sum / n_voted : -1.0; }
+    // The highest SDP that it can reach.
+    double bound() const { return (sum + (n_votes - n_voted)) / n_votes; }
+    bool can_reach(double sdp) const { return sum + (n_votes - n_voted) >= sdp * n_votes; }
 };
 
 // What candidates must reach to go on, and how far the others could have come.
 template <class Set>
 class Race {
   public:
-    std::vector<double> needed;  // by row: the sum over all trees
+    std::vector<double> needed;  // by row: an SDP
     std::vector<Set> base;       // by row: the last set of its chain
 
-    void start(std::size_t n_rows, std::size_t n_variables, std::size_t n_trees) {
+    void start(std::size_t n_rows, std::size_t n_variables) {
         n_variables_ = n_variables;
-        n_trees_ = n_trees;
         base.assign(n_rows, 0);
         needed.resize(n_rows);
         bound_.resize(n_rows * n_variables);
@@ -108,7 +122,7 @@ class Race {
     void need_nothing() { std::fill(needed.begin(), needed.end(), -std::numeric_limits<double>::infinity()); }
     void forget_bounds() { std::fill(bound_.begin(), bound_.end(), -1.0); }
 
-    // The highest sum that `base` and one more variable can reach; -1 if it is not known.
+    // The highest SDP that `base` and one more variable can reach; -1 if it is not known.
     double& bound_of(const Candidate<Set>& set) {
         return bound_[set.row * n_variables_ + Members<Set>(set.variables & ~base[set.row])[0]];
     }
@@ -116,11 +130,11 @@ class Race {
     void drop(const Candidate<Set>& set) {
         const Set added = set.variables & ~base[set.row];
         if (added == 0 || (added & (added - 1)) != 0) return;
-        bound_of(set) = set.sum + static_cast<double>(n_trees_ - set.n_trees);
+        bound_of(set) = set.bound();
     }
 
   private:
-    std::size_t n_variables_ = 0, n_trees_ = 0;
+    std::size_t n_variables_ = 0;
     std::vector<double> bound_;  // by row and variable
 };
 

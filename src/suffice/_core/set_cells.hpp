@@ -2,25 +2,12 @@
 // them.
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "forest.hpp"
-#include "forest_column.hpp"
-#include "kernels.hpp"
 #include "parallel.hpp"
 #include "projected_tree.hpp"
-#include "rows.hpp"
-#include "thresholds.hpp"
 
 namespace suffice {
 
@@ -29,7 +16,7 @@ struct SetCells {
     std::vector<std::int32_t> columns;  // the columns of S in the table
     ForestColumns forest_columns;       // by column of S
     Points points;
-    std::vector<ProjectedTree> trees;
+    std::vector<ProjectedTree> trees;                 // those that vote on S
     std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and point
 
     std::size_t n_rows() const { return points.of_row.size(); }
@@ -44,8 +31,8 @@ struct SetCells {
 };
 
 inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_t> columns,
-                               ForestColumns forest_columns, std::size_t min_node_size, std::size_t n_threads,
-                               const std::function<void(std::size_t)>& watch) {
+                               ForestColumns forest_columns, std::size_t min_node_size, bool all_vote,
+                               std::size_t n_threads, const std::function<void(std::size_t)>& watch) {
     SetCells cells;
     cells.n_table_columns = forest.X.n_columns;
     cells.columns.assign(columns.begin(), columns.end());
@@ -54,16 +41,25 @@ inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_
     std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
     for (std::size_t c = 0; c < columns.size(); ++c)
         position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
-    cells.trees.resize(forest.trees.size());
-    cells.leaf_of.resize(forest.trees.size());
+    std::vector<std::size_t> voters;  // the trees that split on S; all trees if there are none
+    for (std::size_t t = 0; t < forest.trees.size(); ++t)
+        if (all_vote || std::any_of(cells.forest_columns.begin(), cells.forest_columns.end(),
+                                    [&](const auto& column) { return !column->codes_of_splits[t].empty(); }))
+            voters.push_back(t);
+    if (voters.empty()) {
+        voters.resize(forest.trees.size());
+        std::iota(voters.begin(), voters.end(), std::size_t{0});
+    }
+    cells.trees.resize(voters.size());
+    cells.leaf_of.resize(voters.size());
     StopFlag stop{false};
     const auto make_worker = [&] {
         return [&, builder = std::make_shared<ProjectedTreeBuilder>(forest, cells.points, cells.forest_columns,
-                                                                    position_of, min_node_size)](std::size_t t) {
-            cells.trees[t] = builder->build(t, cells.leaf_of[t]);
+                                                                    position_of, min_node_size)](std::size_t i) {
+            cells.trees[i] = builder->build(voters[i], cells.leaf_of[i]);
         };
     };
-    for_each_row(forest.trees.size(), n_threads, stop, make_worker, watch, 1);
+    for_each_row(voters.size(), n_threads, stop, make_worker, watch, 1);
     return cells;
 }
 
@@ -84,8 +80,8 @@ class OutcomeShares {
     double least(std::size_t tree, std::size_t node) const { return least_[tree][node]; }
     double most(std::size_t tree, std::size_t node) const { return most_[tree][node]; }
 
-    // The sum of the shares in the cells of x over the trees. `x` has one value per column of S.
-    double sum_at(const float* x) const {
+    // The sum of the shares in the cells of x over the trees.
+    double sum_at(const CodeBox& x) const {
         double sum = 0.0;
         for (std::size_t t = 0; t < cells_.trees.size(); ++t) sum += least_[t][cells_.trees[t].leaf(x)];
         return sum;

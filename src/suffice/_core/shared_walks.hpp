@@ -1,4 +1,4 @@
-// The shares of many rows and many sets in one tree, all walks together (docs/method.md, 3.8).
+// The shares of many rows and many sets in one tree, all walks together (docs/method.md, 3.7).
 //
 // cell.hpp walks for one row and one set. Two walks that have tested the same splits with the same sides have the same
 // rows left, whatever their rows and sets are: they are in the same state. This header walks from state to state, depth
@@ -152,9 +152,7 @@ class SharedWalks {
     }
 
     void walk_all(std::span<const WalksOfSet<Set>> sets) {
-        box_.assign(tree_->columns.size(), CodeInterval{0, 0, true});
-        for (std::size_t c = 0; c < box_.size(); ++c)
-            box_[c].hi = tree_->has_bits() ? ~std::uint32_t{0} : tree_->columns[c].missing_code - 1;
+        box_.assign(tree_->columns.size(), CodeInterval{0, ~std::uint32_t{0}, true});
         states_.clear();
         groups_.clear();
         steps_.clear();
@@ -278,7 +276,7 @@ class SharedWalks {
     // Sorts walks so that those that go left at a split come first. Returns where the others begin.
     std::uint32_t divide(std::uint32_t node, std::uint32_t begin, std::uint32_t end) {
         const CodedNode& split = tree_->nodes[node];
-        const float* const values = rows_->column(tree_->columns[split.column].column);
+        const float* const values = rows_->column(tree_->columns[split.column]);
         if (right_.size() < end - begin) right_.resize(end - begin);
         std::uint32_t middle = begin, n_right = 0;
         for (std::uint32_t i = begin; i < end; ++i) {
@@ -303,7 +301,7 @@ class SharedWalks {
         next.before = box_[code.column];
         CodeInterval interval = next.before;
         code.cut(step.goes_left, interval);
-        filter(states_.back(), step, interval, next);
+        filter(states_.back(), step, next);
         if (next.n_rows < min_node_size_) {
             memory_used_ = next.memory;
             for (std::uint32_t g = step.begin; g < step.end; ++g)
@@ -327,39 +325,16 @@ class SharedWalks {
     }
 
     // The rows of `from` that take the side of the step.
-    void filter(const State& from, const Step& step, const CodeInterval& interval, State& to) {
-        const std::size_t blocks = n_blocks(tree_->n_rows);
-        if (tree_->has_bits()) {
-            const std::size_t n_words = padded(blocks);
-            list_blocks(n_words);
-            if (from.is_whole) fill_whole(n_words);
-            to.rows = {every_block_.data(), take_memory(n_words), blocks};
-            to.n_rows = kernels().keep(from.is_whole ? whole_.data() : from.rows.mask,
-                                       tree_->left_rows.data() + n_words * step.node,
-                                       step.goes_left ? 0 : ~std::uint64_t{0}, n_words, to.rows.mask);
-            return;
-        }
-        const TreeColumn& column = tree_->columns[tree_->nodes[step.node].column];
-        RowSet in = from.rows;
+    void filter(const State& from, const Step& step, State& to) {
+        const std::size_t blocks = n_blocks(tree_->n_rows), n_words = padded(blocks);
         if (from.is_whole) {
-            fill_whole(blocks);
-            list_blocks(blocks);
-            in = {every_block_.data(), whole_.data(), blocks};
+            whole_.resize(n_words);
+            set_first_bits(tree_->n_rows, whole_.data(), n_words);
         }
-        to.rows.mask = take_memory(in.size + (in.size + 1) / 2);
-        to.rows.block = reinterpret_cast<std::uint32_t*>(to.rows.mask + in.size);
-        CodeInterval known = interval;
-        known.missing = known.missing && column.n_missing > 0;
-        to.n_rows = kernels().refine(column.view(), known, in, to.rows);
-    }
-
-    void list_blocks(std::size_t n) {
-        for (std::size_t b = every_block_.size(); b < n; ++b) every_block_.push_back(static_cast<std::uint32_t>(b));
-    }
-
-    void fill_whole(std::size_t n_words) {
-        whole_.resize(n_words);
-        set_first_bits(tree_->n_rows, whole_.data(), n_words);
+        to.rows = {take_memory(n_words), blocks};
+        to.n_rows = kernels().keep(from.is_whole ? whole_.data() : from.rows.mask,
+                                   tree_->left_rows.data() + n_words * step.node,
+                                   step.goes_left ? 0 : ~std::uint64_t{0}, n_words, to.rows.mask);
     }
 
     // Memory for the rows of the states on the way, in pieces that stay where they are.
@@ -431,7 +406,6 @@ class SharedWalks {
     std::vector<SharedWalk> right_;
     std::vector<double> shares_;                     // by state on the way and outcome; negative if not known
     std::vector<std::vector<std::uint32_t>> ranks_;  // by state on the way: the ranks of its rows
-    std::vector<std::uint32_t> every_block_;
     std::vector<std::uint64_t> whole_;
     std::size_t piece_size_ = 1 << 12;  // words; the rows of several states; not tuned
     std::vector<std::vector<std::uint64_t>> pieces_;

@@ -31,16 +31,15 @@ class WeightSum {
             for_each_position(cell.rows, add_row);
     }
 
-    // The sum of the squared weights so far, all trees being the mean. Starts anew.
-    double take_squares() {
+    // The sum of the squared weights so far, those of so many cells being the mean. Starts anew.
+    double take_squares(std::size_t n_cells) {
         double sum = 0.0;
         for (const std::uint32_t row : weighted_) {
             sum += weight_[row] * weight_[row];
             weight_[row] = 0.0;
         }
         weighted_.clear();
-        const std::size_t n_trees = projection_.trees.size();
-        return sum / static_cast<double>(n_trees * n_trees);
+        return sum / static_cast<double>(n_cells * n_cells);
     }
 
   private:
@@ -67,8 +66,11 @@ class SquaredWeights {
         if (known_.size() > kMaxKnown) known_.clear();
         const auto [at, is_new] = known_.try_emplace(key_, 0.0);
         if (is_new) {
-            for (std::size_t t = 0; t < projection_.trees.size(); ++t) sum_.add(t, cell_.find(t, x, members));
-            at->second = sum_.take_squares();
+            const std::size_t n_votes = projection_.count_votes(members), n_trees = projection_.trees.size();
+            for (std::size_t t = 0; t < n_trees; ++t)
+                if (n_votes == n_trees || (projection_.trees[t].variables & set) != 0)
+                    sum_.add(t, cell_.find(t, x, members));
+            at->second = sum_.take_squares(n_votes);
         }
         return at->second;
     }

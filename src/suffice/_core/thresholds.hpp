@@ -27,7 +27,7 @@ inline std::uint32_t code_of(const std::vector<float>& thresholds, float value) 
 
 // A mean over the trees may miss a level by this much and still reach it, so that rounding errors decide no tie: if 18
 // of 20 trees have share 1 and the others share 0, the mean reaches 0.9. Sums over 1,000 trees are off by 1e-13 at most
-// (docs/method.md, 3.7).
+// (docs/method.md, 3.6).
 inline constexpr double kRounding = 1e-10;
 
 // The sum over the trees at which their mean reaches the level.

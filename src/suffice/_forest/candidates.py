@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from suffice import _core
 from suffice._forest.projection import MAX_CANDIDATES, MAX_VARIABLES
 from suffice._forest.trees import FittedForest, PlainForest
 from suffice.errors import did_you_mean
@@ -17,14 +19,24 @@ if TYPE_CHECKING:
     from suffice._forest.settings import Settings
     from suffice._table.variables import Variables, VariableSet
 
-BY_ROW = "row"
-IMPORTANCES = (BY_ROW, "splits", "impurity", "permutation")
+# Chosen at each row: some by their SDP there, the others on the row's own paths; or all of them by their SDP.
+AUTO, BY_ROW = "auto", "row"
+IMPORTANCES = (AUTO, BY_ROW, "splits", "impurity", "permutation")
+# The share of the candidates of a row that its own paths choose.
+SHARE_BY_PATHS = 0.4
+# The mean gain of a variable's splits over the trees is above zero by this many standard errors, or it is left out.
+LEAST_GAIN = 3.0
 N_PERMUTATIONS = 5
 
 
 def is_by_row(candidates: str | Sequence[str | int]) -> bool:
     """Return whether each row has its own candidates."""
-    return isinstance(candidates, str) and candidates == BY_ROW
+    return isinstance(candidates, str) and candidates in (AUTO, BY_ROW)
+
+
+def n_by_paths(candidates: str | Sequence[str | int], n: int) -> int:
+    """Return how many of the n candidates of a row are chosen on its own paths."""
+    return int(SHARE_BY_PATHS * n) if isinstance(candidates, str) and candidates == AUTO else 0
 
 
 def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables, settings: Settings) -> VariableSet:
@@ -37,7 +49,9 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
         return listed
     n_splits = _by_variable(forest.count_splits(), variables)
     by_row = is_by_row(candidates)
-    if candidates == "splits" or (by_row and isinstance(estimator, PlainForest)):
+    if candidates == AUTO:
+        importance = _by_variable(np.mean(_core.gains(forest=forest.core), axis=0), variables)
+    elif candidates == "splits" or (by_row and isinstance(estimator, PlainForest)):
         importance = n_splits
     elif candidates == "impurity" or by_row:
         importance = _by_variable(_impurity_importance(estimator), variables)
@@ -50,6 +64,8 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
         )
     ranking = np.argsort(-importance, kind="stable")
     used = [int(v) for v in ranking if n_splits[v] > 0] or [int(v) for v in ranking]
+    if candidates == AUTO:
+        used = with_gain(forest, variables, used) or used
     return tuple(used[: max(MAX_VARIABLES, settings.n_candidates) if by_row else settings.n_candidates])
 
 
@@ -63,6 +79,17 @@ def _check_list(candidates: Any) -> list[Any]:
 
 def _by_variable(of_columns: NDArray[Any], variables: Variables) -> NDArray[np.float64]:
     return np.array([of_columns[list(columns)].sum() for columns in variables.columns], dtype=np.float64)
+
+
+def with_gain(forest: FittedForest, variables: Variables, used: Iterable[int]) -> list[int]:
+    """Leave out variables whose splits gain no more on the counted rows than splits on noise would."""
+    by_tree = _core.gains(forest=forest.core)
+    kept = []
+    for v in used:
+        gains = by_tree[:, list(variables.columns[v])].sum(axis=1)
+        if gains.mean() > LEAST_GAIN * gains.std() / math.sqrt(len(gains)):
+            kept.append(v)
+    return kept
 
 
 def _impurity_importance(estimator: Any) -> NDArray[np.float64]:

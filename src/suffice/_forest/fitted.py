@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,8 +14,8 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from suffice import _core
 from suffice._forest.candidates import choose_candidates, is_by_row
+from suffice._forest.intervals import DEFAULT_ALPHA, OutOfBagErrors, intervals_at
 from suffice._forest.outcomes import (
     Floats,
     Outcomes,
@@ -27,12 +26,10 @@ from suffice._forest.outcomes import (
 from suffice._forest.projection import MAX_VARIABLES, ProjectedForest
 from suffice._forest.settings import Settings, check_task_settings
 from suffice._forest.trees import (
-    N_AT_ONCE,
     Counts,
     FittedForest,
     PlainForest,
     describe_forest,
-    list_trees,
     takes_missing,
 )
 from suffice._table.input import as_finite, check_finite
@@ -88,46 +85,6 @@ def draw_rows(y: NDArray[Any], share: float, is_class: bool, random_state: Any) 
     return rest, aside
 
 
-# How far below a score the level is set. A score is itself a step of a cumulative share, and at the very step the upper
-# end would fall short of the outcome, or not, by the rounding of a sum.
-BELOW_THE_STEP = 1e-9
-
-
-def out_of_bag_scores(forest: FittedForest, is_out: NDArray[np.bool_], n_threads: int) -> Floats:
-    """Compute the largest alpha with which each training row's interval still holds its outcome.
-
-    Only trees that did not draw the row are used, without the row itself.
-    """
-    n_rows, n_values = min(len(forest.X), N_AT_ONCE), len(forest.y_values)
-    leaves = _core.leaves(forest=forest.core, X=forest.X, n_threads=n_threads).astype(np.int64)
-    rank = forest.y_rank.astype(np.int64)
-    below, up_to, n_trees = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
-    for t, tree in enumerate(list_trees(forest.trees)):
-        rows = np.flatnonzero(is_out[t, :n_rows])
-        # The counted rows by leaf and then by outcome: the rows of a leaf are next to each other.
-        place = np.sort(leaves[tree.rows, t] * n_values + rank[tree.rows])
-        of_leaf, own = leaves[rows, t] * n_values, rank[rows]
-        begin, end = np.searchsorted(place, of_leaf), np.searchsorted(place, of_leaf + n_values)
-        is_counted = np.isin(rows, tree.rows)
-        n_below = np.searchsorted(place, of_leaf + own) - begin
-        n_up_to = np.searchsorted(place, of_leaf + own, side="right") - begin - is_counted
-        n_others = end - begin - is_counted
-        has_others = n_others > 0
-        rows, n_others = rows[has_others], n_others[has_others]
-        below[rows] += n_below[has_others] / n_others
-        up_to[rows] += n_up_to[has_others] / n_others
-        n_trees[rows] += 1
-    is_known = n_trees > 0
-    below, up_to = below[is_known] / n_trees[is_known], up_to[is_known] / n_trees[is_known]
-    return np.sort(2 * np.minimum(up_to, 1 - below))
-
-
-def calibrated_level(scores: Floats, alpha: float) -> float:
-    """Choose the level of the quantiles such that a share of 1 - alpha of outcomes is covered."""
-    n_outside = math.floor(alpha * (len(scores) + 1))
-    return float(np.clip(scores[n_outside - 1] - BELOW_THE_STEP, 0.0, 1.0)) if n_outside else 0.0
-
-
 # Settings that a description names, besides the smallest size of a cell.
 _DESCRIBED = (
     "pi",
@@ -163,8 +120,9 @@ class Fitted:
     fidelity_by_class: dict[Any, float] | None
     has_signal: bool
     out_of_bag: NDArray[np.float32] | None
-    interval_scores: Floats | None
     settings: Settings
+    errors: OutOfBagErrors | None = None  # of numbers
+    interval_scores: Floats | None = None  # of an older file
     model_name: str | None = None
     set_aside: SetAside | None = None
     is_probability: bool = False
@@ -177,6 +135,14 @@ class Fitted:
     def radius(self) -> float | None:
         """The radius of the intervals; None if they lie between quantiles."""
         return self.default_radius if self.settings.radius is None else self.settings.radius
+
+    @property
+    def interval_share(self) -> float:
+        """The share of outcomes that the intervals between quantiles hold."""
+        settings = self.settings
+        if self.errors is None:
+            return 1 - (DEFAULT_ALPHA if settings.alpha is None else settings.alpha)
+        return self.errors.share_within(self.errors.factor(settings.alpha, settings.pi))
 
     @property
     def forest(self) -> FittedForest:
@@ -301,18 +267,12 @@ class Fitted:
         if self.classes is not None:
             return outcomes_of_classes(y, self.classes)
         numbers = as_finite(y)
-        settings = self.settings
         if self.radius is not None:
             intervals: Floats = intervals_around(numbers, self.radius)
             if self.is_probability:
                 intervals = np.clip(intervals, 0.0, 1.0)
         else:
-            alpha = settings.alpha
-            if self.interval_scores is not None:
-                # With a larger level, even all variables together would not keep the outcome with probability pi.
-                alpha = min(calibrated_level(self.interval_scores, alpha), max(alpha, 1 - settings.pi))
-            levels = np.array([alpha / 2, 1 - alpha / 2])
-            intervals = self.projected.quantiles(X, None, levels, settings.n_threads)
+            intervals = intervals_at(self.projected, self.errors, self.interval_scores, self.settings, X)
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
 
     @cached_property

@@ -21,15 +21,24 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.multiclass import type_of_target
 
-from suffice._forest.candidates import choose_candidates
+from suffice._forest.candidates import AUTO, choose_candidates, with_gain
 from suffice._forest.drawn_rows import Drawing, draw_near, grow_on_drawn
-from suffice._forest.fitted import Fitted, SetAside, draw_rows, out_of_bag_scores
+from suffice._forest.fitted import Fitted, SetAside, draw_rows
 from suffice._forest.model_outputs import PROBABILITY_RADIUS, ExplainedModel, are_probabilities
+from suffice._forest.out_of_bag import measure_errors
 from suffice._forest.outcomes import rank_classes
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
 from suffice._forest.settings import Settings, check_task_settings, least_cell
-from suffice._forest.trees import OTHER_TABLE, Counts, FittedForest, choose_rows, rows_out_of_bag, takes_missing
+from suffice._forest.trees import (
+    OTHER_TABLE,
+    Counts,
+    FittedForest,
+    choose_rows,
+    most_counted,
+    rows_out_of_bag,
+    takes_missing,
+)
 from suffice._table.encoding import Encoding
 from suffice._table.input import as_finite, check_classes, check_finite
 from suffice._table.variables import Variables
@@ -126,6 +135,8 @@ NO_WEIGHTS = (
 LEAST_LEAF = {"classification": 10, "regression": 5}
 # The out-of-bag rows that a cell holds at least. With 5, more claims about sets that are not sufficient in truth.
 LEAST_CELL = 10
+# The rows of a large table on which the variables of the default forest are chosen.
+SCREENED_ROWS = 10_000
 # A forest that removes less than this share of a constant prediction's error is called poor.
 POOR_FIDELITY = 0.2
 # A forest must be better than a constant prediction by this many standard errors of the mean gain.
@@ -233,9 +244,35 @@ def fit_forest(forest: Any, task: str, X: NDArray[np.float32], y: NDArray[Any], 
         fresh = default_forest(task, len(X), counts, settings.n_threads, settings.random_state)
     else:
         fresh = clone(forest)
-        if fresh.random_state is None:
-            fresh.set_params(random_state=settings.random_state)
+    if fresh.random_state is None:
+        fresh.set_params(random_state=settings.random_state)
     return fresh.fit(X, y)
+
+
+def fit_screened_forest(
+    X: NDArray[np.float32], y: NDArray[Any], variables: Variables, counts: Counts, settings: Settings
+) -> Any:
+    """Fit the default forest of classes on the variables whose splits gain something on the rows that trees count.
+
+    A first forest, on a sample of a large table, finds them. Without the others, more splits are on variables that
+    matter, which counts most for those that matter only together.
+    """
+
+    def grow(X: NDArray[np.float32], y: NDArray[Any]) -> Any:
+        forest = default_forest("classification", len(X), counts, settings.n_threads, settings.random_state)
+        return forest.set_params(max_features=0.7).fit(X, y)
+
+    rows = choose_rows(len(X), SCREENED_ROWS, 0)
+    first = grow(X[rows], y[rows])
+    ranks = rank_classes(y[rows], first.classes_)
+    counted = FittedForest.from_training(first, X[rows], ranks, np.arange(len(rows)), counts, settings.random_state)
+    gaining = with_gain(counted, variables, range(len(variables))) or range(len(variables))
+    if len(gaining) == len(variables) and len(rows) == len(X):
+        return first
+    columns = [column for v in gaining for column in variables.columns[v]]
+    masked = np.zeros_like(X)  # no tree splits on a constant column
+    masked[:, columns] = X[:, columns]
+    return grow(masked, y)
 
 
 def check_outcomes(forest: Any, y: NDArray[Any]) -> None:
@@ -323,14 +360,17 @@ def fit(
         return _fit_with_holdout(table, y, target, forest, settings, holdout, drawing)
     task, reason = decide_task(settings.task, forest, y)
     y = _check_outcomes_of_task(y, task, settings)
-    encoding = Encoding.learn(table, y, task == "classification", settings.dates)
+    encoding = Encoding.learn(table, settings.dates)
     if hasattr(forest, "estimators_"):
         encoding.check_numeric()
     X = encoding.encode(table, settings.unseen)
     check_finite(X, [column.name for column in encoding.columns], takes_missing(forest))
     variables = Variables.of_matrix(encoding, X, settings.groups)
     counts = decide_counts(settings.counts, forest)
-    estimator = fit_forest(forest, task, X, y, settings)
+    if forest is None and settings.candidates == AUTO and task == "classification":
+        estimator = fit_screened_forest(X, y, variables, counts, settings)
+    else:
+        estimator = fit_forest(forest, task, X, y, settings)
     classes = estimator.classes_ if task == "classification" else None
     if classes is not None:
         y = rank_classes(y, classes)
@@ -339,19 +379,25 @@ def fit(
         drawn = draw_near(X, encoding, variables, classes, drawing, settings.random_state)
         grow_on_drawn(estimator, X, y, drawn, settings.n_threads)
     kept = choose_rows(len(X), settings.reference_rows, settings.random_state)
-    counted = FittedForest.from_training(estimator, X, y, kept, counts, is_own=drawn is None)
+    # The cells of a forest that is brought fitted stay those of its own splits.
+    n_levels = () if estimator is forest else encoding.n_levels
+    counted = FittedForest.from_training(
+        estimator, X, y, kept, counts, settings.random_state, is_own=drawn is None, n_levels=n_levels
+    )
     if estimator is forest:
         check_outcomes(estimator, y)
     least = LEAST_CELL if counts == "out-of-bag" else 1
-    min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), len(kept), least)
-    candidates = choose_candidates(counted, estimator, variables, settings)
     is_out = rows_out_of_bag(estimator, len(X), kept)
+    n_of_tree = is_out.sum() / len(is_out) if counts == "out-of-bag" else len(kept)
+    n_counted = len(kept) if n_of_tree <= most_counted(estimator) else len(kept) * most_counted(estimator) / n_of_tree
+    min_node_size = least_cell(settings.min_node_size, estimator.min_samples_leaf, len(X), n_counted, least)
+    candidates = choose_candidates(counted, estimator, variables, settings)
     fidelity = measure_fidelity(counted, is_out, task, settings.n_threads)
     warn_of_poor_fidelity(fidelity, counted, counts)
     is_honest = counts == "out-of-bag"
-    return Fitted(
+    fitted = Fitted(
         estimator=estimator,
-        projected=ProjectedForest(counted, variables, candidates, min_node_size),
+        projected=ProjectedForest(counted, variables, candidates, min_node_size, settings.voters == "all"),
         encoding=encoding,
         ends=Ends(encoding, counted.X),
         counts=counts,
@@ -363,12 +409,10 @@ def fit(
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
         has_signal=fidelity.has_signal or counts == "bootstrap",
         out_of_bag=None if classes is None or not is_honest else fidelity.predictions.astype(np.float32),
-        interval_scores=(
-            out_of_bag_scores(counted, is_out, settings.n_threads) if classes is None and is_honest else None
-        ),
         settings=settings,
         drawn=drawn,
     )
+    return replace(fitted, errors=measure_errors(fitted)) if classes is None and is_honest else fitted
 
 
 def _check_outcomes_of_task(y: NDArray[Any], task: str, settings: Settings) -> NDArray[Any]:

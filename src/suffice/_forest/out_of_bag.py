@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from suffice import _core
+from suffice._forest.intervals import N_STEPS, ROUNDING, SPREAD_LEVELS, OutOfBagErrors, prediction_and_spread
+from suffice._forest.outcomes import Floats, Outcomes, Target
 from suffice._forest.trees import Counts, FittedForest, list_trees
+from suffice._text import format_label
 
 if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
-    from suffice._forest.outcomes import Target
 
 
 def rows_not_drawn(forest: FittedForest, counts: Counts) -> NDArray[np.bool_]:
@@ -92,6 +94,51 @@ def expected_ranks(fitted: Fitted, n_most: int) -> RankWeights:
     return RankWeights(sampled_rows[known], rank, (weight / n_trees[place]).astype(np.float32), begin)
 
 
+def measure_errors(state: Fitted) -> OutOfBagErrors | None:
+    """Measure the errors of a forest of numbers on rows out of bag; None if there are no such rows."""
+    expected, forest = expected_ranks(state, N_MEASURED), state.forest
+    if not len(expected.rows):
+        return None
+    predictions = _predict_numbers(state, expected.rows)
+    low, high = (forest.y_values[ranks] for ranks in _quantile_ranks(expected))
+    least_spread = float(np.median(high - low)) or float(np.ptp(forest.y_values))
+    spread = high - low + least_spread
+    own = np.sort((forest.y_values[forest.y_rank[expected.rows]] - predictions) / spread)
+    row = np.repeat(np.arange(len(expected.rows)), np.diff(expected.begin))
+    distances = np.abs(forest.y_values[expected.rank] - predictions[row]) / spread[row]
+    order = np.argsort(distances, kind="stable")
+    up_to = np.cumsum(expected.weight[order], dtype=np.float64)
+    places = np.searchsorted(up_to / up_to[-1], np.arange(N_STEPS + 1) / N_STEPS - ROUNDING)
+    return OutOfBagErrors(own, distances[order][np.minimum(places, len(order) - 1)], least_spread)
+
+
+def _predict_numbers(state: Fitted, rows: NDArray[np.intp]) -> Floats:
+    """Predict training rows by the trees that did not draw them."""
+    forest = state.forest
+    is_out = rows_not_drawn(forest, state.counts)[:, rows]
+    leaves = _core.leaves(forest=forest.core, X=forest.X[rows], n_threads=state.settings.n_threads)
+    total = np.zeros(len(rows))
+    for t, value in enumerate(forest.values):
+        total += np.where(is_out[t], value[leaves[:, t], 0], 0.0)
+    predictions: Floats = total / is_out.sum(axis=0)
+    return predictions
+
+
+def _quantile_ranks(expected: RankWeights) -> list[NDArray[np.uint32]]:
+    """Find the ranks at which the outcomes expected of each row reach the levels of the spread."""
+    n_rows = len(expected.rows)
+    row = np.repeat(np.arange(n_rows), np.diff(expected.begin))
+    order = np.lexsort((expected.rank, row))
+    total = np.concatenate([[0.0], np.cumsum(expected.weight[order], dtype=np.float64)])
+    before, sums = total[expected.begin[:-1]], np.diff(total[expected.begin])
+    share = (total[1:] - before[row]) / sums[row]
+    places = np.arange(len(order))
+    firsts = [np.where(share >= level - 1e-6, places, len(order)) for level in SPREAD_LEVELS]  # weights are float32
+    return [expected.rank[order[np.minimum.reduceat(first, expected.begin[:-1])]] for first in firsts]
+
+
+# Training rows on which errors of numbers are measured, at most.
+N_MEASURED = 4_000
 # A mean vote of 0 or 1 has no logit: votes end so far from both.
 NEAREST = 1e-3
 # Before rows are seen, votes are taken for probabilities: slope and intercept are 1 and 0 with this standard deviation.
@@ -141,7 +188,7 @@ class Calibration:
         return np.asarray(expit(self.slope * logits + self.intercept - CAUTION * np.sqrt(variance)))
 
     def vote_for(self, level: float, least: float = 0.5) -> float:
-        """Compute the mean vote from which the target has at least some probability."""
+        """Compute the mean vote from which the target has at least some probability; infinity if no vote is enough."""
         if self == Calibration():
             return level
         of_slope, shared, of_intercept = (CAUTION**2 * variance for variance in self.variances)
@@ -149,8 +196,10 @@ class Calibration:
         rest = self.intercept - float(_logit(np.array(level)))
         leading, middle, last = self.slope**2 - of_slope, self.slope * rest - shared, rest**2 - of_intercept
         if self.slope <= 0 or leading <= 0:  # higher votes do not surely go with more of the target
-            return 1.0
+            return math.inf
         logit = (-middle + math.sqrt(max(middle**2 - leading * last, 0.0))) / leading
+        if logit > _logit(np.array(1.0)):  # even where all trees vote for it
+            return math.inf
         return max(min(least, level), float(expit(logit)))
 
 
@@ -200,9 +249,43 @@ def calibration_of(state: Fitted, target: Target) -> Calibration:
     if target not in known and state.out_of_bag is not None and state.classes is not None:
         votes = state.out_of_bag[:, target.holds(state.classes)].sum(axis=1)
         known[target] = Calibration.learn(votes, target.holds(state.training[1]))
-    elif target not in known and state.interval_scores is not None:  # numbers, and rows out of bag are counted
+    elif target not in known and (state.errors is not None or state.interval_scores is not None):  # numbers, out of bag
         known[target] = _learn_of_numbers(state, target)
     return known.get(target, Calibration())
+
+
+def class_probabilities(state: Fitted, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Compute the probability of every class if all variables are known: one row per row of X, which adds up to 1."""
+    assert state.classes is not None
+    if state.out_of_bag is None:  # the paper's estimator
+        ends = np.arange(1, len(state.classes) + 1, dtype=np.uint32)
+        shares = state.projected.cumulative_shares(X, None, ends, state.settings.n_threads)
+        return np.diff(shares, axis=1, prepend=0.0)
+    if state.forest not in _CLASS_CURVES:
+        targets = [Target((label,), 0.0, 0.0, format_label(label)) for label in state.classes.tolist()]
+        curves = [calibration_of(state, target) for target in targets]
+        _CLASS_CURVES[state.forest] = np.array([[curve.slope, curve.intercept] for curve in curves])
+    slopes, intercepts = _CLASS_CURVES[state.forest].T
+    chances = expit(slopes * _logit(state.forest.predict_leaves(X, state.settings.n_threads)) + intercepts)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))  # one class against the others, so up to a factor
+
+
+def sdps_of_all(state: Fitted, X: NDArray[np.float32], outcomes: Outcomes) -> Floats:
+    """Compute the probability of the outcome of each row if all variables are known."""
+    if state.classes is None:
+        return _probabilities_within(state, X, outcomes)
+    return class_probabilities(state, X)[np.arange(len(X)), outcomes.low]
+
+
+def _probabilities_within(state: Fitted, X: NDArray[np.float32], outcomes: Outcomes) -> Floats:
+    """Compute the probability of the interval of each row if all variables are known."""
+    if state.errors is None or outcomes.intervals is None:
+        return state.projected.leaf_sdp(X, outcomes, state.settings.n_threads)
+    prediction, spread = prediction_and_spread(state.projected, state.errors, X, state.settings.n_threads)
+    (low, high), y_values = outcomes.intervals.T, state.forest.y_values
+    # What lies beyond all training outcomes belongs to an interval that ends with them.
+    low, high = np.where(low <= y_values[0], -np.inf, low), np.where(high >= y_values[-1], np.inf, high)
+    return state.errors.shares((low - prediction) / spread, (high - prediction) / spread)
 
 
 def _learn_of_numbers(state: Fitted, target: Target) -> Calibration:
@@ -237,4 +320,5 @@ def probabilities_at(
 
 # By forest, which the states with other settings share.
 _LEARNT: WeakKeyDictionary[FittedForest, dict[Target, Calibration]] = WeakKeyDictionary()
+_CLASS_CURVES: WeakKeyDictionary[FittedForest, NDArray[np.float64]] = WeakKeyDictionary()
 _EXPECTED: WeakKeyDictionary[FittedForest, RankWeights] = WeakKeyDictionary()

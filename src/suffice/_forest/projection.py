@@ -50,6 +50,7 @@ class ProjectedForest:
     variables: Variables
     candidates: VariableSet
     min_node_size: int
+    all_vote: bool = True
     projections: LastUsed = field(default_factory=lambda: LastUsed(1), repr=False)
     cells: LastUsed = field(default_factory=lambda: LastUsed(CELLS_BYTES, lambda cells: cells.n_bytes), repr=False)
     on_demand: bool = False
@@ -71,7 +72,7 @@ class ProjectedForest:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave projections and cells out of pickles: they are computed again."""
-        return type(self), (self.forest, self.variables, self.candidates, self.min_node_size)
+        return type(self), (self.forest, self.variables, self.candidates, self.min_node_size, self.all_vote)
 
     def cells_of(self, S: VariableSet, n_threads: int) -> tuple[list[int], _core.SetCells]:
         """Find the cells of all training rows for one set."""
@@ -82,6 +83,7 @@ class ProjectedForest:
                 forest=self.forest.core,
                 columns=np.array(columns, dtype=np.int32),
                 min_node_size=self.min_node_size,
+                all_vote=self.all_vote,
                 n_threads=n_threads,
             ),
         )
@@ -201,5 +203,8 @@ class ProjectedForest:
 
     def _project(self, sets: list[VariableSet]) -> _core.Projection:
         return _core.Projection(
-            forest=self.forest.core, variable_of=self.variables.number_columns(sets), n_variables=len(sets)
+            forest=self.forest.core,
+            variable_of=self.variables.number_columns(sets),
+            n_variables=len(sets),
+            all_vote=self.all_vote,
         )

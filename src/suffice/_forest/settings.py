@@ -25,7 +25,7 @@ class Settings:
     pi: float
     levels: Literal["same", "odds"]
     confidence: float | None
-    alpha: float
+    alpha: float | None
     radius: float | None
     n_candidates: int
     candidates: str | Sequence[str | int]
@@ -35,6 +35,7 @@ class Settings:
     min_support: int
     min_node_size: int | None
     counts: Literal["auto", "out-of-bag", "bootstrap"]
+    voters: Literal["informed", "all"]
     reference_rows: int | None
     groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
     dates: Literal["parts"] | None
@@ -50,7 +51,8 @@ class Settings:
         check_word("levels", self.levels, ("same", "odds"))
         if self.confidence is not None:
             check_number("confidence", self.confidence, "None or in (0, 1)", lambda v: 0 < v < 1)
-        check_number("alpha", self.alpha, "in (0, 1)", lambda v: 0 < v < 1)
+        if self.alpha is not None:
+            check_number("alpha", self.alpha, "None or in (0, 1)", lambda v: 0 < v < 1)
         if self.radius is not None:
             check_number("radius", self.radius, "a number >= 0", lambda v: 0 <= v < math.inf)
         most = MAX_CANDIDATES
@@ -67,6 +69,7 @@ class Settings:
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
         check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap"))
+        check_word("voters", self.voters, ("informed", "all"))
         check_word("dates", self.dates, (None, "parts"))
         check_word("unseen", self.unseen, ("error", "missing"))
         if not isinstance(self.extra_columns, list | tuple) or not all(isinstance(c, str) for c in self.extra_columns):
@@ -126,8 +129,8 @@ def check_task_settings(settings: Settings, task: str) -> None:
         raise ValueError("`levels='odds'` is for classes, but `y` holds numbers; take 'same'.")
 
 
-def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: int, least_counted: int = 1) -> int:
-    """Compute how many rows a cell holds at least."""
+def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: float, least_counted: int = 1) -> int:
+    """Compute how many rows a cell holds at least, in proportion to the rows that are counted."""
     if min_node_size is not None:
         return int(min_node_size)
     least = int(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)  # as scikit-learn reads it

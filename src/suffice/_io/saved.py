@@ -33,7 +33,8 @@ from suffice.explainer import SufficientExplainer
 
 MARK = b"SUFFICE\n"
 # 1: version 0.1, which counts the rows that a tree drew. 2: `radius` is the square of the distance.
-FORMAT = 3
+# 3: cells of the trees' own splits. 4: they separate categories, if `n_levels` says so.
+FORMAT = 4
 PREFIX = struct.Struct("<8sIQ")
 N_DIGEST = 32
 _ALIGNMENT = 16
@@ -172,6 +173,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "default_radius": fitted.default_radius,
         "names": list(encoding.names),
         "has_names": encoding.has_names,
+        "n_levels": list(forest.n_levels),
         "columns": [_plain(vars(column)) for column in encoding.columns],
         "variables": {"names": list(variables.names), "columns": _plain(variables.columns)},
         "candidates": list(fitted.candidates),
@@ -188,6 +190,9 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
     }
     if fitted.out_of_bag is not None:
         arrays["out_of_bag"] = fitted.out_of_bag.astype("<f4")
+    if fitted.errors is not None:
+        arrays |= {"own_errors": fitted.errors.own, "near_errors": fitted.errors.near}
+        arrays["least_spread"] = np.array([fitted.errors.least_spread])
     if fitted.interval_scores is not None:
         arrays["interval_scores"] = fitted.interval_scores.astype("<f8")
     if fitted.set_aside is not None:
@@ -222,8 +227,9 @@ def _plain(value: Any) -> Any:
 def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     """Read the parameters of the explainer, in the meaning that they have today."""
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
-    params = {"counts": "bootstrap", "min_support": 0, **params}  # as in version 0.1
-    candidates = params.get("candidates", "row")
+    # As in version 0.1, and in the versions before 0.3.
+    params = {"counts": "bootstrap", "min_support": 0, "candidates": "row", "voters": "all", **params}
+    candidates = params["candidates"]
     are_names = isinstance(candidates, list) and all(isinstance(name, str | int) for name in candidates)
     require(isinstance(candidates, str) or are_names, f"invalid candidates: {candidates!r}")
     if number < 3 and params.get("radius") is not None:
@@ -243,6 +249,8 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     trees = parts.read_forest(header, reader, len(X), n_classes)
     parts.check_matrix(X, encoding, trees.takes_missing)
     parts.count_text(X, encoding, reader.memory)
+    n_levels = tuple(header.get("n_levels", ()))
+    require(n_levels in ((), encoding.n_levels), f"invalid numbers of categories: {n_levels!r}")
     variables, candidates = parts.read_variables(header, encoding)
     n_candidates, least = len(candidates), settings.min_size
     require(least <= n_candidates, f"`min_size` is {least}, but there are only {n_candidates} candidates")
@@ -254,7 +262,12 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         estimator=trees,
         # The projection takes most of the time, and not every question needs it.
         projected=ProjectedForest(
-            FittedForest(trees, X, y_rank, y_values), variables, candidates, min_node_size, on_demand=True
+            FittedForest(trees, X, y_rank, y_values, n_levels),
+            variables,
+            candidates,
+            min_node_size,
+            settings.voters == "all",
+            on_demand=True,
         ),
         encoding=encoding,
         ends=Ends(encoding, X),
@@ -268,6 +281,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         has_signal=parts.read_flag(header.get("has_signal", True), "has_signal"),
         out_of_bag=parts.read_out_of_bag(reader, len(X), n_classes),
         interval_scores=parts.read_scores(reader, classes is None),
+        errors=parts.read_errors(reader, classes is None),
         settings=settings,
         set_aside=parts.read_set_aside(reader, encoding, classes),
         is_probability=header.get("is_probability", False),

@@ -13,6 +13,7 @@ import numpy as np
 
 from suffice._forest.drawn_rows import DrawnRows
 from suffice._forest.fitted import SetAside
+from suffice._forest.intervals import N_STEPS, OutOfBagErrors
 from suffice._forest.projection import MAX_CANDIDATES
 from suffice._forest.trees import Counts, PlainForest, TreeArrays
 from suffice._io.sources import memory_limit
@@ -319,6 +320,18 @@ def read_scores(reader: Reader, is_regression: bool) -> NDArray[np.float64] | No
     is_valid = is_regression and np.all(np.isfinite(scores)) and np.all(np.diff(scores) >= 0)
     require(is_valid, "the interval scores are not sorted")
     return scores
+
+
+def read_errors(reader: Reader, is_regression: bool) -> OutOfBagErrors | None:
+    """Read the errors out of bag by which intervals are made."""
+    if "own_errors" not in reader.names:
+        return None
+    own, near = reader.read("own_errors", "<f8", None), reader.read("near_errors", "<f8", N_STEPS + 1)
+    [least_spread] = reader.read("least_spread", "<f8", 1).tolist()
+    is_sorted = all(np.all(np.isfinite(errors)) and np.all(np.diff(errors) >= 0) for errors in (own, near))
+    require(is_regression and is_sorted and len(own) > 0, "the errors out of bag are not sorted")
+    require(0 < least_spread < math.inf, f"invalid spread: {least_spread!r}")
+    return OutOfBagErrors(own, near, least_spread)
 
 
 # --- rows besides the training rows ---------------------------------------------------------------------------------

@@ -195,8 +195,8 @@ def picture_rule(
     column_of = {column.name: column for column in columns}
     known = values or {}
     proof = "No other such rule covers more." if rule.optimal else "A rule that covers more may exist."
-    if rule.everywhere:
-        proof += " Its SDP is proven for every point, not only for training rows."
+    where = "every point" if rule.everywhere else "every training row"
+    proof += f" The SDP is proven for {where} within these bounds."
     precision, lift = rule.precision, ", ".join(rule.lift_texts(rule.sdp))
     return RulePicture(
         sentence=write_sentence(rule.conditions, rule.conclusion),

@@ -218,7 +218,7 @@ def _terms(explanations: Explanations, summary: Summary, n_lines: int) -> dict[s
     if about["task"] == "classification":
         precision = "expected share of new rows in it that have the outcome; more of the training rows have it"
     else:
-        text = f"the forest's own {format_percent(1 - settings.alpha)} % interval at the row"
+        text = f"the forest's own {format_percent(explanations.fitted.interval_share)} % interval at the row"
         if settings.radius is not None:
             text = f"the outcome plus or minus {rounded(settings.radius, 4)}"
         interval = f"An outcome that is a number counts as the same while it stays within this interval: {text}."

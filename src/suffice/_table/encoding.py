@@ -1,8 +1,8 @@
 """From the user's table to the numeric matrix that the forest sees, and back.
 
-Numbers stay as they are. Categories become codes: ordered ones in their own order, unordered ones in the order of
-their mean outcome, so that a split of the forest separates categories with low outcomes from those with high ones, and
-the bounds of a rule can be written as a set of categories. Dates become their parts. Missing values become NaN.
+Numbers stay as they are. Categories become codes: ordered ones in their own order, unordered ones such that those
+whose rows are alike in the other columns stand side by side, and the bounds of a rule can be written as a set of
+categories. No outcome has a part in it. Dates become their parts. Missing values become NaN.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, TextColumn, inspect_text, warn_of_text
 from suffice._text import format_value, join
@@ -77,8 +78,10 @@ def warn_of_identifiers(names: Sequence[str]) -> None:
 Unseen = Literal["error", "missing"]
 Matrix = NDArray[np.float32]
 
-# Unordered categories of fewer training rows than this share one code: their order would repeat their own outcomes.
+# Unordered categories of fewer training rows than this share one code: too few to be counted on their own.
 MIN_CATEGORY_ROWS = 10
+# Categories are compared on at most this many rows and other columns.
+N_COMPARED, N_COMPARED_COLUMNS = 10_000, 200
 # Whole numbers below this are exact in float32.
 MAX_WHOLE = 2**24
 N_LISTED = 10
@@ -165,11 +168,10 @@ class Encoding:
     has_names: bool
 
     @classmethod
-    def learn(cls, table: Table, y: NDArray[Any], is_class: bool, dates: Literal["parts"] | None = None) -> Encoding:
-        """Learn from the training table how its columns become numbers."""
+    def learn(cls, table: Table, dates: Literal["parts"] | None = None) -> Encoding:
+        """Learn from the training table, without its outcomes, how its columns become numbers."""
         columns: list[Column] = []
         texts: list[TextColumn] = []
-        targets: NDArray[np.float64] | None = None
         for i, name in enumerate(table.names):
             kind = table.kind(i)
             text = None
@@ -195,8 +197,7 @@ class Encoding:
                 extent = (0.0, len(labels) - 1.0)
                 columns.append(Column(name, i, "category", labels=labels, extent=extent, is_ordered=True))
             else:
-                targets = _as_targets(y, is_class) if targets is None else targets
-                column = _column_of_categories(table, i, targets)
+                column = _column_of_categories(table, i)
                 if text is None or text.holds == "labels":  # otherwise another warning names the column
                     _warn_of_rare(column, table)
                 columns.append(column)
@@ -209,7 +210,7 @@ class Encoding:
                 c.kind == "whole" and c.part is None and is_identifier(c.name, table.raw(c.source)) for c in columns
             ]
             warn_of_identifiers([c.name for c, is_one in zip(columns, is_named, strict=True) if is_one])
-        return cls(tuple(columns), table.names, table.has_names)
+        return _with_neighbours(cls(tuple(columns), table.names, table.has_names), table)
 
     @cached_property
     def names_in_order(self) -> list[str]:
@@ -235,6 +236,11 @@ class Encoding:
     def has_codes(self) -> bool:
         """Whether some column of the matrix holds the codes of categories."""
         return any(code_of is not None for code_of in self.codes_of_labels)
+
+    @cached_property
+    def n_levels(self) -> tuple[int, ...]:
+        """The number of categories of each column of the matrix, 0 for numbers."""
+        return tuple(len(column.labels) if column.kind == "category" else 0 for column in self.columns)
 
     @cached_property
     def fillers(self) -> dict[str, Any]:
@@ -361,21 +367,39 @@ def _columns_of_dates(table: Table, i: int) -> list[Column]:
     return columns
 
 
-def _column_of_categories(table: Table, i: int, targets: NDArray[np.float64]) -> Column:
+def _column_of_categories(table: Table, i: int) -> Column:
+    """Return a column of unordered categories, the most frequent first, and those of few rows together."""
     labels, codes = table.labels(i)
     n_rows = np.bincount(codes[codes >= 0], minlength=len(labels))
     is_rare = n_rows < MIN_CATEGORY_ROWS
     if np.count_nonzero(is_rare) < 2:
         is_rare[:] = False
-    # Rare categories take the last number.
-    group_of = np.where(is_rare, np.count_nonzero(~is_rare), np.cumsum(~is_rare) - 1)
-    groups: list[tuple[Any, ...]] = [(label,) for label, rare in zip(labels, is_rare, strict=True) if not rare]
-    if is_rare.any():
-        groups.append(tuple(label for label, rare in zip(labels, is_rare, strict=True) if rare))
-    order = order_by_outcome(np.where(codes < 0, -1, group_of[codes]) if len(labels) else codes, len(groups), targets)
-    rare = int(np.flatnonzero(order == len(groups) - 1)[0]) if is_rare.any() else None
-    by_code = tuple(groups[g] for g in order)
-    return Column(table.names[i], i, "category", labels=by_code, rare=rare, extent=(0.0, len(groups) - 1.0))
+    by_frequency = sorted(range(len(labels)), key=lambda k: (-n_rows[k], str(labels[k])))
+    groups: list[tuple[Any, ...]] = [(labels[k],) for k in by_frequency if not is_rare[k]]
+    rare = len(groups) if is_rare.any() else None
+    if rare is not None:
+        groups.append(tuple(label for label, is_one in zip(labels, is_rare, strict=True) if is_one))
+    return Column(table.names[i], i, "category", labels=tuple(groups), rare=rare, extent=(0.0, len(groups) - 1.0))
+
+
+def _with_neighbours(encoding: Encoding, table: Table) -> Encoding:
+    """Return the encoding with unordered categories in an order in which those that are alike stand together."""
+    is_unordered = [
+        c.kind == "category" and c.part is None and not c.is_ordered and len(c.labels) > 2 for c in encoding.columns
+    ]
+    if not any(is_unordered):
+        return encoding
+    n_rows = min(table.n_rows, N_COMPARED)
+    X = encoding.encode(table.take(np.arange(n_rows) * table.n_rows // n_rows))
+    columns = list(encoding.columns)
+    compared = [_comparable(X[:, c], column) for c, column in enumerate(columns[:N_COMPARED_COLUMNS])]
+    for i in np.flatnonzero(is_unordered):
+        others = [other for c, other in enumerate(compared) if columns[c].source != columns[i].source]
+        order = order_by_profile(X[:, i], len(columns[i].labels), others)
+        labels = tuple(columns[i].labels[g] for g in order)
+        rare = None if columns[i].rare is None else int(np.flatnonzero(order == columns[i].rare)[0])
+        columns[i] = replace(columns[i], labels=labels, rare=rare)
+    return replace(encoding, columns=tuple(columns))
 
 
 def _warn_of_rare(column: Column, table: Table) -> None:
@@ -392,34 +416,46 @@ def _warn_of_rare(column: Column, table: Table) -> None:
         )
 
 
-def _as_targets(y: NDArray[Any], is_class: bool) -> NDArray[np.float64]:
-    """Return one column of numbers for a regression, or one indicator for each class."""
-    if not is_class:
-        return np.asarray(y, dtype=np.float64)[:, None]
-    classes, code = np.unique(y, return_inverse=True)
-    return np.asarray(code[:, None] == np.arange(len(classes)), dtype=np.float64)
+def order_by_profile(codes: Matrix, n_groups: int, others: Sequence[tuple[Matrix, int]]) -> NDArray[np.intp]:
+    """Order categories such that those whose rows have similar values in other columns stand side by side.
 
-
-def order_by_outcome(codes: NDArray[np.intp], n_groups: int, targets: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Order categories by their mean outcome.
-
-    For numbers and for two classes a forest that splits this order finds the split that it would find among all subsets
-    of the categories (Fisher 1958, Breiman et al. 1984). For more classes the order is that of the first principal
-    component of the class shares, weighted by rows (Coppersmith et al. 1999).
+    A category has a profile: the mean of each other column of numbers, and the share of each category of the others,
+    where all columns have the same variance. The order is that of the first principal component of the profiles,
+    weighted by rows, with the first category in its lower half. Equal categories keep their order. `others` has the
+    values of each other column and its number of categories, or 0 for numbers.
     """
-    is_known = codes >= 0
-    n_rows = np.bincount(codes[is_known], minlength=n_groups)
-    means = (
-        np.stack([np.bincount(codes[is_known], weights=t[is_known], minlength=n_groups) for t in targets.T], axis=1)
-        / np.maximum(n_rows, 1)[:, None]
-    )
-    if means.shape[1] <= 2 or n_groups < 3:
-        score = means[:, -1]
-    else:
-        centred = means - np.average(means, axis=0, weights=n_rows)
-        _, vectors = np.linalg.eigh((centred * n_rows[:, None]).T @ centred)
-        score = np.round(centred @ vectors[:, -1], 12)  # rounding errors must not separate equal categories
-        score = score if vectors[np.argmax(np.abs(vectors[:, -1])), -1] > 0 else -score
-    first_row = np.full(n_groups, len(codes))
-    np.minimum.at(first_row, codes[is_known], np.flatnonzero(is_known))
-    return np.lexsort((first_row, score))
+    is_known = ~np.isnan(codes)
+    groups = codes[is_known].astype(np.intp)
+    n_rows = np.bincount(groups, minlength=n_groups)
+    products = np.zeros((n_groups, n_groups))
+    for values, n_levels in others:
+        known = values[is_known]
+        if n_levels:
+            levels = np.where(np.isnan(known), n_levels, known).astype(np.intp)
+            totals: NDArray[np.float64] = np.zeros((n_groups, n_levels + 1))
+            np.add.at(totals, (groups, levels), 1.0)
+            overall = totals.sum(axis=0) / max(1, len(groups))
+            variance = 1 - float((overall**2).sum())
+        else:
+            totals = np.bincount(groups, weights=known, minlength=n_groups).astype(np.float64)[:, None]
+            overall, variance = np.array([known.mean()]) if len(known) else np.zeros(1), float(known.var())
+        if variance > 1e-9:
+            # Weighted by the roots of the rows, so that the products are those of a weighted covariance.
+            deviations = (totals - n_rows[:, None] * overall) / np.sqrt(variance * np.maximum(n_rows, 1))[:, None]
+            products += deviations @ deviations.T
+    score = np.round(np.linalg.eigh(products)[1][:, -1] / np.sqrt(np.maximum(n_rows, 1)), 12)
+    score = np.where(n_rows > 0, score, 0.0) if products.any() else np.zeros(n_groups)
+    is_apart = score != 0
+    if is_apart.any() and score[np.argmax(is_apart)] > 0:
+        score = -score
+    return np.argsort(score, kind="stable")
+
+
+def _comparable(values: Matrix, column: Column) -> tuple[Matrix, int]:
+    """Return a column as others are compared with it: its codes, or its ranks with missing values in the middle."""
+    if column.kind == "category":
+        return values, len(column.labels)
+    is_known = ~np.isnan(values)
+    ranks = np.full(len(values), 0.5, dtype=np.float32)
+    ranks[is_known] = rankdata(values[is_known]) / max(1, np.count_nonzero(is_known))
+    return ranks, 0

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from suffice._forest.candidates import AUTO
 from suffice._forest.drawn_rows import grow_on_drawn
 from suffice._forest.fitting import CLASSIFIERS, REGRESSORS
 from suffice._forest.projection import ProjectedForest
-from suffice._forest.trees import FittedForest, PlainForest, count_rows
+from suffice._forest.trees import FittedForest, PlainForest, count_rows, most_counted
 from suffice.explaining.search import find_sufficient_sets
 
 if TYPE_CHECKING:
@@ -51,16 +52,20 @@ def regrow(
     if rows is not None and isinstance(getattr(estimator, "max_samples", None), Integral):
         estimator.set_params(max_samples=max(1, round(estimator.max_samples * len(X) / len(forest.X))))
     y = y_rank if fitted.classes is not None else forest.y_values[y_rank]
-    estimator.fit(X, y)
+    is_screened = fitted.classes is not None and fitted.settings.candidates == AUTO
+    # The first forest was fitted without the columns that gain nothing.
+    estimator.fit(np.where(forest.count_splits() > 0, X, np.float32(0)) if is_screened else X, y)
     drawn = fitted.drawn
     if drawn is not None:
         drawn = drawn if rows is None else drawn.among(rows, len(forest.X))
         grow_on_drawn(estimator, X, y, drawn, fitted.settings.n_threads)
     trees = estimator
-    if drawn is not None or fitted.counts != "bootstrap":
-        trees = count_rows(estimator, X, fitted.counts, np.arange(len(X)), is_own=drawn is None)
-    counted = FittedForest(trees, X, y_rank, forest.y_values)
-    projected = ProjectedForest(counted, fitted.variables, fitted.candidates, fitted.min_node_size)
+    if drawn is not None or fitted.counts != "bootstrap" or len(X) > most_counted(estimator):
+        trees = count_rows(estimator, X, fitted.counts, np.arange(len(X)), seed, is_own=drawn is None)
+    counted = FittedForest(trees, X, y_rank, forest.y_values, forest.n_levels)
+    projected = ProjectedForest(
+        counted, fitted.variables, fitted.candidates, fitted.min_node_size, fitted.projected.all_vote
+    )
     return replace(fitted, estimator=estimator, projected=projected, drawn=drawn)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice._forest.candidates import choose_candidates
-from suffice._forest.fitted import out_of_bag_scores
 from suffice._forest.fitting import measure_fidelity
+from suffice._forest.out_of_bag import measure_errors
 from suffice._forest.trees import rows_out_of_bag
 from suffice._text import counted, format_percent
 from suffice.checks.refits import best_sets, check_refits, regrow
@@ -100,6 +100,7 @@ def check_signal(state: Fitted, n_rows: int, random_state: Any) -> SignalCheck:
 def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
     """Fit the forest to the same table with shuffled outcomes, and choose the candidates as for the true ones."""
     forest = fitted.forest
+    # The codes of categories stay: they are learnt without the outcomes.
     y_rank = forest.y_rank[rng.permutation(len(forest.X))]
     if fitted.drawn is not None:
         fitted = replace(fitted, drawn=fitted.drawn.shuffled(rng))
@@ -112,8 +113,8 @@ def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
         return state
     is_out = rows_out_of_bag(state.estimator, len(forest.X), np.arange(len(forest.X)))
     has_signal = measure_fidelity(state.forest, is_out, state.task, n_threads).has_signal
-    scores = None if state.interval_scores is None else out_of_bag_scores(state.forest, is_out, n_threads)
-    return replace(state, has_signal=has_signal, interval_scores=scores)
+    errors = None if state.errors is None else measure_errors(state)
+    return replace(state, has_signal=has_signal, errors=errors)
 
 
 def share_with_sets(fitted: Fitted, rows: NDArray[np.intp]) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.out_of_bag import probabilities_at
+from suffice._forest.out_of_bag import probabilities_at, sdps_of_all
 from suffice._forest.trees import list_trees
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def compute_curve(
     ends, at, is_exact = _steps(fitted, moved, own, column, max_steps)
     rows = _moved_along(x, column, at, own, has_missing)
     repeated = outcomes.take(np.zeros(len(rows), dtype=np.intp))
-    n_threads = fitted.settings.n_threads
-    of_set = fitted.projected.sdp(rows, [S] * len(rows), repeated, n_threads)
-    of_all = fitted.projected.leaf_sdp(rows, repeated, n_threads)
+    of_set = fitted.projected.sdp(rows, [S] * len(rows), repeated, fitted.settings.n_threads)
+    of_all = sdps_of_all(fitted, rows, repeated)
     n = len(at)
     return Curve(
         column=moved,

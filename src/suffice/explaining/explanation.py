@@ -81,7 +81,8 @@ class Explanation:
         Whether the search went through all sets of candidates, and did not end at the explainer's `max_sets`: if it
         did, there may be more sufficient sets than those listed.
     sdp_of_all : float or None
-        The probability that the outcome is kept if all variables are known, from the leaves of the forest.
+        The probability of the outcome if all variables are known. For classes it is the vote of the trees, calibrated
+        on training rows that they have not seen.
     base_rate : float or None
         The share of all training rows that have the outcome.
     stability : RowStability or None

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
+from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.frames import make_frame
 from suffice._text import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
@@ -615,7 +616,7 @@ def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: b
     rules: list[tuple[Rule, ...]] = [()] * len(matrix)
     if options.rules is not None:
         rules = find_rules(state, matrix, outcomes, sets, options, progress, has_bar)
-    known = state.projected.leaf_sdp(matrix, outcomes, state.settings.n_threads)
+    known = sdps_of_all(state, matrix, outcomes)
     answers = Answers(matrix, outcomes, predictions, sets, rules, known, rows.source, rows.ids)
     answers = answers._replace(rules_searched=options.rules is not None)
     return Explanations(answers, state.without_model, options.sets, rows.library)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from suffice import _core
 from suffice._forest.bounds import discounted_share, least_sdps
+from suffice._forest.candidates import n_by_paths
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice.errors import SearchSizeWarning, did_you_mean, warn
 from suffice.explaining.rule import Rule
@@ -187,6 +188,7 @@ def _search(
             minimal_only=minimal_only,
             max_sets=NO_LIMIT if settings.max_sets is None else settings.max_sets,
             n_by_row=n,
+            n_by_paths=n_by_paths(settings.candidates, n),
             least_sdp=least,
         ),
         n_threads=settings.n_threads,
@@ -211,7 +213,7 @@ class ExplainOptions:
 
     sets: Literal["all", "minimal"] = "all"
     rules: Literal["minimal", "all"] | None = "minimal"
-    check: Literal["rows", "everywhere"] = "rows"
+    check: Literal["rows", "everywhere"] = "everywhere"
     volume: Literal["rows", "lebesgue"] = "rows"
     max_nodes: int = MAX_NODES
 

@@ -62,7 +62,7 @@ def test_a_record_of_each_row_is_written(here, capsys):
 
 
 def test_without_refusals_the_exit_code_is_0(here, capsys):
-    assert run("-o out.jsonl") == 0
+    assert run("--pi 0.7 -o out.jsonl") == 0
     assert not any(record["refusal"] for record in lines_of("out.jsonl"))
     assert "refused" not in capsys.readouterr().err
 

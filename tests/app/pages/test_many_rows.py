@@ -13,6 +13,7 @@ from suffice.app.state.view import View
 from suffice.errors import SearchSizeWarning
 
 
+@pytest.mark.slow
 def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, tmp_path, monkeypatch):
     app = open_app(cancer)
     page = app.open("#table .ag-row", tab="rows")

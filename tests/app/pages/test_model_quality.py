@@ -1,6 +1,7 @@
 """The page about model quality."""
 
 import numpy as np
+import pytest
 from app_client import all_text, with_class
 from processes import wait_for
 
@@ -60,6 +61,7 @@ def test_without_outcomes_only_the_training_rows_can_be_chosen(mixed):
         assert choice.style == style
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_quality_in_the_browser(open_app, mixed):
     app = open_app(mixed)
     page = app.open("#quality-tiles .tile", tab="quality")

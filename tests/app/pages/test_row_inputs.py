@@ -11,6 +11,7 @@ from suffice.app.pages.row_inputs import (
     next_view,
     read_edits,
     read_value,
+    shown_alpha,
     shown_values,
     training_ranges,
 )
@@ -27,7 +28,7 @@ def inputs(mixed):
     settings = {
         **by_class,
         "pi": explainer.pi,
-        "alpha": explainer.alpha,
+        "alpha": shown_alpha(explainer.fitted_),
         "candidates": [],
         "n_candidates": mixed.n_searched,
     }

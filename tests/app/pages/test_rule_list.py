@@ -32,6 +32,7 @@ def test_the_grid_shows_the_texts_of_errors_and_precisions(open_app, diabetes):
         assert cell.inner_text().strip() == expected
 
 
+@pytest.mark.slow
 def test_global_rules_are_listed_searched_simplified_and_saved(open_app, cancer, tmp_path):
     app = open_app(cancer)
     page = app.open("#rules-tiles .tile", tab="rules", row=3)

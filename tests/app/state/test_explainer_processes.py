@@ -33,6 +33,7 @@ WORK = [long_rules, pytest.param(long_stability, marks=pytest.mark.slow)]
 
 
 @LINUX
+@pytest.mark.slow
 @pytest.mark.parametrize("work", WORK)
 def test_work_that_is_killed_says_so_and_ends_nothing_else(mixed, work):
     """Rules and stability ran in the process of the app: one that died took all others along."""
@@ -83,6 +84,7 @@ def test_the_explained_model_stays_here(monkeypatch):
     assert hasattr(explainer, "model_")
 
 
+@pytest.mark.slow
 def test_an_error_of_the_step_ends_the_work(mixed):
     """So that a cancelled job does not go on until its result is there."""
 

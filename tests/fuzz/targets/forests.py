@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from forests import LAYOUTS, core_forest, core_rows, fitted_forests, mask, project
+from forests import core_forest, core_rows, fitted_forests, mask, project
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
 
@@ -14,7 +14,6 @@ from suffice import _core
 MAX_ROWS = 4
 CASES = st.tuples(
     fitted_forests(max_columns=4, max_rows=80),
-    st.sampled_from(list(LAYOUTS)),
     st.integers(1, 8),
     st.sampled_from(_core.kernel_names()),
 )
@@ -22,12 +21,12 @@ CASES = st.tuples(
 
 def check(case):
     """Every SDP of a few rows, for every set of columns, equals the oracle's fraction."""
-    (X, y, _task, fitted), layout, min_node_size, kernels = case
+    (X, y, _task, fitted), min_node_size, kernels = case
     X = X.astype(np.float32)
     _core.use_kernels(name=kernels)
     trees = trees_of(fitted)
     forest = core_forest(trees, X, y)
-    projection = project(forest, X.shape[1], layout=layout)
+    projection = project(forest, X.shape[1])
     values = np.unique(y)
     oracle = Oracle(trees, X, y, min_node_size)
     n_compared = 0

@@ -55,7 +55,7 @@ def explain(
     ids: options.Ids = None,
     sets: options.Sets = "all",
     rules: options.Rules = "minimal",
-    check: options.Check = "rows",
+    check: options.Check = "everywhere",
     pi: options.Pi = None,
     levels: options.Levels = None,
     confidence: options.Confidence = None,

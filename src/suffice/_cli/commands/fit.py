@@ -69,8 +69,11 @@ def fit(
     ] = None,
     candidates: options.Candidates = None,
     alpha: Annotated[
-        float, typer.Option(help="Numbers: keep outcomes within an interval that holds 1 - alpha of them.")
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            help="Numbers: keep outcomes within an interval that holds 1 - alpha of them; 0.05 or less by default."
+        ),
+    ] = None,
     radius: Annotated[
         float | None, typer.Option(help="Numbers: keep outcomes within plus or minus this instead.")
     ] = None,

@@ -38,7 +38,7 @@ Rules = Annotated[
 ]
 Check = Annotated[
     Literal["rows", "everywhere"],
-    typer.Option(help="Where in a rule the probability must hold: at every training row, or at every point."),
+    typer.Option(help="Where in a rule the probability must hold: at every point, or only at the training rows."),
 ]
 Pi = Annotated[
     float | None, typer.Option(help="The probability that a sufficient set must reach; by default that of the fit.")

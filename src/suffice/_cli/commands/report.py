@@ -40,7 +40,7 @@ def report(
     protected: options.Protected = None,
     sets: options.Sets = "all",
     rules: options.Rules = "minimal",
-    check: options.Check = "rows",
+    check: options.Check = "everywhere",
     pi: options.Pi = None,
     levels: options.Levels = None,
     confidence: options.Confidence = None,

@@ -12,7 +12,7 @@ from dash.exceptions import PreventUpdate
 from suffice._text import format_confidence
 from suffice.app.messages import ERRORS
 from suffice.app.pages import row_answers, row_panels
-from suffice.app.pages.row_inputs import change, editors, training_ranges
+from suffice.app.pages.row_inputs import change, editors, shown_alpha, training_ranges
 from suffice.app.parts import charts, controls
 from suffice.app.parts.grids import CHIPS, SELECT_ONE, WRAPPED, grid, page_response, table_grid
 from suffice.app.state.tables import example_search
@@ -169,10 +169,10 @@ def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     ]
     if workspace.is_regression and explainer.fitted_.radius is None:
         note = "the outcome is kept within an interval that holds 1 - alpha of outcomes"
-        alpha = view.alpha or explainer.alpha
+        alpha = view.alpha or shown_alpha(explainer.fitted_)
         rows.append(controls.slider_setting("Level alpha", "alpha", alpha, 0.01, 0.6, 0.01, note))
     else:
-        unused = dmc.Slider(id="alpha", value=explainer.alpha, min=0, max=1, step=0.01)
+        unused = dmc.Slider(id="alpha", value=shown_alpha(explainer.fitted_), min=0, max=1, step=0.01)
         rows += [html.Div(unused, hidden=True), html.Span(id="alpha-text", hidden=True)]
     rows += _choices(workspace, view)
     rows.append(dmc.Switch(id="unseen", label="Unseen categories count as missing", checked=view.unseen, size="xs"))

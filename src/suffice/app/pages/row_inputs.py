@@ -21,6 +21,7 @@ from suffice.app.parts import controls
 from suffice.app.state.workspace import MAX_SEARCHED
 
 if TYPE_CHECKING:
+    from suffice._forest.fitted import Fitted
     from suffice.app.state.sessions import Sessions
     from suffice.app.state.view import View
     from suffice.app.state.workspace import Workspace
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 MOVES = ("row", "previous", "next", "random", "browser", "find")
 MAX_SHORT = 9  # characters of a category that fit beside the name of its column
 NO_CHANGE = object()  # the text is not a value yet, because the user is still typing
+
+
+def shown_alpha(fitted: Fitted) -> float:
+    """Return the share of outcomes outside of the intervals, as the slider shows it."""
+    return max(0.01, round(1 - fitted.interval_share, 2))
 
 
 def change(sessions: Sessions, stored: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +84,7 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
         levels=None if inputs["levels"] == explainer.levels or workspace.is_regression else inputs["levels"],
         confidence=None if confidence == (explainer.confidence or 0.0) else confidence,
         pi=None if pi == explainer.pi else pi,
-        alpha=None if alpha == explainer.alpha or not workspace.is_regression else alpha,
+        alpha=None if alpha == shown_alpha(explainer.fitted_) or not workspace.is_regression else alpha,
         n_candidates=None if n == workspace.n_searched else n,
         candidates=tuple(inputs["candidates"] or ()),
         outcome=inputs["outcome"],

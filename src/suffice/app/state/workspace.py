@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from suffice._forest.candidates import is_by_row
-from suffice._forest.outcomes import outcomes_of_classes
+from suffice._forest.out_of_bag import class_probabilities
 from suffice._table.cache import LastUsed
 from suffice._table.input import match_columns
 from suffice._table.rows import read_ids
@@ -312,10 +312,7 @@ class Workspace:
         with self.lock:
             if self.is_regression:
                 return explainer.cdf(X, S, values)[0], explainer.cdf(X, None, values)[0]
-            classes, fitted = explainer.classes_, explainer.fitted_
-            rows = np.repeat(explainer.encode(X), len(classes), axis=0)
-            # By the same counts as the SDPs; the forest's own probabilities come from the rows that grew its trees.
-            of_all = fitted.projected.leaf_sdp(rows, outcomes_of_classes(classes, classes), fitted.settings.n_threads)
+            of_all = class_probabilities(explainer.fitted_, explainer.encode(X))[0]
             return explainer.predict_proba(X, S)[0], of_all
 
     @_kept(lambda view, column: (view.key, view.chosen, column))
