@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from oracle import Oracle, trees_of
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from suffice import SufficientExplainer, _core
-from suffice._forest.candidates import n_by_paths
+from suffice._forest.candidates import LEAST_GAIN, measure_gains, n_by_paths
 from suffice._forest.trees import list_trees
 from suffice.checks.refits import regrow
 
@@ -89,6 +89,61 @@ def path_gains(trees, X, y, x):
                 total[column] += len(left) * len(right) / len(rows) ** 2 * predicted @ counted
             node, rows = (tree.left[node], left) if x[column] <= tree.threshold[node] else (tree.right[node], right)
     return total
+
+
+def gains_of_rows(trees, X, outcomes, columns):
+    """What the splits on some columns gain by each row, as docs/method.md defines it."""
+    of_rows = np.zeros(len(X))
+
+    def visit(tree, node, rows):
+        if tree.left[node] < 0:
+            return
+        goes_left = X[rows, tree.column[node]] <= tree.threshold[node]
+        if tree.column[node] in columns and goes_left.any() and not goes_left.all():
+            predicted = tree.value[tree.left[node]] - tree.value[tree.right[node]]
+            differences = (outcomes[rows] - outcomes[rows].mean(axis=0)) @ predicted
+            share = np.where(goes_left, (~goes_left).mean(), -goes_left.mean())
+            np.add.at(of_rows, rows, share * differences / len(tree.rows))
+        visit(tree, tree.left[node], rows[goes_left])
+        visit(tree, tree.right[node], rows[~goes_left])
+
+    for tree in trees:
+        visit(tree, 0, tree.rows)
+    return of_rows
+
+
+@pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap"])
+@pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
+def test_gains_and_their_errors_are_those_of_the_page(parity, is_class, counts):
+    X, _ = parity
+    y = np.where(X[:, 4] > 0, X[:, 0], X[:, 2])
+    y = np.digitize(y, [-0.5, 0.5]) if is_class else y
+    forest = (RandomForestClassifier if is_class else RandomForestRegressor)(9, min_samples_leaf=20, random_state=0)
+    groups = {"first": [0, 1], "second": [2, 5]}
+    fitted = SufficientExplainer(forest.fit(X, y), counts=counts, groups=groups, n_jobs=1).fit(X, y).fitted_
+    gains, errors = measure_gains(fitted.forest, fitted.variables, 2)
+    outcomes = np.eye(3)[y] if is_class else y[:, None]
+    trees = list(list_trees(fitted.forest.trees))
+    for v, columns in enumerate(fitted.variables.columns):
+        of_rows = gains_of_rows(trees, fitted.forest.X, outcomes, columns)
+        np.testing.assert_allclose(gains[v], of_rows.sum(), rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(errors[v], np.sqrt(2 * (of_rows**2).sum()), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:The variables say nothing", "ignore:The forest follows")
+def test_few_noise_columns_gain():
+    """Over tables of noise, gains have mean 0 and the stated error, and few are above the least one."""
+    ratios = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 10)), rng.integers(2, size=300)
+        forest = RandomForestClassifier(60, min_samples_leaf=10, max_features=0.7, random_state=seed).fit(X, y)
+        fitted = SufficientExplainer(forest, n_jobs=1).fit(X, y).fitted_
+        gains, errors = measure_gains(fitted.forest, fitted.variables, 1)
+        ratios += list(gains / errors)
+    assert abs(np.mean(ratios)) < 0.3
+    assert 0.6 < np.std(ratios) < 1.2
+    assert np.mean(np.array(ratios) > LEAST_GAIN) < 0.1
 
 
 @pytest.mark.parametrize("batch_size", [1, 20], ids=["alone", "batched"])

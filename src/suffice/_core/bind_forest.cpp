@@ -94,18 +94,32 @@ nb::ndarray<nb::numpy, double> predict(const PyForest& forest, const FloatMatrix
     return to_numpy<double>(std::move(out), {rows.n_rows, width});
 }
 
-// By tree and column of the table: what its splits gain, each in proportion to its rows.
-nb::ndarray<nb::numpy, double> gains(const PyForest& forest) {
+// By variable: what its splits gain, each in proportion to its rows, and the standard error of that.
+nb::ndarray<nb::numpy, double> gains(const PyForest& forest, const Vector<std::int32_t>& variable_of,
+                                     std::size_t n_variables, std::size_t n_threads) {
     const Forest& f = forest.get();
-    std::vector<double> out(f.trees.size() * f.X.n_columns, 0.0);
-    for (std::size_t t = 0; t < f.trees.size(); ++t)
-        for (std::size_t i = 0; i < f.trees[t].nodes.size(); ++i) {
-            const Node& node = f.trees[t].nodes[i];
-            if (!node.is_leaf())
-                out[t * f.X.n_columns + static_cast<std::size_t>(node.column)] +=
-                    f.trees[t].gain[i] * (node.end - node.begin) / static_cast<double>(f.trees[t].rows.size());
-        }
-    return to_numpy<double>(std::move(out), {f.trees.size(), f.X.n_columns});
+    check_variables(span_of(variable_of), n_variables, f.X.n_columns);
+    std::vector<double> out(n_variables * 2, 0.0);
+    const auto make_worker = [&] {
+        return [&, of_rows = std::vector<double>(f.X.n_rows)](std::size_t v) mutable {
+            std::fill(of_rows.begin(), of_rows.end(), 0.0);
+            for (std::size_t t = 0; t < f.trees.size(); ++t)
+                for (std::size_t i = 0; i < f.trees[t].nodes.size(); ++i)
+                    if (const Node& node = f.trees[t].nodes[i];
+                        !node.is_leaf() &&
+                        variable_of.data()[static_cast<std::size_t>(node.column)] == static_cast<std::int32_t>(v))
+                        add_gain(f.trees[t], i, forest.values()[t].data(), forest.values()[t].shape(1), f.y_values,
+                                 of_rows);
+            double squares = 0.0;
+            for (const double gain : of_rows) {
+                out[2 * v] += gain;
+                squares += gain * gain;
+            }
+            out[2 * v + 1] = std::sqrt(2 * squares);
+        };
+    };
+    for_each_row_without_gil(n_variables, n_threads, nullptr, make_worker, 1);
+    return to_numpy<double>(std::move(out), {n_variables, 2});
 }
 
 }  // namespace
@@ -119,7 +133,7 @@ void bind_forest(nb::module_& m) {
                                       "threshold"_a, "missing_go_to_left"_a, "n_rows"_a, "value"_a, "rows"_a);
     nb::exception<OtherTable>(m, "OtherTableError", PyExc_ValueError);
     m.def("leaves", &leaves, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
-    m.def("gains", &gains, nb::kw_only(), "forest"_a);
+    m.def("gains", &gains, nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "n_threads"_a);
     m.def("predict", &predict, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
 }
 

@@ -325,6 +325,30 @@ inline void find_gains(Tree& tree, const double* value, std::size_t width, std::
     }
 }
 
+// Adds to each row's part what a split gains by it, as a share of the tree's rows. The parts add up to the gain of the
+// split times its share of the rows.
+inline void add_gain(const Tree& tree, std::size_t split, const double* value, std::size_t width,
+                     std::span<const double> y_values, std::span<double> of_rows) {
+    const Node& node = tree.nodes[split];
+    const Node &left = tree.nodes[static_cast<std::size_t>(node.left)],
+               &right = tree.nodes[static_cast<std::size_t>(node.right)];
+    if (left.begin == left.end || right.begin == right.end || (width > 1 && width != y_values.size())) return;
+    const double* const of_left = value + static_cast<std::size_t>(tree.number[node.left]) * width;
+    const double* const of_right = value + static_cast<std::size_t>(tree.number[node.right]) * width;
+    const auto predicted = [&](std::uint32_t j) {  // by the difference between the children, up to a constant
+        const std::uint32_t rank = tree.rank[j];
+        return width > 1 ? of_left[rank] - of_right[rank] : (of_left[0] - of_right[0]) * y_values[rank];
+    };
+    double mean = 0.0;
+    for (std::uint32_t j = node.begin; j < node.end; ++j) mean += predicted(j);
+    const double n = node.end - node.begin, n_rows = static_cast<double>(tree.rows.size());
+    mean /= n;
+    for (std::uint32_t j = node.begin; j < node.end; ++j) {
+        const double share = j < left.end ? (right.end - right.begin) / n : -((left.end - left.begin) / n);
+        of_rows[tree.rows[j]] += share * (predicted(j) - mean) / n_rows;
+    }
+}
+
 struct Forest {
     Matrix X;                      // the training table
     std::vector<double> y_values;  // the distinct outcomes, ascending; a rank is an index into them

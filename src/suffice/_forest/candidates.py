@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +23,9 @@ AUTO, BY_ROW = "auto", "row"
 IMPORTANCES = (AUTO, BY_ROW, "splits", "impurity", "permutation")
 # The share of the candidates of a row that its own paths choose.
 SHARE_BY_PATHS = 0.4
-# The mean gain of a variable's splits over the trees is above zero by this many standard errors, or it is left out.
-LEAST_GAIN = 3.0
+# The gain of a variable's splits is above zero by this many standard errors, or it is left out. One in a hundred columns
+# of noise is (docs/method.md, 1.5).
+LEAST_GAIN = 1.2
 N_PERMUTATIONS = 5
 
 
@@ -50,7 +50,8 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
     n_splits = _by_variable(forest.count_splits(), variables)
     by_row = is_by_row(candidates)
     if candidates == AUTO:
-        importance = _by_variable(np.mean(_core.gains(forest=forest.core), axis=0), variables)
+        gains, errors = measure_gains(forest, variables, settings.n_threads)
+        importance = gains
     elif candidates == "splits" or (by_row and isinstance(estimator, PlainForest)):
         importance = n_splits
     elif candidates == "impurity" or by_row:
@@ -65,7 +66,7 @@ def choose_candidates(forest: FittedForest, estimator: Any, variables: Variables
     ranking = np.argsort(-importance, kind="stable")
     used = [int(v) for v in ranking if n_splits[v] > 0] or [int(v) for v in ranking]
     if candidates == AUTO:
-        used = with_gain(forest, variables, used) or used
+        used = [v for v in used if gains[v] > LEAST_GAIN * errors[v]] or used
     return tuple(used[: max(MAX_VARIABLES, settings.n_candidates) if by_row else settings.n_candidates])
 
 
@@ -81,15 +82,21 @@ def _by_variable(of_columns: NDArray[Any], variables: Variables) -> NDArray[np.f
     return np.array([of_columns[list(columns)].sum() for columns in variables.columns], dtype=np.float64)
 
 
-def with_gain(forest: FittedForest, variables: Variables, used: Iterable[int]) -> list[int]:
-    """Leave out variables whose splits gain no more on the counted rows than splits on noise would."""
-    by_tree = _core.gains(forest=forest.core)
-    kept = []
-    for v in used:
-        gains = by_tree[:, list(variables.columns[v])].sum(axis=1)
-        if gains.mean() > LEAST_GAIN * gains.std() / math.sqrt(len(gains)):
-            kept.append(v)
-    return kept
+def measure_gains(
+    forest: FittedForest, variables: Variables, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Measure what the splits on each variable gain on the counted rows, and the standard errors of that."""
+    numbers = variables.number_columns([(v,) for v in range(len(variables))])
+    gains, errors = _core.gains(
+        forest=forest.core, variable_of=numbers, n_variables=len(variables), n_threads=n_threads
+    ).T
+    return gains, errors
+
+
+def gaining_variables(forest: FittedForest, variables: Variables, n_threads: int) -> list[int]:
+    """List the variables whose splits gain more than splits on noise would; all of them, if none does."""
+    gains, errors = measure_gains(forest, variables, n_threads)
+    return np.flatnonzero(gains > LEAST_GAIN * errors).tolist() or list(range(len(variables)))
 
 
 def _impurity_importance(estimator: Any) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.multiclass import type_of_target
 
-from suffice._forest.candidates import AUTO, choose_candidates, with_gain
+from suffice._forest.candidates import AUTO, choose_candidates, gaining_variables
 from suffice._forest.drawn_rows import Drawing, draw_near, grow_on_drawn
 from suffice._forest.fitted import Fitted, SetAside, draw_rows
 from suffice._forest.model_outputs import PROBABILITY_RADIUS, ExplainedModel, are_probabilities
@@ -137,6 +137,8 @@ LEAST_LEAF = {"classification": 10, "regression": 5}
 LEAST_CELL = 10
 # The rows of a large table on which the variables of the default forest are chosen.
 SCREENED_ROWS = 10_000
+# The share of the columns that a split of the default forest considers.
+MAX_FEATURES = 0.7
 # A forest that removes less than this share of a constant prediction's error is called poor.
 POOR_FIDELITY = 0.2
 # A forest must be better than a constant prediction by this many standard errors of the mean gain.
@@ -206,7 +208,7 @@ def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_s
     shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
     if task == "classification":
         return RandomForestClassifier(**shared)
-    return RandomForestRegressor(**shared, max_features=0.7)
+    return RandomForestRegressor(**shared, max_features=MAX_FEATURES)
 
 
 def decide_counts(counts: str, forest: Any) -> Counts:
@@ -260,13 +262,13 @@ def fit_screened_forest(
 
     def grow(X: NDArray[np.float32], y: NDArray[Any]) -> Any:
         forest = default_forest("classification", len(X), counts, settings.n_threads, settings.random_state)
-        return forest.set_params(max_features=0.7).fit(X, y)
+        return forest.set_params(max_features=MAX_FEATURES).fit(X, y)
 
     rows = choose_rows(len(X), SCREENED_ROWS, 0)
     first = grow(X[rows], y[rows])
     ranks = rank_classes(y[rows], first.classes_)
     counted = FittedForest.from_training(first, X[rows], ranks, np.arange(len(rows)), counts, settings.random_state)
-    gaining = with_gain(counted, variables, range(len(variables))) or range(len(variables))
+    gaining = gaining_variables(counted, variables, settings.n_threads)
     if len(gaining) == len(variables) and len(rows) == len(X):
         return first
     columns = [column for v in gaining for column in variables.columns[v]]
