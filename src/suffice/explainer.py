@@ -101,13 +101,13 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Regression: if given, the outcome y is kept within ``[y - radius, y + radius]`` instead.
     n_candidates : int, default=10
         How many variables are searched for sufficient sets, at most 128.
-    candidates : {"auto", "row", "splits", "impurity", "permutation"} or list of str or int, default="row"
-        Which variables are searched. "row" chooses those of each row: the variables that keep its outcome most surely,
-        one after the other (with more than 64 variables, among the 64 of the highest impurity importance). "auto"
-        chooses six of ten so, and four whose splits gain most on the row's own paths through the trees, which finds
-        variables that matter only together with others. Variables whose splits gain nothing on the counted rows are
-        left out, and the default forest of classes is fitted without them. Or the same ones at all rows: by the number
-        of splits on them (as in the paper), by impurity or permutation importance, or given by name or position.
+    candidates : {"auto", "row", "splits", "impurity", "permutation"} or list of str or int, default="auto"
+        Which variables are searched. "auto" chooses those of each row: six of ten are the variables that keep its
+        outcome most surely, one after the other, and the other four those whose splits gain most on the row's own paths
+        through the trees, which finds variables that matter only together with others. Variables whose splits gain no
+        more on the counted rows than noise would are left out, and the default forest of classes is fitted without
+        them. "row" chooses all ten in the first way, and leaves none out. Or the same variables at all rows: by the
+        number of splits on them (as in the paper), by impurity or permutation importance, or given by name or position.
     min_size, max_size : int, default=0, None
         The sizes of the sets. The empty set is sufficient if the outcome is kept whatever is known; ``min_size=1``
         leaves it out. None sets no largest size.
@@ -125,7 +125,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Which training rows a tree counts: those that it did not draw, or those that it drew, as in the paper. The rows
         that grew a tree agree with it by construction, so counting them gives probabilities that are too high. "auto"
         counts the rows out of bag if there are any.
-    voters : {"informed", "all"}, default="all"
+    voters : {"informed", "all"}, default="informed"
         Which trees vote on a set of variables: those that split on at least one of them, or all trees, as in the paper.
         A tree that splits on none of them knows nothing about the set, and would vote with the share of the outcome
         among all rows.
@@ -206,14 +206,14 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         alpha: float | None = None,
         radius: float | None = None,
         n_candidates: int = 10,
-        candidates: str | Sequence[str | int] = "row",
+        candidates: str | Sequence[str | int] = "auto",
         min_size: int = 0,
         max_size: int | None = None,
         max_sets: int | None = DEFAULT_MAX_SETS,
         min_support: int = 10,
         min_node_size: int | None = None,
         counts: Literal["auto", "out-of-bag", "bootstrap"] = "auto",
-        voters: Literal["informed", "all"] = "all",
+        voters: Literal["informed", "all"] = "informed",
         reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,
         dates: Literal["parts"] | None = None,

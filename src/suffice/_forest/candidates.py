@@ -23,8 +23,8 @@ AUTO, BY_ROW = "auto", "row"
 IMPORTANCES = (AUTO, BY_ROW, "splits", "impurity", "permutation")
 # The share of the candidates of a row that its own paths choose.
 SHARE_BY_PATHS = 0.4
-# The gain of a variable's splits is above zero by this many standard errors, or it is left out. One in a hundred columns
-# of noise is (docs/method.md, 1.5).
+# The gain of a variable is above zero by this many standard errors, or it is left out. Of a hundred columns of noise,
+# two to six are not (docs/method.md, 1.5).
 LEAST_GAIN = 1.2
 N_PERMUTATIONS = 5
 

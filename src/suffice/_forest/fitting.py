@@ -130,15 +130,17 @@ NO_WEIGHTS = (
     "Weights, like repeated rows, change the shares of the outcomes, and the probabilities would no longer describe "
     "your data. For rare classes, take `levels='odds'`."
 )
-# The rows that a leaf of the default forest holds at least, if rows out of bag are counted. Larger leaves of numbers
-# cost accuracy (`python -m benchmarks.honesty` prints the figures).
-LEAST_LEAF = {"classification": 10, "regression": 5}
-# The out-of-bag rows that a cell holds at least. With 5, more claims about sets that are not sufficient in truth.
-LEAST_CELL = 10
+# The rows that a leaf of the default forest for numbers holds at least. Larger leaves cost accuracy.
+LEAST_LEAF = 5
+# The out-of-bag rows that a cell holds at least, and a leaf of classes: sqrt(n / 20), within these limits. With 5 rows in
+# tables of 2,000, more claims about sets that are not sufficient in truth; with 10 in tables of 400, half of the rows
+# that could have a sufficient set have none (`python -m benchmarks.estimator laws` prints such figures).
+LEAST_CELL, ROWS_OF_LEAST_CELL = (5, 10), 20
+# The share of the columns that a split considers. Classes: with 0.7, fewer rows have a sufficient set where variables
+# matter only together. Numbers: with all of them, sets are larger.
+MAX_FEATURES = {"classification": 1.0, "regression": 0.7}
 # The rows of a large table on which the variables of the default forest are chosen.
 SCREENED_ROWS = 10_000
-# The share of the columns that a split of the default forest considers.
-MAX_FEATURES = 0.7
 # A forest that removes less than this share of a constant prediction's error is called poor.
 POOR_FIDELITY = 0.2
 # A forest must be better than a constant prediction by this many standard errors of the mean gain.
@@ -196,19 +198,21 @@ def consistent_leaf_size(n_rows: int) -> int:
     return int(math.sqrt(n_rows) * math.log(n_rows) ** 1.5 / 250)
 
 
-def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_state: Any) -> Any:
-    """Make the forest that is fitted when the user brings none.
+def least_counted(n_rows: int) -> int:
+    """Return how many out-of-bag rows a cell holds at least, so that their share can be read as a probability."""
+    return int(min(max(LEAST_CELL[0], math.sqrt(n_rows / ROWS_OF_LEAST_CELL)), LEAST_CELL[1]))
 
-    Its leaves hold at least as many rows as `consistent_leaf_size` says, and never fewer than 5 (10 for classes, if
-    rows out of bag are counted), so that a share of a cell's rows can be read as a probability. For numbers a split
-    considers 0.7 of the columns: the sets are smaller than with all of them. docs/tables.md has the figures.
-    """
-    least = LEAST_LEAF[task] if counts == "out-of-bag" else 5
+
+def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_state: Any) -> Any:
+    """Make the forest that is fitted when the user brings none; docs/method.md (1.2) has its leaves and features."""
+    is_class = task == "classification"
+    least = least_counted(n_rows) if is_class and counts == "out-of-bag" else LEAST_LEAF
     leaf = max(least, consistent_leaf_size(n_rows))
     shared = {"n_estimators": 100, "min_samples_leaf": leaf, "n_jobs": n_jobs, "random_state": random_state}
-    if task == "classification":
-        return RandomForestClassifier(**shared)
-    return RandomForestRegressor(**shared, max_features=MAX_FEATURES)
+    if not is_class:
+        return RandomForestRegressor(**shared, max_features=MAX_FEATURES[task])
+    # The rows that grew a tree are counted as in the paper, whose forests are scikit-learn's.
+    return RandomForestClassifier(**shared, max_features=MAX_FEATURES[task] if counts == "out-of-bag" else "sqrt")
 
 
 def decide_counts(counts: str, forest: Any) -> Counts:
@@ -261,8 +265,7 @@ def fit_screened_forest(
     """
 
     def grow(X: NDArray[np.float32], y: NDArray[Any]) -> Any:
-        forest = default_forest("classification", len(X), counts, settings.n_threads, settings.random_state)
-        return forest.set_params(max_features=MAX_FEATURES).fit(X, y)
+        return default_forest("classification", len(X), counts, settings.n_threads, settings.random_state).fit(X, y)
 
     rows = choose_rows(len(X), SCREENED_ROWS, 0)
     first = grow(X[rows], y[rows])
@@ -388,7 +391,7 @@ def fit(
     )
     if estimator is forest:
         check_outcomes(estimator, y)
-    least = LEAST_CELL if counts == "out-of-bag" else 1
+    least = least_counted(len(X)) if counts == "out-of-bag" else 1
     is_out = rows_out_of_bag(estimator, len(X), kept)
     n_of_tree = is_out.sum() / len(is_out) if counts == "out-of-bag" else len(kept)
     n_counted = len(kept) if n_of_tree <= most_counted(estimator) else len(kept) * most_counted(estimator) / n_of_tree
