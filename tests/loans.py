@@ -30,9 +30,9 @@ def make_loans(n=600, seed=0):
 
 
 @cache
-def loan_explainer():
+def loan_explainer(**options):
     X, y = make_loans()
-    return SufficientExplainer(RandomForestClassifier(30, min_samples_leaf=5, random_state=0)).fit(X, y)
+    return SufficientExplainer(RandomForestClassifier(30, min_samples_leaf=5, random_state=0), **options).fit(X, y)
 
 
 def ask_instead(explainer, model):

@@ -310,7 +310,7 @@ def test_the_cdf_of_a_set_is_drawn_beside_that_of_all(regression, table):
     [span] = [patch for patch in ax.patches if patch.get_label().startswith("interval")]
     assert span_of(span) == pytest.approx((low, high))
     assert ax.get_xlabel() == "count"
-    assert f"SDP {regression.sdp(X[:1], ['hour', 'temp'])[0]:.2f}"[:7] in ax.get_title(loc="left")
+    assert f"SDP {regression.sdp(X[:1], ['hour', 'temp'])[0]:.4f}"[:8] in ax.get_title(loc="left")
 
 
 def test_the_cdf_is_drawn_where_it_is_asked_for(regression, table):

@@ -734,7 +734,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         >>> reasons = explainer.reasons([[0.5, 0.25, 0.5]], adverse="bad", codes={
         ...     "x0": ("R0", "Age"), "x1": ("R1", "Score of {value} is {bound}"), "x2": ("R2", "Debt")})
         >>> print(reasons[0].reasons[0])
-        1. R1: Score of 0.25 is at most 0.599
+        1. R1: Score of 0.25 is at most 0.605
         """
         state = self._state("reasons", settings)
         wishes = read_wishes(state, codes, n, adverse, protected)

@@ -32,7 +32,7 @@ def test_from_a_table_to_a_report(here, capsys):
     assert lines["Task"] == "classification: the outcomes are text (--task regression to change)"
     assert lines["Fidelity"].endswith(" %)")
     assert "% correct on rows that the trees have not seen (no " in lines["Fidelity"]
-    assert lines["Candidates"].startswith("all variables: ")
+    assert lines["Candidates"] == "2 of 5 variables: city, age"
     assert lines["Saved"].startswith("m.suffice (")
 
     assert command("info m.suffice") == 0

@@ -37,14 +37,13 @@ def test_messages_speak_of_options(text, translated):
 
 
 def test_advice_speaks_of_options_of_this_command():
-    """It sent the user to `suffice fit` for more candidates, which `suffice explain` takes as well."""
+    """Python's parameters mean nothing to someone at a terminal."""
     age, values = SufficientSet(("age",), 0.72), tuple((name, ((name, 1.0),)) for name in ("age", "income"))
-    plain = {"pi": 0.9, "sufficient_sets": (), "best_set": age, "values": values, "n_searched": 1}
+    plain = {"pi": 0.9, "sufficient_sets": (), "best_set": age, "values": values}
     rare = Explanation(outcome="yes", interval=None, prediction="no", source="given", base_rate=0.2, **plain)
     assert name_options(rare.text).partition("What you can do:\n")[2].splitlines() == [
         "  Explain it with --pi 0.72.",
         "  Leave out --target to explain what the forest predicts instead of the observed outcome.",
-        "  Search more variables with --candidates 2: 1 of 2 were searched.",
         "  For rare classes there is --levels odds: this class would need probability 0.69, 9 times its odds.",
     ]
     plain["best_set"] = SufficientSet(("age",), 0.3)

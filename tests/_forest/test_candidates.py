@@ -96,9 +96,8 @@ def test_no_more_candidates_are_taken_than_asked_for(of_classes, n_candidates):
 
 
 def test_each_row_may_have_any_variable_as_a_candidate(tmp_path):
-    explainer = classifier(n_candidates=2).fit(X, CLASSES)
+    explainer = classifier(n_candidates=2, candidates="row").fit(X, CLASSES)
     importance = explainer.forest_.feature_importances_
-    assert explainer.candidates == "row"
     assert explainer.candidates_ == tuple(f"x{v}" for v in ranking(importance, range(4)))
     assert explainer.fitted_.n_searched == 2
     assert explainer.describe()["n_searched"] == 2
@@ -120,7 +119,7 @@ def test_the_candidates_of_rows_are_among_the_64_most_important_variables():
     wide = rng.normal(size=(300, 90))
     y = (wide[:, 80] + wide[:, 85] > 0).astype(int)
     forest = RandomForestClassifier(40, min_samples_leaf=2, random_state=0)
-    explainer = SufficientExplainer(forest).fit(wide, y)
+    explainer = SufficientExplainer(forest, candidates="row").fit(wide, y)
     assert len(explainer.candidates_) == 64
     assert set(explainer.candidates_[:2]) == {"x80", "x85"}
     assert len(explainer.with_settings(n_candidates=80).fit(wide, y).candidates_) == 80

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import make_classification, make_regression
+from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 )
 
 from suffice import SufficientExplainer
-from suffice._forest.fitting import consistent_leaf_size, decide_task, default_forest
+from suffice._forest.fitting import consistent_leaf_size, decide_task, default_forest, least_counted
 from suffice._table.input import read_outcomes
 from suffice.errors import FidelityWarning
 
@@ -113,15 +113,30 @@ def test_the_leaves_of_the_default_forest_grow_with_the_table(n_rows, leaf):
     for counts in ("bootstrap", "out-of-bag"):
         assert default_forest("regression", n_rows, counts, 1, 0).min_samples_leaf == leaf
     assert default_forest("classification", n_rows, "bootstrap", 1, 0).min_samples_leaf == leaf
-    assert default_forest("classification", n_rows, "out-of-bag", 1, 0).min_samples_leaf == max(10, leaf)
+    of_classes = {2: 5, 100: 5, 2500: 10}.get(n_rows, leaf)
+    assert default_forest("classification", n_rows, "out-of-bag", 1, 0).min_samples_leaf == of_classes
 
 
-@pytest.mark.parametrize(("counts", "leaf"), [("auto", 10), ("out-of-bag", 10), ("bootstrap", 5)])
-def test_the_default_forest_is_fitted_if_none_is_given(counts, leaf):
-    explainer = SufficientExplainer(counts=counts, random_state=0).fit(X, LABELS)
-    same = RandomForestClassifier(min_samples_leaf=leaf, random_state=0).fit(X.astype(np.float32), LABELS)
+@pytest.mark.parametrize(("n_rows", "least"), [(2, 5), (719, 5), (720, 6), (1280, 8), (2000, 10), (10**6, 10)])
+def test_cells_of_small_tables_are_smaller(n_rows, least):
+    """With 10 rows in each cell, no row of the iris table had a sufficient set."""
+    assert least_counted(n_rows) == least
+
+
+def test_rows_of_a_small_table_have_sufficient_sets():
+    table, species = load_iris(return_X_y=True, as_frame=True)
+    explanations = SufficientExplainer(random_state=0, n_jobs=1).fit(table, species).explain(table, sets="minimal")
+    assert explanations.has_set.mean() > 0.8
+
+
+@pytest.mark.parametrize(("counts", "features"), [("auto", 1.0), ("out-of-bag", 1.0), ("bootstrap", "sqrt")])
+def test_the_default_forest_is_fitted_if_none_is_given(counts, features):
+    explainer = SufficientExplainer(counts=counts, candidates="row", random_state=0).fit(X, LABELS)
+    same = RandomForestClassifier(min_samples_leaf=5, max_features=features, random_state=0).fit(
+        X.astype(np.float32), LABELS
+    )
     assert explainer.forest is None
-    assert explainer.min_node_size_ == leaf
+    assert explainer.min_node_size_ == 5
     assert explainer.fitted_.counts == ("bootstrap" if counts == "bootstrap" else "out-of-bag")
     np.testing.assert_array_equal(explainer.predict_proba(X), same.predict_proba(X))
 

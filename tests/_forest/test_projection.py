@@ -24,6 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The variables say nothing"),
 ]
 COUNTS = ("bootstrap", "out-of-bag")
+VOTERS = ("informed", "all")
 
 
 def subsets(n):
@@ -45,13 +46,14 @@ def counts_of(forest, drawn):
     min_node_size=st.sampled_from([1, 2, 7]),
     seed=st.integers(0, 99),
     counts=st.sampled_from(COUNTS),
+    voters=st.sampled_from(VOTERS),
 )
-def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, counts):
+def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, counts, voters):
     X, y, _, forest = drawn
     counts = counts_of(forest, counts)
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, alpha=0.2, counts=counts)
-    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size)
+    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, alpha=0.2, counts=counts, voters=voters)
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size, voters=voters)
     queries = X[rng.integers(len(X), size=3)]
     values, intervals = [y.min() - 1, *rng.choice(y, size=2), y.max()], explainer.interval(queries)
     for S in subsets(X.shape[1]):
@@ -75,13 +77,14 @@ def test_a_regression_equals_the_oracle(drawn, min_node_size, seed, counts):
     min_node_size=st.sampled_from([1, 2, 7]),
     seed=st.integers(0, 99),
     counts=st.sampled_from(COUNTS),
+    voters=st.sampled_from(VOTERS),
 )
-def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, counts):
+def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, counts, voters):
     X, y, _, forest = drawn
     counts = counts_of(forest, counts)
     rng = np.random.default_rng(seed)
-    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, counts=counts)
-    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size)
+    explainer = explain_fitted(X, y, forest, min_node_size=min_node_size, counts=counts, voters=voters)
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, min_node_size, voters=voters)
     queries = X[rng.integers(len(X), size=3)]
     labels = rng.choice(np.unique(y), size=3)
     for S in subsets(X.shape[1]):
@@ -98,7 +101,7 @@ def test_a_classification_equals_the_oracle(drawn, min_node_size, seed, counts):
 @given(drawn=fitted_forests())
 def test_without_a_set_it_is_the_forest_itself(drawn):
     X, y, task, forest = drawn
-    explainer = explain_fitted(X, y, forest, min_node_size=1)
+    explainer = explain_fitted(X, y, forest, min_node_size=1, voters="all")
     everything = list(range(X.shape[1]))
     if task == "regression":
         np.testing.assert_array_equal(explainer.predict(X), forest.predict(X))
@@ -150,9 +153,9 @@ def test_groups_equal_the_oracle(counts):
     y = (X[:, 0] + season + rng.normal(size=400) > 1.5).astype(int)
     forest = RandomForestClassifier(5, min_samples_leaf=3, random_state=0).fit(X, y)
     groups = {"season": ["x1", "x2", "x3"]}
-    explainer = explain_fitted(X, y, forest, groups=groups, counts=counts, min_node_size=3, pi=0.8)
+    explainer = explain_fitted(X, y, forest, groups=groups, counts=counts, min_node_size=3, pi=0.8, candidates="row")
     assert explainer.variable_names_ == ("x0", "season", "x4")
-    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 3, groups=[(0,), (1, 2, 3), (4,)])
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 3, groups=[(0,), (1, 2, 3), (4,)], voters="informed")
     explanations = explainer.explain(X[:30], y[:30])
     for S in subsets(3):
         sdp = explainer.sdp(X[:30], S, y[:30])
@@ -173,7 +176,7 @@ def test_sets_outside_the_candidates_and_sets_of_more_than_64_variables(n_column
     y = X[:, 0] + X[:, 1]
     forest = RandomForestRegressor(3, min_samples_leaf=2, max_features=0.2, random_state=0).fit(X, y)
     explainer = explain_fitted(X, y, forest, n_candidates=2, radius=0.7, counts=counts, min_node_size=2)
-    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 2)
+    oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 2, voters="informed")
     every = tuple(range(n_columns))
     sets = [every, every[1:], (), (0,), every[:5]]
     sdp = explainer.sdp(X[:5], sets, y[:5])
@@ -240,7 +243,7 @@ def test_rows_of_many_blocks_and_columns_of_many_thresholds_equal_the_oracle(n_v
     X[:130, 0] = np.nan  # a whole block without values
     y = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1], nan=9.0) % 7 + rng.normal(size=len(X))
     explainer = explain_fitted(X, y, RandomForestRegressor(5, min_samples_leaf=1, random_state=0), radius=1.0)
-    oracle = Oracle(trees_of(explainer.forest_), X, y, 1)
+    oracle = Oracle(trees_of(explainer.forest_), X, y, 1, voters="informed")
     rows, sets = X[120:140:4], subsets(3)
     outcomes = explainer.outcomes(rows, y[120:140:4])
     values = explainer.fitted_.forest.y_values

@@ -45,7 +45,7 @@ def oracle_of(explainer, kind):
     trees = trees_of(explainer.forest_, explainer.fitted_.counts, len(X))
     for tree in trees:
         tree.rows = np.array([place[int(row)] for row in tree.rows if int(row) in place])
-    return Oracle(trees, X[kept].astype(float), OUTCOMES[kind][kept], explainer.min_node_size_)
+    return Oracle(trees, X[kept].astype(float), OUTCOMES[kind][kept], explainer.min_node_size_, voters="informed")
 
 
 @pytest.mark.parametrize("kind", OUTCOMES)
@@ -53,12 +53,12 @@ def test_all_rows_as_reference_change_nothing(kind):
     whole, all_rows = fit(kind), fit(kind, reference_rows=400)
     more = fit(kind, reference_rows=1000)
     assert list(all_rows.explain(X[:9])) == list(whole.explain(X[:9])) == list(more.explain(X[:9]))
-    assert all_rows.min_node_size_ == 10
+    assert all_rows.min_node_size_ == 8
     assert fit(kind, counts="bootstrap").min_node_size_ == 8
 
 
-# 8 of 400 rows are 2 of 100, but a cell holds at least 10 rows out of bag.
-@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 2), ("out-of-bag", 10)])
+# 8 of 400 rows are 2 of 100, but a cell of a table of 400 rows holds at least 5 out of bag.
+@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 2), ("out-of-bag", 5)])
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_probabilities_are_those_of_the_definition_on_the_rows_kept(kind, counts, least):
     explainer = fit(kind, reference_rows=100, counts=counts)
@@ -90,7 +90,7 @@ def test_an_interval_comes_from_the_last_node_that_has_rows():
     np.testing.assert_allclose(shares, np.tile([0.0, 1.0], (50, 1)), atol=1e-12)
 
 
-@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 3), ("out-of-bag", 10)])
+@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 3), ("out-of-bag", 5)])
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_a_copy_a_pickle_and_a_file_give_the_same_answers(kind, counts, least, tmp_path):
     explainer = fit(kind, reference_rows=150, counts=counts)

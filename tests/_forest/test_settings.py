@@ -86,10 +86,10 @@ def test_a_wrong_parameter_is_refused_at_fit(options, error, message):
 
 
 @pytest.mark.parametrize(("leaf", "least"), [(1, 1), (4, 4), (0.05, 8), (12, 12)])
-def test_cells_are_as_large_as_leaves_by_default_and_hold_ten_rows_out_of_bag(leaf, least):
+def test_cells_are_as_large_as_leaves_by_default_and_hold_five_rows_out_of_bag(leaf, least):
     forest = RandomForestRegressor(n_estimators=5, min_samples_leaf=leaf, random_state=0)
     assert SufficientExplainer(forest, counts="bootstrap").fit(TABLE, NUMBERS).min_node_size_ == least
-    assert SufficientExplainer(forest).fit(TABLE, NUMBERS).min_node_size_ == max(10, least)
+    assert SufficientExplainer(forest).fit(TABLE, NUMBERS).min_node_size_ == max(5, least)
     assert SufficientExplainer(forest, min_node_size=2).fit(TABLE, NUMBERS).min_node_size_ == 2
     assert SufficientExplainer(forest, min_node_size=30).fit(TABLE, NUMBERS).min_node_size_ == 30
 

@@ -48,6 +48,6 @@ def cut_short():
     X = table(300)
     y = np.where((X["hour"] > 11) & (X["rain"] < 1), "busy", "calm")
     forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
-    explainer = SufficientExplainer(forest, max_sets=8, random_state=0).fit(X, y)
+    explainer = SufficientExplainer(forest, candidates="row", max_sets=8, random_state=0).fit(X, y)
     with pytest.warns(UserWarning, match="ended"):
         return explainer.explain(X[:40], progress=False)

@@ -66,7 +66,7 @@ def test_the_title_names_the_row(explanations):
 
 def test_without_a_sufficient_set_the_nearest_is_known():
     """The set with the highest SDP was, which may hold many more variables than the one that the sentence names."""
-    explanations = explainer_of_numbers().explain(mixed_table()[0][:20], radius=3.0)
+    explanations = explainer_of_numbers().explain(mixed_table()[0][:20], radius=3.0, candidates="row")
     row = next(i for i, e in enumerate(explanations) if e.nearest_set not in (None, e.best_set))
     nearest = explanations[row].nearest_set
     assert not explanations[row].is_sufficient

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from small_explainers import FRAME, NUMBERS, regressor
 
 from suffice import SufficientExplainer
@@ -92,6 +93,8 @@ def test_the_row_itself_lies_on_the_curve(mixed):
 
 def test_too_many_steps_are_thinned_out_but_not_at_the_row(mixed):
     X, explainer = mixed
+    forest = RandomForestClassifier(30, max_features=1, random_state=0)
+    explainer = SufficientExplainer(forest, n_jobs=1).fit(X, explainer.training[1])
     full = curve_of(explainer, X, 1, ["noise"], "noise")
     thinned = curve_of(explainer, X, 1, ["noise"], "noise", max_steps=20)
     assert full.is_exact

@@ -118,7 +118,7 @@ def test_each_row_has_the_candidates_that_matter_there():
     explainer = SufficientExplainer(random_state=0, n_candidates=2).fit(X, y)
     assert [e.best_set.variables for e in explainer.explain(rows)] == [("x0", "x1"), ("x0", "x2")]
     assert explainer.fitted_.n_searched == 2
-    assert len(explainer.candidates_) == 8
+    assert set(explainer.candidates_) == {"x0", "x1", "x2"}  # the others gain nothing
     splits = explainer.with_settings(candidates="splits")
     assert splits.explain(rows).has_set.sum() <= 1
     assert len(splits.candidates_) == 2

@@ -150,12 +150,11 @@ def test_why_all_variables_reach_less_than_a_set_is_said():
 
 
 def test_what_to_do_is_listed_in_the_text():
-    text = str(without_set(nearest_set=PAIR, source="given", prediction="No", n_searched=2))
+    text = str(without_set(nearest_set=PAIR, source="given", prediction="No"))
     assert text.endswith(
         "What you can do:\n"
         "  Explain it with pi=0.72.\n"
-        "  Leave out `y` to explain what the forest predicts instead of the observed outcome.\n"
-        "  Search more variables with n_candidates=3: 2 of 3 were searched."
+        "  Leave out `y` to explain what the forest predicts instead of the observed outcome."
     )
     assert str(explanation()).count("What you can do") == 0
 
@@ -170,8 +169,6 @@ def test_what_to_do_is_listed_in_the_text():
         ({"has_signal": False}, []),
         ({"source": "given", "prediction": "No"}, ["pi", "prediction"]),
         ({"source": "model", "prediction": "No"}, ["pi"]),
-        ({"n_searched": 3}, ["pi"]),
-        ({"n_searched": 2}, ["pi", "candidates"]),
         ({"base_rate": 0.2}, ["pi", "levels"]),
         (NUMBER, ["pi"]),
         ({**NUMBER, "nearest_set": SufficientSet(("age",), 0.499)}, ["interval"]),

@@ -102,10 +102,13 @@ def test_variables_that_share_a_code_are_one_reason():
 def test_missing_codes_are_listed_before_anything_runs(monkeypatch):
     monkeypatch.setattr(SufficientExplainer, "encode", None)
     with pytest.raises(ValueError, match=r"3 variables may come out .* have no code: \['account', 'age', 'debt'\]"):
-        loan_explainer().reasons(object(), codes={"income": "Income"})
+        loan_explainer(candidates="row").reasons(object(), codes={"income": "Income"})
     # A protected variable is never a reason.
     with pytest.raises(ValueError, match=r"1 variable may come out .* has no code: \['debt'\]"):
-        loan_explainer().reasons(object(), codes={"income": "A", "account": "B"}, protected=["age"])
+        loan_explainer(candidates="row").reasons(object(), codes={"income": "A", "account": "B"}, protected=["age"])
+    # Nor is a variable that is not searched, since its splits gain nothing.
+    with pytest.raises(ValueError, match=r"1 variable may come out .* has no code: \['account'\]"):
+        loan_explainer().reasons(object(), codes={"income": "Income"})
 
 
 def test_unknown_variables_are_named_and_counted():
@@ -194,7 +197,7 @@ def proxied():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(400, 3)).round(2), columns=["score", "proxy", "other"])
     forest = RandomForestClassifier(20, random_state=0)
-    explainer = SufficientExplainer(forest).fit(table, np.where(table["proxy"] > 0, "yes", "no"))
+    explainer = SufficientExplainer(forest, pi=0.8).fit(table, np.where(table["proxy"] > 0, "yes", "no"))
     return explainer, table[:20].assign(score=table["proxy"])
 
 

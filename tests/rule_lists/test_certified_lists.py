@@ -74,7 +74,7 @@ def test_a_list_is_certified_as_a_whole(fitted):
 def test_the_rest_alone_makes_the_list(fitted):
     assert len(fitted.training_outcomes_) == 840
     assert len(fitted.set_aside_.outcomes) == 360
-    levels = {line.rule.sdp >= 0.95 for line in fitted.rules_}
+    levels = {line.rule.sdp >= 0.95 for line in fitted.collected_.rules_}
     assert levels == {True, False}
 
 

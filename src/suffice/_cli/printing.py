@@ -47,7 +47,6 @@ _ADVICE_OPTIONS = (
     (r"^(\s*Explain it with )pi=([\d.]+\.)$", r"\1--pi \2"),
     (r"^(\s*Leave out )`y` to ", r"\1--target to "),
     (r"take a larger `radius`, or a smaller `alpha`\.$", "take a larger --radius, or a smaller --alpha, at the fit."),
-    (r"^(\s*Search more variables with )n_candidates=(\d+:)", r"\1--candidates \2"),
 )
 
 

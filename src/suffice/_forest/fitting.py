@@ -132,9 +132,9 @@ NO_WEIGHTS = (
 )
 # The rows that a leaf of the default forest for numbers holds at least. Larger leaves cost accuracy.
 LEAST_LEAF = 5
-# The out-of-bag rows that a cell holds at least, and a leaf of classes: sqrt(n / 20), within these limits. With 5 rows in
-# tables of 2,000, more claims about sets that are not sufficient in truth; with 10 in tables of 400, half of the rows
-# that could have a sufficient set have none (`python -m benchmarks.estimator laws` prints such figures).
+# The out-of-bag rows that a cell holds at least, and a leaf of classes: sqrt(n / 20), within these limits. With 5 rows
+# in tables of 2,000, more claims are about sets that are not sufficient in truth; with 10 in tables of 400, half of the
+# rows that could have a sufficient set have none.
 LEAST_CELL, ROWS_OF_LEAST_CELL = (5, 10), 20
 # The share of the columns that a split considers. Classes: with 0.7, fewer rows have a sufficient set where variables
 # matter only together. Numbers: with all of them, sets are larger.

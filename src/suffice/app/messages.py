@@ -27,7 +27,6 @@ _WORDS = (
         r"take a larger `radius`, or a smaller `alpha`\.",
         "take a smaller alpha under Settings, or a larger radius at fit.",
     ),
-    (r"Search more variables with n_candidates=(\d+):", r"Search \1 variables under Settings:"),
     (r"Leave out `y` to explain what (.*) predicts instead of the (\w+) outcome\.", r"Explain what \1 predicts."),
     (r"dates='parts'", "the option for dates"),
     (r"With extra_columns='ignore' they are left out\.", ""),

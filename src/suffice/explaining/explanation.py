@@ -111,8 +111,6 @@ class Explanation:
         The class of the model whose outputs are explained.
     votes : float or None, default=None
         Classification: the forest's own probability of the outcome.
-    n_searched : int or None, default=None
-        Among how many variables sets were searched.
     rules_searched : bool, default=False
         Whether rules were searched.
     """
@@ -140,7 +138,6 @@ class Explanation:
     source: Literal["forest", "model", "given"] = field(default="given", compare=False)
     model: str | None = field(default=None, compare=False)
     votes: float | None = field(default=None, compare=False)
-    n_searched: int | None = field(default=None, compare=False)
     rules_searched: bool = field(default=False, compare=False)
 
     @property

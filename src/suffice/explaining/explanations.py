@@ -395,7 +395,6 @@ class Explanations(Sequence[Explanation]):
             source=self.answers.source,
             model=self.fitted.model_name,
             votes=None if self.votes is None else float(self.votes[i]),
-            n_searched=self.fitted.n_searched,
             rules_searched=self.answers.rules_searched,
         )
 

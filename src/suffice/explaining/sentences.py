@@ -34,13 +34,12 @@ NOT_COMPLETE = "The search ended before all sets were looked at: there may be ot
 NO_RULE = "No rule of these sets covers enough training rows."
 WIDER_INTERVAL = "Explain it within a wider interval: take a larger `radius`, or a smaller `alpha`."
 NEARLY_ALL = 0.95  # the share of what all variables reach that is called "nearly all of it"
-MORE_CANDIDATES = 20  # up to this number, all variables are offered as candidates
 
 
 class Advice(NamedTuple):
     """What to do with a row that has no sufficient set."""
 
-    kind: Literal["pi", "prediction", "interval", "candidates", "levels"]
+    kind: Literal["pi", "prediction", "interval", "levels"]
     text: str
     value: float | None = None
 
@@ -332,13 +331,6 @@ class Sentences:
             advice.append(Advice("prediction", text))
         if self.row.interval is not None and self.row.offered_pi is None:
             advice.append(Advice("interval", WIDER_INTERVAL))
-        n_variables = len(self.row.values)
-        if self.row.n_searched is not None and self.row.n_searched < n_variables:
-            n = n_variables if n_variables <= MORE_CANDIDATES else min(2 * self.row.n_searched, n_variables, 128)
-            if n > self.row.n_searched:
-                searched = f"{self.row.n_searched} of {n_variables} were searched"
-                text = f"Search more variables with n_candidates={n}: {searched}."
-                advice.append(Advice("candidates", text, n))
         if self.offer:
             advice.append(Advice("levels", self.offer))
         return tuple(advice)

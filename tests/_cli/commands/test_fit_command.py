@@ -28,7 +28,7 @@ def test_the_options_of_fit_reach_the_explainer(here, capsys):
     )
     assert code == 0
     assert "Rows: 200, drawn from 300\n" in out
-    assert "Candidates: 3 of 4 variables for each row, chosen from" in out
+    assert "Candidates: 1 of 4 variables: who\n" in out
     explainer = SufficientExplainer.load("m.suffice")
     assert (explainer.pi, explainer.alpha, explainer.max_size, explainer.n_candidates) == (0.8, 0.2, 2, 3)
     about = explainer.describe()

@@ -119,7 +119,7 @@ def test_records_may_go_through_a_pipe(here, capfdbinary):
     [
         ("--adverse maybe -o a.jsonl", "--adverse must be among the classes ['no', 'yes'], got 'maybe'"),
         ("--codes none.csv -o a.jsonl", "There is no file 'none.csv'"),
-        ("--codes short.csv -o a.jsonl", "have no code: ['city', 'income', 'member']"),
+        ("--codes short.csv -o a.jsonl", "has no code: ['city']"),
         ("--protected ages -o a.jsonl", "Unknown variable 'ages'. Did you mean 'age'?"),
         ("-o a.csv", "the suffix '.csv' is unknown. Use one of .jsonl"),
         ("--model scoring -o a.jsonl", "--model must be MODULE:NAME, such as scoring:model, got 'scoring'"),

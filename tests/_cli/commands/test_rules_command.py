@@ -37,7 +37,7 @@ def test_the_rules_are_those_of_the_library(here, capsys):
     explainer = SufficientExplainer.load("buys.suffice")
     frame = pl.read_parquet("shop.parquet").drop_nulls("buys")
     explanations = explainer.explain(
-        frame.select(explainer.feature_names_in_.tolist()), frame["buys"], sets="minimal", rules="minimal"
+        frame.select(explainer.feature_names_in_.tolist()), frame["buys"], sets="minimal", rules="minimal", check="rows"
     )
     all_rules = str(GlobalRulesClassifier.from_explanations(explanations))
     assert command("rules buys.suffice --max-rules all") == 0

@@ -55,7 +55,7 @@ def test_the_level_of_the_class_is_shown(rare):
 
 
 def test_the_button_for_pi_is_about_the_bound_if_one_is_asked_for(rare):
-    view = View(row=row_of("yes", is_sufficient=False), outcome="observed", confidence=0.95)
+    view = View(row=row_of("yes", is_sufficient=False), outcome="observed", confidence=0.6)
     explanation = rare.explain(view)
     reached = int(100 * explanation.best_set.lower) / 100
     assert f"Use π = {reached:g}" in all_text(answer_view(rare, view).care)

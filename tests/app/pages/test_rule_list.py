@@ -93,7 +93,7 @@ def test_rows_that_are_uncertain_have_global_rules_too(fit_here):
     job = Job("", 300)
     rules = RuleLists(find_rules(space, View(), 300, job)).simplified(3)
     assert {line.output for line in rules.rules_} == {"up", "down"}
-    assert rules.evaluate().total_coverage > 0.8
+    assert rules.evaluate().total_coverage > 0.6
     assert job.done == 300
 
 
