@@ -8,7 +8,7 @@ from forests import arrays_of, core_forest, core_rows, fitted_forests, project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, trees_of
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from thoroughness import n_examples
 
 from suffice import SufficientExplainer, _core
@@ -78,6 +78,27 @@ def test_the_sets_of_a_row_are_those_among_its_own_candidates(
             assert best == oracle.best_of_chain(x, outcome, chain[min_size:])
         is_small = bool(expected) and len(best) <= 4
         assert nearly == (best if is_small else oracle.nearest(x, outcome, best, min_size))
+
+
+@pytest.mark.parametrize("batch_size", [1, 3], ids=["alone", "batched"])
+def test_a_variable_without_splits_has_the_share_of_the_first_trees(batch_size):
+    """A row alone compared it by all trees, rows together by the first ones: they chose different variables."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(13, 6)).astype(float)
+    y = rng.integers(0, 4, size=13).astype(float)
+    differs = False
+    for seed in range(40):
+        forest = RandomForestRegressor(2, max_depth=1, max_features=1, random_state=seed).fit(X, y)
+        oracle = Oracle(trees_of(forest), X, y, 1, voters="informed")
+        projection = project(core_forest(oracle.trees, X, y), 6, voters="informed")
+        lo, hi = np.zeros(len(X), dtype=int), np.full(len(X), 1)
+        options = {"pi": 1.5, "n_by_row": 1, "n_first_trees": 1, "batch_size": batch_size}
+        result = search(projection, X, lo, hi, **options)
+        for i, x in enumerate(X):
+            chain = oracle.chain(x, (0.0, 1.0), range(6), 1, 1)
+            assert members(result["best_masks"][i, 0], 6) == oracle.best_of_chain(x, (0.0, 1.0), chain)
+            differs |= chain != oracle.chain(x, (0.0, 1.0), range(6), 1)
+    assert differs
 
 
 def test_a_large_sufficient_set_has_a_small_one_that_comes_near():

@@ -131,7 +131,14 @@ class RowAlone {
             rival.sum = sum + gain_[added(rival)];
             rival.n_voted = n_voted + n_voted_[added(rival)];
             rival.n_trees += static_cast<std::uint32_t>(n_added);
-            if (!row_.is_informed(rival.variables)) complete(rival, sum_of_empty_);
+            if (row_.is_informed(rival.variables)) return rival;
+            if (n < n_trees()) {
+                rival.sum = 0.0;
+                for (const std::uint32_t t : trees) rival.sum += row_.share(t, Set{0});
+                rival.n_voted = static_cast<std::uint32_t>(n);
+            } else {
+                complete(rival, sum_of_empty_);
+            }
             return rival;
         };
         for (std::size_t l = 0; l < trees.size() && !is_stopped(); ++l) {
