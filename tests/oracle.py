@@ -76,7 +76,7 @@ def boundaries(tree, X):
     """
     splits = []
     for column, n_levels in enumerate(tree.n_levels):
-        if not n_levels or column not in tree.column[tree.left >= 0]:
+        if not n_levels:
             continue
         n_rows = [int((X[tree.rows, column] == level).sum()) for level in range(n_levels)]
         halves = deque([[k + 0.5 for k in range(n_levels - 1) if max(n_rows[k], n_rows[k + 1]) >= 10]])
@@ -136,7 +136,11 @@ class Oracle:
         if self.voters == "all":
             return self.trees
         columns = {column for v in S for column in self.groups[v]}
-        return [tree for tree in self.trees if columns & set(tree.column[tree.left >= 0].tolist())]
+        return [
+            tree
+            for tree in self.trees
+            if columns & {*tree.column[tree.left >= 0].tolist(), *np.flatnonzero(tree.n_levels).tolist()}
+        ]
 
     def probability(self, x, S, event):
         """P(event | X_S = x_S), where `event` marks the training rows that have it."""

@@ -135,9 +135,8 @@ def test_the_cell_of_categories_with_enough_rows_is_these_rows(table, min_node_s
     """The statement of docs/method.md, 1.1."""
     X, _, trees = table
     for tree, x, S in product(trees, X[:10], [(0,), (1,), (0, 1)]):
-        split = [c for c in S if c in tree.column[tree.left >= 0]]
-        is_same = [(X[tree.rows, c] == x[c]) | (np.isnan(X[tree.rows, c]) & np.isnan(x[c])) for c in split]
-        exact = tree.rows[np.all(is_same, axis=0)] if split else tree.rows
+        is_same = [(X[tree.rows, c] == x[c]) | (np.isnan(X[tree.rows, c]) & np.isnan(x[c])) for c in S]
+        exact = tree.rows[np.all(is_same, axis=0)]
         if len(exact) >= max(10, min_node_size):
             np.testing.assert_array_equal(cell_rows(tree, X, x, S, min_node_size), exact)
 

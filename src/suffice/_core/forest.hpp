@@ -239,13 +239,12 @@ inline void sort_rows(const TreeArrays& a, const std::vector<std::uint32_t>& lea
     }
 }
 
-// Separates the categories of each column that the tree splits on: missing values first, then the others by bisection.
+// Separates the categories of each column: missing values first, then the others by bisection.
 // `n_levels` has the number of categories by column, 0 for numbers.
 inline void separate_categories(const Matrix& X, std::span<const std::uint32_t> n_levels, Tree& tree) {
     constexpr std::size_t kLeastRows = 10;  // a boundary between two categories of fewer rows is left out
     for (std::size_t column = 0; column < n_levels.size(); ++column) {
-        const auto is_on = [&](const Node& node) { return node.column == static_cast<std::int32_t>(column); };
-        if (n_levels[column] == 0 || std::none_of(tree.nodes.begin(), tree.nodes.end(), is_on)) continue;
+        if (n_levels[column] == 0) continue;
         const auto separate = [&](double threshold) {
             tree.completing.push_back({threshold, -1, -1, static_cast<std::int32_t>(column), 0, 0, false});
         };
