@@ -182,6 +182,24 @@ def test_a_file_of_the_second_format_is_still_read():
         loaded.explain(rows.assign(fare="3"))
 
 
+@pytest.mark.parametrize("outcomes", ["classes", "numbers"])
+@pytest.mark.parametrize("times_saved", [0, 1])
+def test_a_file_of_the_third_format_answers_as_before(outcomes, times_saved, tmp_path):
+    """Votes, probabilities given all variables, intervals and the order of categories were others until version 0.2."""
+    loaded = load_explainer(DATA / f"format_3_{outcomes}.suffice")
+    if times_saved:
+        loaded.save(tmp_path / "again.suffice")
+        loaded = load_explainer(tmp_path / "again.suffice")
+    content = json.loads((DATA / "format_3.json").read_text())
+    rows, expected = pd.DataFrame(content["rows"]), content[outcomes]
+    explanations = loaded.explain(rows, check="rows")
+    assert [[[list(S.variables), S.sdp] for S in e.sufficient_sets] for e in explanations] == expected["sets"]
+    assert [e.sdp_of_all for e in explanations] == expected["of_all"]
+    assert [e.interval and list(e.interval) for e in explanations] == expected["intervals"]
+    assert [None if rule is None else rule.sentence for rule in explanations.rules] == expected["rules"]
+    assert loaded.predict(rows).tolist() == expected["predictions"]
+
+
 @pytest.mark.parametrize(
     ("outcomes", "counts"),
     [

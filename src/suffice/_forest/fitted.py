@@ -123,6 +123,7 @@ class Fitted:
     settings: Settings
     errors: OutOfBagErrors | None = None  # of numbers
     interval_scores: Floats | None = None  # of an older file
+    calibrates_all: bool = True  # whether votes state the probability given all variables; not so in older files
     model_name: str | None = None
     set_aside: SetAside | None = None
     is_probability: bool = False

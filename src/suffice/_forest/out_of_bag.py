@@ -257,7 +257,7 @@ def calibration_of(state: Fitted, target: Target) -> Calibration:
 def class_probabilities(state: Fitted, X: NDArray[np.float32]) -> NDArray[np.float64]:
     """Compute the probability of every class if all variables are known: one row per row of X, which adds up to 1."""
     assert state.classes is not None
-    if state.out_of_bag is None:  # the paper's estimator
+    if state.out_of_bag is None or not state.calibrates_all:  # the paper's estimator, or an older file
         ends = np.arange(1, len(state.classes) + 1, dtype=np.uint32)
         shares = state.projected.cumulative_shares(X, None, ends, state.settings.n_threads)
         return np.diff(shares, axis=1, prepend=0.0)
