@@ -83,22 +83,8 @@ def test_the_sets_of_a_row_are_those_among_its_own_candidates(
 @pytest.mark.parametrize("batch_size", [1, 3], ids=["alone", "batched"])
 def test_a_variable_without_splits_has_the_share_of_the_first_trees(batch_size):
     """A row alone compared it by all trees, rows together by the first ones: they chose different variables."""
-    words = [
-        "11100",
-        "00001",
-        "11111",
-        "11111",
-        "01100",
-        "11011",
-        "10010",
-        "10000",
-        "00000",
-        "11101",
-        "10011",
-        "10111",
-        "11101",
-    ]
-    X = np.array([list(word) for word in words], dtype=float)
+    codes = [28, 1, 31, 31, 12, 27, 18, 16, 0, 29, 19, 23, 29]
+    X = (np.array(codes)[:, None] >> np.arange(4, -1, -1) & 1).astype(float)
     y = np.array([0, 1, 1, 2, 1, 3, 0, 3, 1, 3, 2, 1, 3], dtype=float)
     forest = RandomForestRegressor(2, max_depth=1, max_features=1, random_state=26).fit(X, y)
     oracle = Oracle(trees_of(forest), X, y, 1, voters="informed")
