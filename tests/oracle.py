@@ -33,14 +33,17 @@ class OracleTree:
 
 
 def counted_rows(forest, counts, n_rows):
-    """The rows that each tree counts: those that it drew, or each row that it did not draw, if there is one."""
+    """The rows that each tree counts: all, those that it drew, or each row that it did not draw, if there is one."""
     for drawn in forest.estimators_samples_:
+        if counts == "all":
+            yield np.arange(n_rows)
+            continue
         out = [] if counts == "bootstrap" else sorted(set(range(n_rows)) - set(drawn.tolist()))
         yield np.array(out) if out else np.asarray(drawn)
 
 
 def trees_of(forest, counts="bootstrap", n_rows=None):
-    """The trees of a fitted scikit-learn forest, with the rows that they count; `n_rows` is for rows out of bag."""
+    """The trees of a fitted scikit-learn forest, with the rows that they count; "bootstrap" needs no `n_rows`."""
     return [
         OracleTree(
             e.tree_.children_left,

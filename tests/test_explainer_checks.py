@@ -63,16 +63,17 @@ def test_shuffled_outcomes_give_no_sets(make):
     assert check.shuffled_share == 0
 
 
-def test_with_the_counts_of_the_paper_shuffled_outcomes_give_sets():
+@pytest.mark.parametrize("counts", ["bootstrap", "all"])
+def test_with_the_counts_of_the_paper_shuffled_outcomes_give_sets(counts):
     """Without the check of the signal, and with the rows that grew the trees, noise is called sufficient."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 4)), rng.random(500) < 0.85
     with pytest.warns(FidelityWarning, match="poorly"):
-        explainer = SufficientExplainer(counts="bootstrap", min_size=1, random_state=0).fit(X, y)
+        explainer = SufficientExplainer(counts=counts, min_size=1, random_state=0).fit(X, y)
     with pytest.warns(FidelityWarning, match="would if the outcomes were shuffled"):
         check = explainer.check_signal(n_rows=60, random_state=0)
     assert check.is_near
-    assert check.shuffled_share > 0.5
+    assert check.shuffled_share > 0.4
 
 
 def test_the_check_has_a_seed_and_leaves_the_explainer_as_it_was(explainer, tmp_path):

@@ -34,7 +34,7 @@ def numbers():
 
 def check_precision(rule, explainer, covered, sdps):
     """The share of the covered rows, discounted, and not more than what rows out of bag say of them."""
-    if explainer.fitted_.counts == "bootstrap":
+    if explainer.fitted_.counts != "out-of-bag":
         assert rule.precision == rule.n_kept / rule.support
         return
     discounted = beta.ppf(0.1, rule.n_kept + 0.5, rule.support - rule.n_kept + 0.5)
@@ -52,12 +52,13 @@ def check_precision(rule, explainer, covered, sdps):
     check=st.sampled_from(["rows", "everywhere"]),
     volume=st.sampled_from(["rows", "lebesgue"]),
     seed=st.integers(0, 99),
-    counts=st.sampled_from(["bootstrap", "out-of-bag"]),
+    counts=st.sampled_from(["bootstrap", "out-of-bag", "all"]),
 )
 def test_a_rule_holds_what_the_definition_says(drawn, check, volume, seed, counts):
     X, y, task, forest = drawn
+    counts = counts if forest.bootstrap or counts == "all" else "bootstrap"
     rng = np.random.default_rng(seed)
-    explainer = SufficientExplainer(forest, pi=0.7, counts=counts if forest.bootstrap else "bootstrap").fit(X, y)
+    explainer = SufficientExplainer(forest, pi=0.7, counts=counts).fit(X, y)
     S = [c for c in range(X.shape[1]) if rng.random() < 0.7] or [0]
     queries = X[rng.integers(len(X), size=3)]
     sdp = explainer.sdp(queries, S)

@@ -95,8 +95,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Regression: the outcome is kept within an interval that holds 1 - alpha of the outcomes of such rows: the
         forest's prediction plus and minus its errors out of bag. None takes 0.05, or less where all variables together
         would not be counted to keep the outcome with probability `pi` in so narrow an interval; a number is taken as it
-        is, also if few rows then have a sufficient set. With ``counts="bootstrap"`` the interval lies between the
-        conditional quantiles at ``alpha / 2`` and ``1 - alpha / 2``.
+        is, also if few rows then have a sufficient set. Unless rows out of bag are counted, the interval lies between
+        the conditional quantiles at ``alpha / 2`` and ``1 - alpha / 2``.
     radius : float, default=None
         Regression: if given, the outcome y is kept within ``[y - radius, y + radius]`` instead.
     n_candidates : int, default=10
@@ -121,10 +121,10 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     min_node_size : int, default=None
         A cell of the projected forest is not cut down below this many rows. None takes the forest's
         `min_samples_leaf`; if rows out of bag are counted, at least 10.
-    counts : {"auto", "out-of-bag", "bootstrap"}, default="auto"
-        Which training rows a tree counts: those that it did not draw, or those that it drew, as in the paper. The rows
-        that grew a tree agree with it by construction, so counting them gives probabilities that are too high. "auto"
-        counts the rows out of bag if there are any.
+    counts : {"auto", "out-of-bag", "bootstrap", "all"}, default="auto"
+        Which training rows a tree counts: those that it did not draw; those that it drew, as in the paper; or all, as
+        the authors' package acv-exp does. The rows that grew a tree agree with it by construction, so counting them
+        gives probabilities that are too high. "auto" counts the rows out of bag if there are any.
     voters : {"informed", "all"}, default="informed"
         Which trees vote on a set of variables: those that split on at least one of them, or all trees, as in the paper.
         A tree that splits on none of them knows nothing about the set, and would vote with the share of the outcome
@@ -212,7 +212,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         max_sets: int | None = DEFAULT_MAX_SETS,
         min_support: int = 10,
         min_node_size: int | None = None,
-        counts: Literal["auto", "out-of-bag", "bootstrap"] = "auto",
+        counts: Literal["auto", "out-of-bag", "bootstrap", "all"] = "auto",
         voters: Literal["informed", "all"] = "informed",
         reference_rows: int | None = None,
         groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None = None,

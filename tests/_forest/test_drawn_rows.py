@@ -99,7 +99,7 @@ def test_parents_are_among_the_ten_nearest_rows():
         assert distance[other] <= np.sort(distance)[9] + 1e-9
 
 
-@pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap"])
+@pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap", "all"])
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_only_training_rows_are_counted_as_the_oracle_counts_them(counts, kind):
     X, params = make_table(), {"counts": counts, "groups": None, "min_node_size": 3}

@@ -129,7 +129,9 @@ def test_rows_of_a_small_table_have_sufficient_sets():
     assert explanations.has_set.mean() > 0.8
 
 
-@pytest.mark.parametrize(("counts", "features"), [("auto", 1.0), ("out-of-bag", 1.0), ("bootstrap", "sqrt")])
+@pytest.mark.parametrize(
+    ("counts", "features"), [("auto", 1.0), ("out-of-bag", 1.0), ("bootstrap", "sqrt"), ("all", "sqrt")]
+)
 def test_the_default_forest_is_fitted_if_none_is_given(counts, features):
     explainer = SufficientExplainer(counts=counts, candidates="row", random_state=0).fit(X, LABELS)
     same = RandomForestClassifier(min_samples_leaf=5, max_features=features, random_state=0).fit(
@@ -137,7 +139,7 @@ def test_the_default_forest_is_fitted_if_none_is_given(counts, features):
     )
     assert explainer.forest is None
     assert explainer.min_node_size_ == 5
-    assert explainer.fitted_.counts == ("bootstrap" if counts == "bootstrap" else "out-of-bag")
+    assert explainer.fitted_.counts == ("out-of-bag" if counts == "auto" else counts)
     np.testing.assert_array_equal(explainer.predict_proba(X), same.predict_proba(X))
 
 

@@ -30,6 +30,7 @@ def test_rows_out_of_bag_are_counted_unless_the_user_says_otherwise(forest):
     assert decide_counts("auto", forest) == "out-of-bag"
     assert decide_counts("out-of-bag", forest) == "out-of-bag"
     assert decide_counts("bootstrap", forest) == "bootstrap"
+    assert decide_counts("all", forest) == "all"
 
 
 @pytest.mark.parametrize("forest", DRAWS_ALL, ids=str)
@@ -37,6 +38,7 @@ def test_a_forest_without_rows_out_of_bag_counts_its_own_with_a_warning(forest):
     with pytest.warns(CountsWarning, match=NO_ROWS):
         assert decide_counts("auto", forest) == "bootstrap"
     assert decide_counts("bootstrap", forest) == "bootstrap"
+    assert decide_counts("all", forest) == "all"
     message = (
         r"^`counts='out-of-bag'` needs a forest with `bootstrap=True`: each tree of this one draws all rows, so that "
         r"none is left to count\. Set `bootstrap=True`, or take `counts='bootstrap'`\.$"
@@ -119,8 +121,9 @@ def test_without_the_empty_set_there_is_none_where_the_variables_say_nothing(kin
     assert {s.variables for e in low for s in e.sufficient_sets} == {()}
 
 
-def test_the_counts_of_the_paper_have_no_gate():
-    explainer, explanations, texts = explain_null(0.85, 0, counts="bootstrap", min_size=1)
+@pytest.mark.parametrize("counts", ["bootstrap", "all"])
+def test_rows_that_grew_the_trees_have_no_gate(counts):
+    explainer, explanations, texts = explain_null(0.85, 0, counts=counts, min_size=1)
     assert explainer.fitted_.has_signal
     assert not any(text.startswith(NOTHING) for text in texts)
     assert any(e.is_sufficient for e in explanations)  # claims that are not true

@@ -42,6 +42,19 @@ def test_a_forest_without_bootstrap_knows_no_row():
     assert not predict_out_of_bag(explainer.fitted_)[1].any()
 
 
+def test_rows_that_are_all_counted_do_not_show_which_were_drawn(tmp_path):
+    """The fidelity is out of bag all the same."""
+    forest = RandomForestRegressor(n_estimators=60, oob_score=True, random_state=0)
+    explainer = SufficientExplainer(forest, counts="all", candidates="row", voters="all").fit(X, NUMBERS)
+    assert explainer.fidelity_ == pytest.approx(explainer.forest_.oob_score_)
+    explainer.save(tmp_path / "e.suffice")
+    for again in (explainer, SufficientExplainer.load(tmp_path / "e.suffice")):
+        assert again.fidelity_ == explainer.fidelity_
+        assert not predict_out_of_bag(again.fitted_)[1].any()
+        with pytest.raises(ValueError, match="or count all of them, so there are no rows out of bag: pass rows"):
+            again.quality()
+
+
 def test_a_tree_that_drew_every_row_has_none_out_of_bag():
     """Such a tree counts the rows that it drew."""
     forest = RandomForestClassifier(n_estimators=200, random_state=0)

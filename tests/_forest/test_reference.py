@@ -58,7 +58,7 @@ def test_all_rows_as_reference_change_nothing(kind):
 
 
 # 8 of 400 rows are 2 of 100, but a cell of a table of 400 rows holds at least 5 out of bag.
-@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 2), ("out-of-bag", 5)])
+@pytest.mark.parametrize(("counts", "least"), [("bootstrap", 2), ("out-of-bag", 5), ("all", 2)])
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_probabilities_are_those_of_the_definition_on_the_rows_kept(kind, counts, least):
     explainer = fit(kind, reference_rows=100, counts=counts)

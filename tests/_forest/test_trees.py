@@ -59,7 +59,7 @@ def test_the_arrays_are_those_of_scikit_learn(kind):
 
 
 @pytest.mark.parametrize("kind", FORESTS)
-@pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag"])
+@pytest.mark.parametrize("counts", ["bootstrap", "out-of-bag", "all"])
 def test_a_forest_with_other_counts_keeps_its_splits_and_some_of_its_rows(kind, counts):
     forest = clone(FORESTS[kind]).fit(X, {"classes": CLASSES, "numbers": NUMBERS}[kind])
     kept = np.arange(0, 400, 3)
@@ -71,7 +71,8 @@ def test_a_forest_with_other_counts_keeps_its_splits_and_some_of_its_rows(kind, 
         np.testing.assert_array_equal(tree.threshold, whole.threshold)
         np.testing.assert_array_equal(tree.value, whole.value)
         drawn = whole.rows.tolist()
-        counted = drawn if counts == "bootstrap" else [row for row in range(400) if row not in drawn]
+        out = [row for row in range(400) if row not in drawn]
+        counted = {"bootstrap": drawn, "out-of-bag": out, "all": range(400)}[counts]
         assert kept[tree.rows].tolist() == [row for row in counted if row in kept]
         assert tree.rows.dtype == np.int32
         leaves = estimator.tree_.apply(X[kept][tree.rows])

@@ -205,10 +205,13 @@ def test_a_file_of_the_third_format_answers_as_before(outcomes, times_saved, tmp
     [
         ("classes", "auto"),
         ("classes", "bootstrap"),
+        ("classes", "all"),
         ("numbers", "out-of-bag"),
         ("numbers", "bootstrap"),
+        ("numbers", "all"),
         ("noise", "auto"),
         ("noise", "bootstrap"),
+        ("noise", "all"),
     ],
 )
 def test_counts_the_gate_and_the_errors_out_of_bag_are_saved(outcomes, counts, tmp_path):
@@ -218,9 +221,10 @@ def test_counts_the_gate_and_the_errors_out_of_bag_are_saved(outcomes, counts, t
     explainer.save(tmp_path / "m")
     loaded = load_explainer(tmp_path / "m")
     assert (loaded.counts, loaded.confidence) == (counts, 0.8)
-    assert loaded.fitted_.counts == ("bootstrap" if counts == "bootstrap" else "out-of-bag")
-    assert loaded.fitted_.has_signal is (outcomes != "noise" or counts == "bootstrap")
-    if outcomes == "classes" or counts == "bootstrap":
+    is_honest = counts in ("auto", "out-of-bag")
+    assert loaded.fitted_.counts == ("out-of-bag" if is_honest else counts)
+    assert loaded.fitted_.has_signal is (outcomes != "noise" or not is_honest)
+    if outcomes == "classes" or not is_honest:
         assert loaded.fitted_.errors is None
     else:
         saved, errors = explainer.fitted_.errors, loaded.fitted_.errors

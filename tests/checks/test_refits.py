@@ -34,7 +34,7 @@ def same_trees(first, second):
     return all(np.array_equal(a.threshold, b.threshold) and np.array_equal(a.rows, b.rows) for a, b in pairs)
 
 
-@pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap"])
+@pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap", "all"])
 @pytest.mark.parametrize(("make", "y"), [(classifier, CLASSES), (regressor, NUMBERS)])
 def test_the_same_seed_grows_the_same_forest(make, y, counts):
     fitted = make(counts=counts).fit(X, y).fitted_

@@ -23,7 +23,11 @@ def test_rows_that_need_no_variable_are_told_apart():
 
 @pytest.mark.parametrize(
     ("counts", "end"),
-    [("out-of-bag", "a higher `pi`."), ("bootstrap", "a higher `pi`, or `counts='out-of-bag'`.")],
+    [
+        ("out-of-bag", "a higher `pi`."),
+        ("bootstrap", "a higher `pi`, or `counts='out-of-bag'`."),
+        ("all", "a higher `pi`, or `counts='out-of-bag'`."),
+    ],
 )
 def test_the_warning_names_what_may_help(counts, end):
     with pytest.warns(FidelityWarning) as caught:

@@ -218,7 +218,7 @@ def default_forest(task: str, n_rows: int, counts: Counts, n_jobs: int, random_s
 def decide_counts(counts: str, forest: Any) -> Counts:
     """Decide which rows the trees count."""
     draws_all = forest is not None and not forest.bootstrap
-    if counts == "bootstrap" or (counts == "out-of-bag" and not draws_all):
+    if counts in ("bootstrap", "all") or (counts == "out-of-bag" and not draws_all):
         return cast("Counts", counts)
     if not draws_all:
         return "out-of-bag"
@@ -412,7 +412,7 @@ def fit(
         target=target,
         fidelity=fidelity.value,
         fidelity_by_class=None if classes is None else dict(zip(classes.tolist(), fidelity.by_class, strict=True)),
-        has_signal=fidelity.has_signal or counts == "bootstrap",
+        has_signal=fidelity.has_signal or not is_honest,
         out_of_bag=None if classes is None or not is_honest else fidelity.predictions.astype(np.float32),
         settings=settings,
         drawn=drawn,

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 
 def rows_not_drawn(forest: FittedForest, counts: Counts) -> NDArray[np.bool_]:
-    """Find the training rows that each tree did not draw."""
+    """Find the training rows that each tree did not draw; none if it counts all rows, which do not tell."""
     trees = list(list_trees(forest.trees))
     is_counted = np.zeros((len(trees), len(forest.X)), dtype=bool)
+    if counts == "all":
+        return is_counted
     for t, tree in enumerate(trees):
         is_counted[t, tree.rows] = True
     if counts == "bootstrap":

@@ -34,7 +34,7 @@ class Settings:
     max_sets: int | None
     min_support: int
     min_node_size: int | None
-    counts: Literal["auto", "out-of-bag", "bootstrap"]
+    counts: Literal["auto", "out-of-bag", "bootstrap", "all"]
     voters: Literal["informed", "all"]
     reference_rows: int | None
     groups: Mapping[str, Sequence[str | int]] | Literal["detect"] | None
@@ -68,7 +68,7 @@ class Settings:
             check_number("reference_rows", self.reference_rows, "None or at least 2", lambda v: v >= 2, Integral)
         if self.min_node_size is not None:
             check_number("min_node_size", self.min_node_size, "None or at least 1", lambda v: v >= 1, Integral)
-        check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap"))
+        check_word("counts", self.counts, ("auto", "out-of-bag", "bootstrap", "all"))
         check_word("voters", self.voters, ("informed", "all"))
         check_word("dates", self.dates, (None, "parts"))
         check_word("unseen", self.unseen, ("error", "missing"))

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from suffice import _core
 
-Counts: TypeAlias = Literal["out-of-bag", "bootstrap"]
+Counts: TypeAlias = Literal["out-of-bag", "bootstrap", "all"]
 
 # Parameters of a forest that have no effect on its trees once these are grown, or that every growth chooses anew.
 _NOT_KEPT = ("n_jobs", "random_state", "verbose", "warm_start", "oob_score")
@@ -134,7 +134,7 @@ def count_rows(
         # The counted rows alone could not show that the forest was fitted on another table.
         if is_own and not _are_same_leaves(leaves[tree.rows], tree):
             raise ValueError(OTHER_TABLE)
-        rows = place[tree.rows if counts == "bootstrap" else _rows_not_drawn(tree.rows, len(X))]
+        rows = place[_counted_rows(tree.rows, len(X), counts)]
         rows = rows[rows >= 0]
         if not len(rows):
             raise ValueError(f"A tree counts none of the {len(kept)} `reference_rows`: keep more of them.")
@@ -145,10 +145,13 @@ def count_rows(
     return PlainForest(params.pop("kind"), params, takes_missing(forest), tuple(trees))
 
 
-def _rows_not_drawn(drawn: NDArray[np.int32], n_rows: int) -> NDArray[np.int32]:
-    is_out = np.ones(n_rows, dtype=bool)
-    is_out[drawn] = False
-    return np.flatnonzero(is_out).astype(np.int32) if is_out.any() else drawn
+def _counted_rows(drawn: NDArray[np.int32], n_rows: int, counts: Counts) -> NDArray[np.int32]:
+    if counts == "bootstrap":
+        return drawn
+    is_counted = np.ones(n_rows, dtype=bool)
+    if counts == "out-of-bag":
+        is_counted[drawn] = False
+    return np.flatnonzero(is_counted).astype(np.int32) if is_counted.any() else drawn
 
 
 def _are_same_leaves(leaves: NDArray[np.intp], tree: TreeArrays) -> bool:
@@ -234,7 +237,7 @@ class FittedForest:
     ) -> FittedForest:
         """Take over a forest that was just fitted, and choose the rows that are counted."""
         is_thinned = len(kept) < len(X)
-        is_recounted = is_thinned or counts == "out-of-bag" or not is_own or len(X) > most_counted(estimator)
+        is_recounted = is_thinned or counts != "bootstrap" or not is_own or len(X) > most_counted(estimator)
         trees = count_rows(estimator, X, counts, kept, random_state, is_own=is_own) if is_recounted else estimator
         if is_thinned:
             X, y = X[kept], y[kept]

@@ -377,7 +377,7 @@ def read_drawn(reader: Reader, encoding: Encoding, n_rows: int, n_classes: int |
 def read_counts(header: dict[str, Any]) -> Counts:
     """Read which training rows are counted."""
     counts = header.get("counts", "bootstrap")
-    require(counts in ("out-of-bag", "bootstrap"), f"invalid counts: {counts!r}")
+    require(counts in ("out-of-bag", "bootstrap", "all"), f"invalid counts: {counts!r}")
     return cast("Counts", counts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice._forest.fitted import Fitted
+    from suffice._forest.trees import Counts
 
 # Warn if the share with shuffled outcomes is more than this part of the real one.
 NEAR = 0.5
@@ -42,7 +43,7 @@ class SignalCheck:
         The same share for a forest that was fitted to the same table with shuffled outcomes.
     empty_share : float, default=0.0
         The share of them for which the empty set is sufficient: no variable is needed to keep their outcome.
-    counts : {"out-of-bag", "bootstrap"}, default="out-of-bag"
+    counts : {"out-of-bag", "bootstrap", "all"}, default="out-of-bag"
         Which rows the trees count.
 
     Examples
@@ -55,7 +56,7 @@ class SignalCheck:
     share: float
     shuffled_share: float
     empty_share: float = 0.0
-    counts: Literal["out-of-bag", "bootstrap"] = "out-of-bag"
+    counts: Counts = "out-of-bag"
 
     @property
     def is_near(self) -> bool:
@@ -75,7 +76,7 @@ class SignalCheck:
     def warn_if_near(self) -> None:
         """Warn if shuffled outcomes give nearly as many sets."""
         if self.is_near:
-            honest = ", or `counts='out-of-bag'`" if self.counts == "bootstrap" else ""
+            honest = ", or `counts='out-of-bag'`" if self.counts != "out-of-bag" else ""
             warn(
                 f"{self} Such sets are found without any signal, so the explanations say little about these data: "
                 f"try more rows, other variables, a higher `pi`{honest}.",
@@ -109,7 +110,7 @@ def shuffle_outcomes(fitted: Fitted, rng: np.random.Generator) -> Fitted:
     if isinstance(settings.candidates, str):
         candidates = choose_candidates(state.forest, state.estimator, state.variables, settings)
         state = replace(state, projected=replace(state.projected, candidates=candidates))
-    if state.counts == "bootstrap":
+    if state.counts != "out-of-bag":
         return state
     is_out = rows_out_of_bag(state.estimator, len(forest.X), np.arange(len(forest.X)))
     has_signal = measure_fidelity(state.forest, is_out, state.task, n_threads).has_signal

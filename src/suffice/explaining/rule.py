@@ -66,7 +66,7 @@ class Rule:
     precision : float or None
         An estimate of the share of new rows that have the outcome among those that the rule covers; None if no training
         row is covered. The share of the covered training rows, ``n_kept / support``, is too high: the rule was chosen
-        for them. With ``counts="bootstrap"`` it is that share.
+        for them. With ``counts="bootstrap"`` or "all" it is that share.
     mae : float or None
         Regression: the mean absolute error of the mean of the covered rows on these rows; None for a class.
     optimal : bool
@@ -297,7 +297,7 @@ class Rule:
         """Whether `rows_text` says what to expect of new rows.
 
         It does not if enough fresh rows have settled the question, nor if the precision is that of the very rows that
-        made the rule (``counts="bootstrap"``): new rows would not have it.
+        made the rule (``counts="bootstrap"`` or "all"): new rows would not have it.
         """
         if self.precision is None or not self.support or self.n_kept is None:
             return False

@@ -381,7 +381,7 @@ def _precision(
     n_rows = int(np.count_nonzero(is_covered))
     if not n_rows:
         return None
-    if fitted.counts == "bootstrap":  # as in the paper
+    if fitted.counts != "out-of-bag":  # as in the paper
         return n_kept / n_rows
     most = mean_sdp
     if fitted.out_of_bag is not None:

@@ -86,8 +86,8 @@ def fit(
         int | None, typer.Option(min=2, metavar="N", help="Fit on all rows, but estimate on N of them, to save memory.")
     ] = None,
     counts: Annotated[
-        Literal["out-of-bag", "bootstrap"],
-        typer.Option(help="Which rows a tree counts: those that it did not draw, or those that it drew."),
+        Literal["out-of-bag", "bootstrap", "all"],
+        typer.Option(help="Which rows a tree counts: those that it did not draw, those that it drew, or all."),
     ] = "out-of-bag",
     holdout: Annotated[
         float | None,
