@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from small_explainers import CLASSES, NUMBERS, X
 
 from suffice import SufficientExplainer
+from suffice._forest import trees
 from suffice._forest.out_of_bag import expected_ranks, predict_out_of_bag, rows_not_drawn
 from suffice._forest.trees import rows_out_of_bag
 
@@ -51,8 +52,21 @@ def test_rows_that_are_all_counted_do_not_show_which_were_drawn(tmp_path):
     for again in (explainer, SufficientExplainer.load(tmp_path / "e.suffice")):
         assert again.fidelity_ == explainer.fidelity_
         assert not predict_out_of_bag(again.fitted_)[1].any()
-        with pytest.raises(ValueError, match="or count all of them, so there are no rows out of bag: pass rows"):
+        with pytest.raises(ValueError, match="the trees drew all rows, count all rows, or"):
             again.quality()
+
+
+@pytest.mark.parametrize("counts", ["out-of-bag", "bootstrap", "all"])
+def test_a_sample_of_the_drawn_rows_does_not_show_which_were_not_drawn(counts, monkeypatch, tmp_path):
+    """Drawn rows that a tree did not count were taken for rows out of bag, and the quality was far too high."""
+    monkeypatch.setattr(trees, "MOST_COUNTED", 40)
+    explainer = SufficientExplainer(RandomForestClassifier(12, random_state=0), counts=counts).fit(X, CLASSES)
+    explainer.save(tmp_path / "e.suffice")
+    is_out = rows_out_of_bag(explainer.forest_, len(X), np.arange(len(X)))
+    for again in (explainer, SufficientExplainer.load(tmp_path / "e.suffice")):
+        found = rows_not_drawn(again.fitted_.forest, counts)
+        assert not (found & ~is_out).any()
+        assert found.any() == (counts == "out-of-bag")
 
 
 def test_a_tree_that_drew_every_row_has_none_out_of_bag():

@@ -176,7 +176,7 @@ def test_wrong_arguments_are_refused(of_classes):
     without = SufficientExplainer(
         RandomForestClassifier(n_estimators=5, bootstrap=False, random_state=0), counts="bootstrap"
     ).fit(X, CLASSES)
-    with pytest.raises(ValueError, match="there are no rows out of bag: pass rows that it was not fitted on"):
+    with pytest.raises(ValueError, match="Pass rows that the forest was not fitted on, as in"):
         without.quality()
 
 

@@ -18,7 +18,7 @@ from scipy.special import expit
 from suffice import _core
 from suffice._forest.intervals import N_STEPS, ROUNDING, SPREAD_LEVELS, OutOfBagErrors, prediction_and_spread
 from suffice._forest.outcomes import Floats, Outcomes, Target
-from suffice._forest.trees import Counts, FittedForest, list_trees
+from suffice._forest.trees import Counts, FittedForest, list_trees, most_counted
 from suffice._text import format_label
 
 if TYPE_CHECKING:
@@ -26,18 +26,17 @@ if TYPE_CHECKING:
 
 
 def rows_not_drawn(forest: FittedForest, counts: Counts) -> NDArray[np.bool_]:
-    """Find the training rows that each tree did not draw; none if it counts all rows, which do not tell."""
-    trees = list(list_trees(forest.trees))
-    is_counted = np.zeros((len(trees), len(forest.X)), dtype=bool)
-    if counts == "all":
-        return is_counted
+    """Find the training rows that each tree is known not to have drawn."""
+    trees, most = list(list_trees(forest.trees)), most_counted(forest.trees)
+    is_out = np.zeros((len(trees), len(forest.X)), dtype=bool)
     for t, tree in enumerate(trees):
-        is_counted[t, tree.rows] = True
-    if counts == "bootstrap":
-        return ~is_counted
-    # A tree that drew every row counts the rows that it drew: it has no row out of bag.
-    is_counted[is_counted.all(axis=1)] = False
-    return is_counted
+        is_counted = np.zeros(len(forest.X), dtype=bool)
+        is_counted[tree.rows] = True
+        if counts == "bootstrap" and len(tree.rows) != most:  # so many are a sample, and others may have been drawn
+            is_out[t] = ~is_counted
+        elif counts == "out-of-bag" and not is_counted.all():  # a tree that drew every row counts those that it drew
+            is_out[t] = is_counted
+    return is_out
 
 
 def predict_out_of_bag(fitted: Fitted) -> tuple[NDArray[Any], NDArray[np.bool_]]:

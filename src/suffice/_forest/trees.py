@@ -109,7 +109,10 @@ MOST_BITS, LEAST_COUNTED = 2**33, 4096
 
 def most_counted(forest: Any) -> int:
     """Return how many rows a tree counts at most."""
-    n_splits: int = sum(tree.tree_.node_count // 2 for tree in forest.estimators_)
+    if isinstance(forest, PlainForest):
+        n_splits = sum(len(tree.left) // 2 for tree in forest.trees)
+    else:
+        n_splits = sum(tree.tree_.node_count // 2 for tree in forest.estimators_)
     return min(MOST_COUNTED, max(LEAST_COUNTED, MOST_BITS // max(1, n_splits)))
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 N_EXPLAINED = 200  # rows that are searched for sufficient sets
 
 NO_ROWS = (
-    "The trees of the forest drew every training row or count all of them, so there are no rows out of bag: pass rows "
-    "that it was not fitted on, as in quality(X, y)."
+    "No training row is known to be out of bag: the trees drew all rows, count all rows, or count a sample of those "
+    "that they drew. Pass rows that the forest was not fitted on, as in quality(X, y)."
 )
 OBSERVED = "the observed outcomes"
 MAX_CLASSES = 12  # larger confusion matrices are not written as text
