@@ -23,7 +23,7 @@ from suffice._forest.asked_rows import AskedRows, ask_about
 from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
-from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, Settings, check_changes
+from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, PAPER, Settings, check_changes
 from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
@@ -338,6 +338,40 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         explainer._fit(X, outputs, holdout, drawing)  # a model may well use one column only: no warning of giveaways
         explainer.fitted_ = state_of_model(explainer.fitted_, explained, outputs, has_alpha="alpha" in params)
         return explainer
+
+    @classmethod
+    def paper(cls, forest: Any = None, **params: Any) -> SufficientExplainer:
+        """Make an explainer with the settings of the paper, to compare with its figures.
+
+        Trees count the rows that they drew, all trees vote on every set, the ten variables with the most splits are
+        searched, the empty set is not, numbers are kept between the quantiles at levels 0.05 and 0.95, and a rule may
+        cover few rows. The rows that grew a tree agree with it by construction, so that probabilities come out too
+        high; the defaults are made to keep what they state.
+
+        Parameters
+        ----------
+        forest : estimator, default=None
+            The forest, fitted or not; None fits a random forest of 100 trees.
+        **params : dict
+            Other parameters of the explainer. They replace those of the paper: ``counts="all"`` counts all rows once,
+            as the authors' package acv-exp does.
+
+        Returns
+        -------
+        SufficientExplainer
+            The explainer, not fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> explainer = SufficientExplainer.paper(random_state=0).fit(X, X[:, 1] > 0)
+        >>> explainer.counts, explainer.voters, explainer.candidates
+        ('bootstrap', 'all', 'splits')
+        >>> explainer.explain(X[:1])[0].best_set.variables
+        ('x1',)
+        """
+        return cls(forest, **PAPER | params)
 
     def with_settings(self, **changes: Any) -> SufficientExplainer:
         """Return a fitted explainer with other settings, without fitting again.

@@ -85,6 +85,17 @@ class Settings:
 
 
 SETTINGS = tuple(field.name for field in fields(Settings) if field.init)
+# What the paper does: docs/method.md, 1.9.
+PAPER: dict[str, Any] = {
+    "counts": "bootstrap",
+    "voters": "all",
+    "candidates": "splits",
+    "alpha": 0.1,
+    "min_size": 1,
+    "levels": "same",
+    "min_support": 0,
+    "min_node_size": None,
+}
 # What can be changed without fitting again.
 CHANGEABLE = (
     "pi",

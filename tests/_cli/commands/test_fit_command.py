@@ -38,6 +38,28 @@ def test_the_options_of_fit_reach_the_explainer(here, capsys):
     assert about["task_reason"].startswith("regression: the outcomes are numbers with fractions")
 
 
+@pytest.mark.parametrize(
+    ("options", "params"),
+    [
+        ("", {"counts": "out-of-bag", "alpha": None, "min_size": 0}),
+        ("--counts all", {"counts": "all", "alpha": None, "min_size": 0}),
+        ("--paper", {"counts": "bootstrap", "candidates": "splits", "voters": "all", "alpha": 0.1, "min_size": 1}),
+        ("--paper --trees 7", {"counts": "bootstrap", "alpha": 0.1}),
+        (
+            "--paper --counts all --alpha 0.3 --candidates row",
+            {"counts": "all", "candidates": "row", "voters": "all", "alpha": 0.3, "min_support": 0},
+        ),
+    ],
+)
+def test_the_settings_of_the_paper_can_be_replaced_by_options(options, params, here, capsys):
+    args = f"shop.parquet -t spent --drop id --drop buys --drop since --no-signal -o m.suffice {options}"
+    assert fit(capsys, args)[0] == 0
+    explainer = SufficientExplainer.load("m.suffice")
+    assert {name: explainer.get_params()[name] for name in params} == params
+    assert explainer.fitted_.counts == params["counts"]
+    assert len(explainer.forest_) == (7 if "7" in options else 100)
+
+
 def test_candidates_are_listed_at_fit_and_changed_at_explain(here, capsys):
     command = "shop.parquet -t buys --drop id --drop since --trees 20 -o m.suffice --no-signal --candidates"
     assert fit(capsys, f"{command} income,city")[0] == 0

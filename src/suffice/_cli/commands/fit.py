@@ -86,9 +86,14 @@ def fit(
         int | None, typer.Option(min=2, metavar="N", help="Fit on all rows, but estimate on N of them, to save memory.")
     ] = None,
     counts: Annotated[
-        Literal["out-of-bag", "bootstrap", "all"],
-        typer.Option(help="Which rows a tree counts: those that it did not draw, those that it drew, or all."),
-    ] = "out-of-bag",
+        Literal["out-of-bag", "bootstrap", "all"] | None,
+        typer.Option(
+            help="Which rows a tree counts: those that it did not draw (the default), those that it drew, or all."
+        ),
+    ] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Take the settings of the paper, except for those that other options set.")
+    ] = False,
     holdout: Annotated[
         float | None,
         typer.Option(metavar="SHARE", help="Set a share of the rows aside, such as 0.2, to check every rule on them."),
@@ -115,15 +120,17 @@ def fit(
     if sample is not None and sample < n_read:
         frame = frame.sample(sample, seed=seed)
     X, y = frame.drop(target), outcomes_of(frame, target)
+    counts = counts or ("bootstrap" if paper else "out-of-bag")
     sizes = {"n_estimators": trees, "min_samples_leaf": leaf}
     forest, reason = _make_forest(task, y, {name: n for name, n in sizes.items() if n is not None}, counts, jobs, seed)
-    explainer = SufficientExplainer(
+    given = options.read_candidates(candidates) | ({} if alpha is None else {"alpha": alpha})
+    make = SufficientExplainer.paper if paper else SufficientExplainer
+    explainer = make(
         forest,
         task=task,
         pi=pi,
         levels=levels,
         confidence=confidence,
-        alpha=alpha,
         radius=radius,
         max_size=max_size,
         max_sets=max_sets or DEFAULT_MAX_SETS,
@@ -134,7 +141,7 @@ def fit(
         extra_columns=drop or "error",
         n_jobs=jobs,
         random_state=seed,
-        **options.read_candidates(candidates),
+        **given,
     )
     with working(f"Fitting on {counted(len(y), 'row')}"):
         explainer.fit(X, y, holdout=holdout)
