@@ -36,9 +36,9 @@ def make_cases(folder):
 
     from suffice import GlobalRulesClassifier, SufficientExplainer
 
-    # Version 0.1 counts the rows that grew the trees, searches the variables with the most splits but not the empty
-    # set, and gives every rule.
-    first = {"counts": "bootstrap", "min_size": 1, "candidates": "splits", "min_support": 0}
+    # Version 0.1 counts the rows that grew the trees, lets all trees vote, searches the variables with the most splits
+    # but not the empty set, and gives every rule. It has no `SufficientExplainer.paper`.
+    first = {"counts": "bootstrap", "voters": "all", "min_size": 1, "candidates": "splits", "min_support": 0}
     known = SufficientExplainer().get_params()
     paper = {name: value for name, value in first.items() if name in known}
 

@@ -28,7 +28,6 @@ from experiments.data.loaders import (
     load_nhanes,
 )
 from experiments.data.synthetic import make_switch
-from experiments.runs import PAPER
 from experiments.switch import least_leaf
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -280,7 +279,7 @@ def measure_forest(problem: Problem, choice: Forest, seed: int) -> tuple[float, 
     n_train = min(N_TRAIN, int(0.6 * len(problem.X)))
     X_train, X_test, y_train, y_test = problem.split(seed, n_train, min(N_HELD_OUT, len(problem.X) - n_train))
     A, B = encode(problem, by_target(10, 10), X_train, y_train, X_train, X_test)
-    explainer = SufficientExplainer(problem.forest(**choice.options(n_train), random_state=seed), **PAPER)
+    explainer = SufficientExplainer.paper(problem.forest(**choice.options(n_train), random_state=seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FidelityWarning)  # the score is in the table
         explainer.fit(A, y_train)

@@ -16,7 +16,6 @@ import warnings
 
 import pandas as pd
 from experiments.data.synthetic import make_switch
-from experiments.runs import PAPER
 
 from benchmarks.run import head
 from benchmarks.switch import switch_forest
@@ -67,7 +66,7 @@ def run(n_rows, rules):
     from distributed import Client, LocalCluster
 
     train, _, forest = switch_forest(10_000)
-    explainer = SufficientExplainer(forest, n_jobs=2, **PAPER).fit(train.X, train.y)
+    explainer = SufficientExplainer.paper(forest, n_jobs=2).fit(train.X, train.y)
     X = make_switch(n_rows, random_state=1).X
     table = X.assign(id=range(n_rows))
     session = start_spark()

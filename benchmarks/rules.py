@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 from experiments.data.synthetic import make_moons, make_switch
-from experiments.runs import PAPER
 from experiments.switch import least_leaf
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
@@ -20,7 +19,7 @@ N_ANCHORS = 5  # rows explained by anchor-exp: it takes seconds a row
 
 def switch_rules():
     train, test, forest = switch_forest(10_000)
-    explainer = SufficientExplainer(forest, **PAPER).fit(train.X, train.y)
+    explainer = SufficientExplainer.paper(forest).fit(train.X, train.y)
     X_test, fresh = test.X, make_switch(20_000, random_state=99).X
     print("Switch model, 10^4 rows, rules of 1000 test rows (both cores)")
     for check in ("rows", "everywhere"):
@@ -69,7 +68,7 @@ def against_anchors():
 
     X, y = load_breast_cancer(return_X_y=True)
     forest = RandomForestClassifier(20, random_state=0)
-    explainer = SufficientExplainer(forest, n_jobs=1, **PAPER).fit(X, y)
+    explainer = SufficientExplainer.paper(forest, n_jobs=1).fit(X, y)
     peer = anchor_tabular.AnchorTabularExplainer(["malignant", "benign"], [f"x{i}" for i in range(X.shape[1])], X)
     rows = np.random.default_rng(0).permutation(len(X))[:N_ANCHORS]
     np.random.seed(0)  # noqa: NPY002 (anchor-exp draws from it)
@@ -101,7 +100,7 @@ def moons():
     forest = RandomForestClassifier(
         20, min_samples_leaf=least_leaf(10_000), max_features=None, n_jobs=-1, random_state=0
     )
-    explainer = SufficientExplainer(forest, pi=0.95, **PAPER).fit(train.X, train.y)
+    explainer = SufficientExplainer.paper(forest, pi=0.95).fit(train.X, train.y)
     explanations = explainer.explain(test.X, sets="minimal")
     sets = [set(e.best_set.variables) for e in explanations if e.is_sufficient]
     # Z1 with one of the moon's two coordinates can be enough: a complete set has Z1 and at least one of them.
@@ -122,7 +121,7 @@ def global_rules():
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=seed)
         forest = RandomForestClassifier(18, max_depth=15, random_state=seed)
         start = time.perf_counter()
-        rule_list = GlobalRulesClassifier(SufficientExplainer(forest, **PAPER), max_rules=None, min_precision=0.9)
+        rule_list = GlobalRulesClassifier(SufficientExplainer.paper(forest), max_rules=None, min_precision=0.9)
         rule_list.fit(X_train, y_train)
         seconds = time.perf_counter() - start
         covered = rule_list.covered(X_test)

@@ -19,7 +19,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from experiments.runs import PAPER
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
@@ -59,11 +58,11 @@ def against_shap(name, explainer, X, goals):
 
 def speed():
     train, test, forest = switch_forest(10_000)
-    explainer = SufficientExplainer(forest, n_jobs=1, **PAPER).fit(train.X.to_numpy(), train.y.to_numpy())
+    explainer = SufficientExplainer.paper(forest, n_jobs=1).fit(train.X.to_numpy(), train.y.to_numpy())
     against_shap("Switch model, 10^4 rows", explainer, test.X.to_numpy(), ("at most 0.33, aim 0.20", "at most 3"))
     X, y = load_breast_cancer(return_X_y=True)
     forest = RandomForestClassifier(20, random_state=0)
-    explainer = SufficientExplainer(forest, n_jobs=1, **PAPER).fit(X, y)
+    explainer = SufficientExplainer.paper(forest, n_jobs=1).fit(X, y)
     against_shap("Breast cancer", explainer, X, ("at most 1", "none"))
 
 
@@ -72,7 +71,7 @@ def detection():
     for max_features in (1.0, 0.7):
         for seed in range(3):
             train, test, forest = switch_forest(10_000, seed, max_features=max_features)
-            explainer = SufficientExplainer(forest, **PAPER).fit(train.X, train.y)
+            explainer = SufficientExplainer.paper(forest).fit(train.X, train.y)
             explanations = explainer.explain(test.X, sets="minimal", rules=None)
             sets = [set(e.best_set.variables) for e in explanations]
             truth = test.true_sets
@@ -109,7 +108,7 @@ def growth():
         train, test, forest = switch_forest(n)
         X, y = train.X.to_numpy(), train.y.to_numpy()
         forest.fit(X, y)
-        grown, explainer = memory_of(lambda X=X, y=y, f=forest: SufficientExplainer(f, n_jobs=1, **PAPER).fit(X, y))
+        grown, explainer = memory_of(lambda X=X, y=y, f=forest: SufficientExplainer.paper(f, n_jobs=1).fit(X, y))
         explainers.append(explainer)
         rows.append(test.X.to_numpy()[:200])
         size = explainer.fitted_.projected.on_candidates.n_bytes

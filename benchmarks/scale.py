@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 from experiments.data.loaders import load_flights
 from experiments.data.synthetic import make_switch
-from experiments.runs import PAPER
 from experiments.switch import least_leaf
 from sklearn.ensemble import RandomForestRegressor
 
@@ -72,7 +71,7 @@ def flights_table(task, n_train):
     order = np.random.default_rng(0).permutation(len(X))
     n_train = int(min(n_train, len(X) - N_EXPLAINED))
     train, test = order[:n_train], order[-N_EXPLAINED:]
-    forest = default_forest(task, n_train, PAPER["counts"], -1, 0).set_params(n_estimators=N_TREES)
+    forest = default_forest(task, n_train, "bootstrap", -1, 0).set_params(n_estimators=N_TREES)
     return X.iloc[train], y.iloc[train], X.iloc[test], forest
 
 
@@ -87,7 +86,7 @@ def flights_forest(task):
 def flights_explained(task, n_train, n_rows):
     X, y, rows, forest = flights_table(task, float(n_train))
     rows = rows[: int(n_rows)]
-    explainer = SufficientExplainer(forest, unseen="missing", random_state=0, **PAPER)
+    explainer = SufficientExplainer.paper(forest, unseen="missing", random_state=0)
     fit = seconds(lambda: explainer.fit(X, y))
     explained = seconds(lambda: explainer.explain(rows, sets="minimal", progress=False))
     sets = seconds(lambda: explainer.explain(rows[:1000], sets="minimal", rules=None, progress=False))
@@ -128,7 +127,7 @@ def switch_explainer(n_rows, n_trees=N_TREES, n_jobs=None, **options):
     forest = RandomForestRegressor(
         n_trees, min_samples_leaf=max(5, least_leaf(n_rows)), max_features=0.7, n_jobs=-1, random_state=0
     )
-    return SufficientExplainer(forest, n_jobs=n_jobs, random_state=0, **PAPER | options), X, y, rows
+    return SufficientExplainer.paper(forest, n_jobs=n_jobs, random_state=0, **options), X, y, rows
 
 
 def per_row(explainer, rows, **options):
@@ -196,7 +195,7 @@ def wide_times():
     forest = RandomForestRegressor(
         N_TREES, min_samples_leaf=least_leaf(10_000), max_features=0.7, n_jobs=-1, random_state=0
     )
-    explainer = SufficientExplainer(forest, n_jobs=1, max_size=3, **PAPER | {"candidates": list(range(100))}).fit(
+    explainer = SufficientExplainer.paper(forest, n_jobs=1, max_size=3, candidates=list(range(100))).fit(
         train.X, train.y
     )
     explanations = explainer.explain(test.X, sets="minimal", rules=None, progress=False)
@@ -215,12 +214,12 @@ def wide():
 def reference_loss(n_rows, n_kept):
     explainer, X, y, rows = switch_explainer(int(n_rows), n_jobs=1)
     forest = explainer.forest.fit(X, y)
-    whole = SufficientExplainer(forest, n_jobs=1, random_state=0, **PAPER).fit(X, y)
+    whole = SufficientExplainer.paper(forest, n_jobs=1, random_state=0).fit(X, y)
     expected = whole.explain(rows, sets="minimal", rules=None, progress=False)
     ms = per_row(whole, rows[:200], sets="minimal", rules=None)
     del whole
     before = reset_peak()
-    some = SufficientExplainer(forest, n_jobs=1, random_state=0, reference_rows=int(n_kept), **PAPER).fit(X, y)
+    some = SufficientExplainer.paper(forest, n_jobs=1, random_state=0, reference_rows=int(n_kept)).fit(X, y)
     held = reset_peak() - before
     explanations = some.explain(rows, sets="minimal", rules=None, progress=False)
     sets = [list(e.best_set.variables) for e in expected]
@@ -267,7 +266,7 @@ def growth_times():
         train.X, train.y
     )
     for n_candidates in (10, 20, 40, 80):
-        explainer = SufficientExplainer(forest, n_jobs=1, n_candidates=n_candidates, max_size=2, pi=1.0, **PAPER)
+        explainer = SufficientExplainer.paper(forest, n_jobs=1, n_candidates=n_candidates, max_size=2, pi=1.0)
         times[f"candidates {n_candidates}"] = per_row(explainer.fit(train.X, train.y), test.X, sets="all", rules=None)
     explainer.set_params(n_candidates=40).fit(train.X, train.y)
     for max_size in (1, 2, 3):
@@ -293,7 +292,7 @@ def stream_files(folder, n_rows):
     rng = np.random.default_rng(0)
     train = make_switch(2000, n_columns=5, random_state=rng)
     forest = RandomForestRegressor(10, min_samples_leaf=20, random_state=0)
-    SufficientExplainer(forest, **PAPER).fit(train.X, train.y).save(f"{folder}/explainer.suffice")
+    SufficientExplainer.paper(forest).fit(train.X, train.y).save(f"{folder}/explainer.suffice")
     make_switch(int(n_rows), n_columns=5, random_state=rng).X.to_parquet(f"{folder}/rows.parquet")
     return {}
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from experiments.data.loaders import load_flights
-from experiments.runs import PAPER
 from sklearn.model_selection import train_test_split
 
 from benchmarks.real_tables import load_table
 from benchmarks.switch import switch_forest
+from suffice._forest.settings import PAPER
 
 # Copies of rows differ in their numbers by this share of a standard deviation.
 JITTER = 0.01

@@ -11,7 +11,7 @@ from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import train_test_split
 
 from experiments.data.loaders import load_bike
-from experiments.runs import PAPER, Experiment, Line, Outcome, Plan
+from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import GlobalRulesRegressor, SufficientExplainer
 
@@ -33,7 +33,7 @@ def run(plan: Plan, seed: int) -> Outcome:
     for variant, leaf in (("", 1), ("t_n ", least_leaf(len(X_train)))):
         forest = RandomForestRegressor(20, max_depth=14, min_samples_leaf=leaf, n_jobs=-1, random_state=seed)
         start = time.perf_counter()
-        explainer = SufficientExplainer(forest, **PAPER).fit(X_train, y_train)
+        explainer = SufficientExplainer.paper(forest).fit(X_train, y_train)
         explanations = explainer.explain(X_train, y_train, sets="minimal")
         rule_list = GlobalRulesRegressor.from_explanations(explanations, X_train, y_train, max_rules=None)
         outcome.seconds[f"suffice, global rules, leaves of {leaf}"] = (time.perf_counter() - start) / len(X_train)
@@ -50,7 +50,7 @@ def run(plan: Plan, seed: int) -> Outcome:
 def _choose_thresholds(forest: Any, X: Any, y: Any, seed: int) -> dict[str, Any]:
     """Choose the thresholds of the rules on a held-out tenth of the training rows; no test row is used."""
     X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.1, random_state=seed)
-    explanations = SufficientExplainer(forest, **PAPER).fit(X_fit, y_fit).explain(X_fit, y_fit, sets="minimal")
+    explanations = SufficientExplainer.paper(forest).fit(X_fit, y_fit).explain(X_fit, y_fit, sets="minimal")
     best, chosen = np.inf, {"min_support": SUPPORTS[0], "min_precision": PRECISIONS[0]}
     for support in SUPPORTS:
         for precision in PRECISIONS:

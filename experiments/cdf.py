@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from experiments.data.synthetic import make_switch
 from experiments.metrics import cdf_distances, switch_cdf
-from experiments.runs import PAPER, Experiment, Line, Outcome, Plan
+from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
 
@@ -54,7 +54,7 @@ def _fit(n_rows: int, seed: int, plan: Plan) -> tuple[SufficientExplainer, Any]:
     forest = RandomForestRegressor(
         20, min_samples_leaf=least_leaf(n_rows), max_features=0.7, n_jobs=-1, random_state=seed
     )
-    return SufficientExplainer(forest, **PAPER).fit(train.X, train.y), test.X
+    return SufficientExplainer.paper(forest).fit(train.X, train.y), test.X
 
 
 def _measure(outcome: Outcome, explainer: SufficientExplainer, test: Any, n_rows: int, plan: Plan) -> None:

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from experiments.data.synthetic import MoonsData, make_moons
 from experiments.metrics import moons_detection
 from experiments.peers import AnchorsSettings, run_anchors
-from experiments.runs import PAPER, Experiment, Line, Outcome, Plan
+from experiments.runs import Experiment, Line, Outcome, Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
 
@@ -32,7 +32,7 @@ def moons_model(plan: Plan, seed: int) -> tuple[SufficientExplainer, MoonsData, 
     forest = RandomForestClassifier(
         20, min_samples_leaf=least_leaf(len(train.X)), max_features=None, n_jobs=-1, random_state=seed
     )
-    return SufficientExplainer(forest, pi=0.95, **PAPER).fit(train.X, train.y), train, test
+    return SufficientExplainer.paper(forest, pi=0.95).fit(train.X, train.y), train, test
 
 
 def run(plan: Plan, seed: int) -> Outcome:
@@ -123,7 +123,7 @@ def _run_anchors(
         if done:
             _detect(outcome, f"Anchors, {key}", [{columns[c] for c in anchor.columns} for anchor in done.values()])
             outcome.seconds[f"Anchors, {len(columns)} columns"] = float(np.mean(explained.seconds))
-            ours = SufficientExplainer(model, pi=0.95, **PAPER).fit(train.X[columns], train.y)
+            ours = SufficientExplainer.paper(model, pi=0.95).fit(train.X[columns], train.y)
             explanations = ours.explain(rows[columns].iloc[list(done)], sets="minimal", rules=None)
             _detect(outcome, f"SR, {key}", [e.best_set.variables for e in explanations])
 

@@ -25,19 +25,10 @@ from suffice.errors import FidelityWarning, SearchSizeWarning, did_you_mean
 
 PEERS = ("shap", "lime", "anchor-exp", "imodels", "torch", "dice-ml", "NICEx")
 PACKAGES = ("suffice", "numpy", "scikit-learn", *PEERS)
-# The settings of the paper: the rows that grew the trees are counted, the empty set is not searched, an interval lies
-# between the quantiles at levels 0.05 and 0.95, the variables with the most splits are searched at all rows, and a rule
-# may cover few rows.
-PAPER: dict[str, Any] = {
-    "counts": "bootstrap",
-    "min_size": 1,
-    "alpha": 0.1,
-    "candidates": "splits",
-    "min_support": 0,
-}
-# The same variables and rules with the library's counts: the rows that a tree did not draw are counted, the empty set
-# is searched, and an interval holds 95 % of outcomes.
-DEFAULTS: dict[str, Any] = {**PAPER, "counts": "out-of-bag", "min_size": 0, "alpha": 0.05}
+# What replaces the paper's settings (`SufficientExplainer.paper`) in lines with the library's counts: the rows that a
+# tree did not draw are counted, trees vote that split on the set, the empty set is searched, and an interval holds 95 %
+# of outcomes. Variables and rules stay those of the paper.
+DEFAULTS: dict[str, Any] = {"counts": "out-of-bag", "voters": "informed", "min_size": 0, "alpha": 0.05}
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
 
 

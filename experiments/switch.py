@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from experiments.data.synthetic import SwitchData, make_switch
 from experiments.metrics import detection, switch_mean
-from experiments.runs import DEFAULTS, PAPER, Experiment, Line, Outcome, Plan
+from experiments.runs import DEFAULTS, Experiment, Line, Outcome, Plan
 from suffice import SufficientExplainer
 from suffice._forest.fitting import consistent_leaf_size
 
@@ -35,7 +34,7 @@ def switch_data(plan: Plan, seed: int, n_test: int) -> tuple[SwitchData, SwitchD
 
 
 def switch_explainer(
-    train: SwitchData, seed: int, max_features: float | None = 0.7, settings: Mapping[str, Any] = PAPER
+    train: SwitchData, seed: int, max_features: float | None = 0.7, **settings: Any
 ) -> SufficientExplainer:
     """Fit the paper's forest, 20 trees with leaves of at least t_n rows; or, for None, the library's default forest."""
     forest = None
@@ -44,7 +43,7 @@ def switch_explainer(
         forest = RandomForestRegressor(
             20, min_samples_leaf=leaf, max_features=max_features, n_jobs=-1, random_state=seed
         )
-    return SufficientExplainer(forest, random_state=seed, **settings).fit(train.X, train.y)
+    return SufficientExplainer.paper(forest, random_state=seed, **settings).fit(train.X, train.y)
 
 
 def run(plan: Plan, seed: int) -> Outcome:
@@ -56,7 +55,7 @@ def run(plan: Plan, seed: int) -> Outcome:
         outcome.seconds[key] = _measure_ours(outcome, key, test, explainer)
         if max_features == 0.7:
             used = explainer
-    _measure_ours(outcome, OUT_OF_BAG, test, switch_explainer(train, seed, None, DEFAULTS))
+    _measure_ours(outcome, OUT_OF_BAG, test, switch_explainer(train, seed, None, **DEFAULTS))
     if plan.peers:
         _run_peers(outcome, plan, seed, used, train, test)
     return outcome

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from experiments.data.loaders import load_attrition, load_compas, load_nhanes
-from experiments.runs import PAPER, Plan
+from experiments.runs import Plan
 from experiments.switch import least_leaf
 from suffice import SufficientExplainer
 
@@ -38,7 +38,8 @@ class ModelOnTable:
 
     def explainer(self, seed: int, **params: Any) -> SufficientExplainer:
         """Fit an explainer on the model's outputs for the training rows."""
-        return SufficientExplainer.for_model(self.model, self.train, random_state=seed, **PAPER | params)
+        of_paper = SufficientExplainer.paper(random_state=seed, **params).get_params(deep=False)
+        return SufficientExplainer.for_model(self.model, self.train, **of_paper)
 
 
 def load_model(name: str, plan: Plan, seed: int) -> ModelOnTable:

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from experiments.page import make_page
-from experiments.runs import DEFAULTS, PAPER, Outcome, Plan, aggregate, naming, run_experiment, summarise
+from experiments.runs import DEFAULTS, Outcome, Plan, aggregate, naming, run_experiment, summarise
 from toy_experiment import MADE, toy
 
 from suffice import SufficientExplainer
@@ -90,9 +90,8 @@ def test_the_defaults_are_those_of_the_library_and_differ_from_the_settings_of_t
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = X[:, 0] + rng.normal(size=200) > 0
-    library, defaults, paper = (
-        SufficientExplainer(random_state=0, **settings).fit(X, y) for settings in ({}, DEFAULTS, PAPER)
-    )
-    assert defaults.min_size == library.min_size
+    library = SufficientExplainer(candidates="splits", random_state=0).fit(X, y)
+    defaults, paper = (SufficientExplainer.paper(random_state=0, **settings).fit(X, y) for settings in (DEFAULTS, {}))
+    assert (defaults.min_size, defaults.voters) == (library.min_size, library.voters)
     np.testing.assert_array_equal(defaults.sdp(X, [0]), library.sdp(X, [0]))
     assert np.any(paper.sdp(X, [0]) != library.sdp(X, [0]))
