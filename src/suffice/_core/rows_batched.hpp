@@ -90,7 +90,7 @@ class RowsBatched {
   public:
     using Candidates = std::vector<Candidate<Set>>;
 
-    RowsBatched(const Projection& projection, std::size_t min_node_size, std::size_t)
+    RowsBatched(const Projection& projection, std::size_t min_node_size)
         : projection_(projection),
           n_trees_(projection.trees.size()),
           walks_(projection, min_node_size),
