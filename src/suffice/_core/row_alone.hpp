@@ -30,10 +30,7 @@ class RowAlone {
     void set_rows(const Rows& rows, std::span<const std::uint32_t> numbers, const StopFlag& stop) {
         stop_ = &stop;
         row_.set_row(rows.row(numbers[0]), rows.outcome(numbers[0]));
-        if (names_ != every_) {
-            names_ = every_;
-            row_.set_variables(names_);
-        }
+        if (row_.names() != every_) row_.set_variables(every_);
         std::iota(order_.begin(), order_.end(), 0u);
         n_ordered_ = every_.size() <= kMaxOrdered ? every_.size() : 0;
         sums_.clear();
@@ -148,21 +145,13 @@ class RowAlone {
 
     // Sets of the first variables are the fastest.
     std::vector<std::uint8_t> number_first(const std::vector<std::uint8_t>& variables) {
-        names_ = variables;
+        std::vector<std::uint8_t> names = variables;
         for (const std::uint8_t v : every_)
-            if (std::find(variables.begin(), variables.end(), v) == variables.end()) names_.push_back(v);
-        row_.set_variables(names_);
-        std::vector<std::uint8_t> number(names_.size());
-        for (std::size_t i = 0; i < names_.size(); ++i) number[names_[i]] = static_cast<std::uint8_t>(i);
-        return number;
+            if (std::find(variables.begin(), variables.end(), v) == variables.end()) names.push_back(v);
+        row_.set_variables(names);
+        return row_.numbers();
     }
-
-    WideSet named(Set set) const {
-        WideSet out = 0;
-        const Members<Set> members(set);
-        for (std::size_t j = 0; j < members.size(); ++j) out |= WideSet{1} << names_[members[j]];
-        return out;
-    }
+    WideSet named(Set set) const { return row_.named(set); }
 
     double squared_weights(std::size_t, Set set) { return row_.squared_weights(set); }
 
@@ -257,7 +246,6 @@ class RowAlone {
     const StopFlag* stop_ = nullptr;
     RowView<Set> row_;
     std::vector<std::uint8_t> every_;         // all variables
-    std::vector<std::uint8_t> names_;         // by bit of a set: its variable in the projection
     std::size_t n_ordered_ = 0;               // sets of so many variables, the first ones, may go in an order; 0: none
     std::vector<std::uint32_t> order_;        // the trees, in the order in which sets of two and more take them
     std::vector<double> share_of_all_;        // by tree, if all variables are known
