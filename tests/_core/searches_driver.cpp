@@ -94,7 +94,7 @@ std::vector<double> search_sets(const Projection& projection, const Rows& rows, 
     StopFlag stop{false};
     const auto make_worker = [&] {
         using RowSearch = Search<std::uint64_t, RowAlone<std::uint64_t>>;
-        return [&, search = std::make_shared<RowSearch>(projection, options, rows.size())](std::size_t i) {
+        return [&, search = std::make_shared<RowSearch>(projection, options)](std::size_t i) {
             search->run(rows, std::span(numbers).subspan(i, 1), results.data(), stop);
         };
     };

@@ -38,22 +38,19 @@ template <class Set>
 void search_alone(const SearchCall& call, RowNumbers numbers, const std::function<void(std::size_t)>& watch) {
     using RowSearch = Search<Set, RowAlone<Set>>;
     StopFlag stop{false};
-    // One thread is enough, and single variables are not kept: the memory of the search before will do.
-    const bool are_few =
-        numbers.size() <= kRowsTogether || (call.n_threads == 1 && numbers.size() < RowAlone<Set>::kManyRows);
-    auto spare = are_few ? std::static_pointer_cast<RowSearch>(call.owner.spare().take()) : nullptr;
+    // If one thread is enough, the memory of the search before will do.
+    const bool is_one = call.n_threads == 1 || numbers.size() <= kRowsTogether;
+    auto spare = is_one ? std::static_pointer_cast<RowSearch>(call.owner.spare().take()) : nullptr;
     if (spare && !spare->set_options(call.options)) spare = nullptr;
-    const auto make_search = [&] {
-        return std::make_shared<RowSearch>(call.owner.get(), call.options, numbers.size());
-    };
-    if (are_few && !spare) spare = make_search();
+    const auto make_search = [&] { return std::make_shared<RowSearch>(call.owner.get(), call.options); };
+    if (is_one && !spare) spare = make_search();
     const auto make_worker = [&] {
-        return [&, search = are_few ? spare : make_search()](std::size_t i) {
+        return [&, search = is_one ? spare : make_search()](std::size_t i) {
             search->run(call.rows, numbers.subspan(i, 1), call.results.data(), stop);
         };
     };
-    for_each_row(numbers.size(), are_few ? 1 : call.n_threads, stop, make_worker, watch, kRowsTogether);
-    if (are_few) call.owner.spare().put(spare);
+    for_each_row(numbers.size(), is_one ? 1 : call.n_threads, stop, make_worker, watch, kRowsTogether);
+    if (is_one) call.owner.spare().put(spare);
 }
 
 // Searches some rows in batches.
@@ -64,7 +61,7 @@ void search_batched(const SearchCall& call, const SearchOptions& options, RowNum
     const std::size_t n = std::min(batch_size, (numbers.size() + n_threads - 1) / n_threads);
     StopFlag stop{false};
     const auto make_worker = [&] {
-        auto search = std::make_shared<Search<Set, RowsBatched<Set>>>(call.owner.get(), options, numbers.size());
+        auto search = std::make_shared<Search<Set, RowsBatched<Set>>>(call.owner.get(), options);
         return [&, search](std::size_t batch) {
             const RowNumbers own = numbers.subspan(batch * n, std::min(n, numbers.size() - batch * n));
             search->run(call.rows, own, call.results.data(), stop);

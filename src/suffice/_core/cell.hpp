@@ -122,58 +122,49 @@ class CellFinder {
     struct Cell {
         RowSet rows;  // valid until the next call
         std::size_t n_rows;
-        bool is_whole;       // all rows of the tree; `rows` is empty then
         bool is_new = true;  // false if it is the cell that was found before
     };
+
+    explicit CellFinder(std::size_t min_node_size) : min_node_size_(min_node_size) {}
 
     // Finds the splits that are visited for the variables, and writes in is_effective[j] whether one is on members[j].
     void visit(const CodedTree& tree, const Departures& departures, const std::uint8_t* members, std::size_t n_members,
                std::uint8_t* is_effective) {
-        if (visited_.size() < tree.n_words) visited_.resize(tree.n_words);
+        grow(visited_, tree.n_words);
         kernels().visit(departures.sets(tree), members, n_members, visited_.data(), is_effective);
     }
 
     // The cell of the set that was visited last. `row` is a number that changes with the row: a cell starts from the
     // one before if that was of the same tree and row. The visited splits are applied one by one, as in the definition,
     // from the first one on that the walk before did not have.
-    Cell find(const CodedTree& tree, const Departures& departures, std::size_t min_node_size, std::uint64_t row) {
+    Cell find(const CodedTree& tree, const Departures& departures, std::uint64_t row) {
         const std::size_t blocks = n_blocks(tree.n_rows), n_words = padded(blocks);
-        const bool starts = is_elsewhere(tree, min_node_size, row);
-        if (starts) {
-            start_trail(tree);
-            // Each level but the first has fewer rows than the one before; one more is tried.
-            grow(trail_rows_, n_words * (std::min(tree.nodes.size(), tree.n_rows) + 2));
-            trail_.rows = trail_rows_.data();
-            set_first_bits(tree.n_rows, trail_.rows, n_words);
-        }
-        const Walk walk{tree.left_rows.data(), n_words,       visited_.data(),  departures.goes_left(),
-                        tree.n_words,          min_node_size, tree.codes.data()};
+        const bool starts = walked_tree_ != &tree || walked_row_ != row;
+        if (starts) start_trail(tree, row, n_words);
+        const Walk walk{tree.left_rows.data(), n_words,        visited_.data(),  departures.goes_left(),
+                        tree.n_words,          min_node_size_, tree.codes.data()};
         const bool is_new = kernels().walk(walk, trail_);
-        const std::size_t n_rows = trail_.n_rows[trail_.level];
-        return {{trail_.rows + n_words * trail_.level, blocks}, n_rows, n_rows == tree.n_rows, is_new || starts};
+        return {{trail_.rows + n_words * trail_.level, blocks}, trail_.n_rows[trail_.level], is_new || starts};
     }
 
   private:
-    // Whether the trail is of another tree or row. It is not from here on.
-    bool is_elsewhere(const CodedTree& tree, std::size_t min_node_size, std::uint64_t row) {
-        if (walked_tree_ == &tree && walked_row_ == row && walked_size_ == min_node_size) return false;
+    // A trail that has visited nothing.
+    void start_trail(const CodedTree& tree, std::uint64_t row, std::size_t n_words) {
         walked_tree_ = &tree;
         walked_row_ = row;
-        walked_size_ = min_node_size;
-        return true;
-    }
-
-    // A trail that has visited nothing.
-    void start_trail(const CodedTree& tree) {
+        // Each level but the first has fewer rows than the one before; one more is tried.
+        const std::size_t n_levels = std::min(tree.nodes.size(), tree.n_rows) + 2;
         grow(trail_visited_, tree.n_words);
-        grow(trail_counts_, std::min(tree.nodes.size(), tree.n_rows) + 2);
+        grow(trail_rows_, n_words * n_levels);
+        grow(trail_counts_, n_levels);
         grow(trail_steps_, tree.nodes.size() + 1);
         grow(trail_box_, tree.columns.size());
         std::fill_n(trail_visited_.data(), tree.n_words, std::uint64_t{0});
+        set_first_bits(tree.n_rows, trail_rows_.data(), n_words);
         trail_counts_[0] = static_cast<std::uint32_t>(tree.n_rows);
         std::fill_n(trail_box_.data(), tree.columns.size(), CodeInterval{0, ~std::uint32_t{0}, true});
         trail_ = {trail_visited_.data(),
-                  nullptr,
+                  trail_rows_.data(),
                   trail_counts_.data(),
                   trail_steps_.data(),
                   trail_box_.data(),
@@ -187,41 +178,16 @@ class CellFinder {
         if (values.size() < n) values.resize(n);
     }
 
+    std::size_t min_node_size_;
     std::vector<std::uint64_t> visited_;  // a set of splits
     // The last walk.
     const CodedTree* walked_tree_ = nullptr;
     std::uint64_t walked_row_ = 0;
-    std::size_t walked_size_ = 0;
     Trail trail_{};
     std::vector<std::uint64_t> trail_visited_, trail_rows_;
     std::vector<std::uint32_t> trail_counts_;
     std::vector<Trail::Step> trail_steps_;
     std::vector<CodeInterval> trail_box_;
-};
-
-// Finds the cells of one row and set after the other.
-class CellOfRow {
-  public:
-    CellOfRow(const Projection& projection, std::size_t min_node_size)
-        : projection_(projection), min_node_size_(min_node_size) {}
-
-    // The cell of x in tree t, valid until the next call.
-    template <class Set>
-    CellFinder::Cell find(std::size_t t, const float* x, const Members<Set>& members) {
-        const CodedTree& tree = projection_.trees[t];
-        std::uint8_t is_effective[8 * sizeof(Set)];
-        departures_.find(tree, projection_.n_variables, x, scratch_);
-        finder_.visit(tree, departures_, members.data(), members.size(), is_effective);
-        return finder_.find(tree, departures_, min_node_size_, ++n_found_);
-    }
-
-  private:
-    const Projection& projection_;
-    std::size_t min_node_size_;
-    Departures departures_;
-    Departures::Scratch scratch_;
-    CellFinder finder_;
-    std::uint64_t n_found_ = 0;
 };
 
 }  // namespace suffice

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "cell.hpp"
 #include "forest.hpp"
 #include "projection.hpp"
+#include "row_view.hpp"
 #include "rows.hpp"
 #include "thresholds.hpp"
 
@@ -22,10 +22,14 @@ class LeafRanks {
   public:
     explicit LeafRanks(const Forest& forest) : forest_(forest) {}
     void set_row(const float* x) { x_ = x; }
-    std::size_t n_trees() const { return forest_.trees.size(); }
-    std::span<const std::uint32_t> ranks(std::size_t t) const {
-        const Node& node = forest_.trees[t].last_with_rows(x_);
-        return {forest_.trees[t].rank.data() + node.begin, node.end - node.begin};
+    // Calls act(ranks) for every tree, and returns their number.
+    template <class Do>
+    std::size_t for_each_tree(const Do& act) const {
+        for (const Tree& tree : forest_.trees) {
+            const Node& node = tree.last_with_rows(x_);
+            act(std::span(tree.rank).subspan(node.begin, node.end - node.begin));
+        }
+        return forest_.trees.size();
     }
 
   private:
@@ -37,41 +41,35 @@ class LeafRanks {
 class CellRanks {
   public:
     CellRanks(const Projection& projection, std::size_t min_node_size)
-        : projection_(projection), cell_(projection, min_node_size) {}
+        : projection_(projection), row_(projection, min_node_size) {}
     void set_row(const float* x, std::uint64_t S) {
-        x_ = x;
+        row_.set_row(x);
         S_ = S;
-        const bool all_vote = projection_.count_votes(Members(S)) == projection_.trees.size();
-        voters_.clear();
-        for (std::size_t t = 0; t < projection_.trees.size(); ++t)
-            if (all_vote || (projection_.trees[t].variables & S) != 0) voters_.push_back(t);
     }
-    std::size_t n_trees() const { return voters_.size(); }
-    std::span<const std::uint32_t> ranks(std::size_t i) {
-        const CodedTree& tree = projection_.trees[voters_[i]];
-        const auto cell = cell_.find(voters_[i], x_, Members(S_));
-        if (cell.is_whole) return {tree.rank, tree.n_rows};
-        ranks_.clear();
-        for_each_position(cell.rows, [&](std::size_t position) { ranks_.push_back(tree.rank[position]); });
-        return ranks_;
+    template <class Do>
+    std::size_t for_each_tree(const Do& act) {
+        return row_.for_each_cell(S_, [&](std::size_t t, const CellFinder::Cell& cell) {
+            ranks_.clear();
+            for_each_position(cell.rows, [&](std::size_t i) { ranks_.push_back(projection_.trees[t].rank[i]); });
+            act(std::span<const std::uint32_t>(ranks_));
+        });
     }
 
   private:
     const Projection& projection_;
-    CellOfRow cell_;
-    const float* x_ = nullptr;
+    RowView<std::uint64_t> row_;
     std::uint64_t S_ = 0;
-    std::vector<std::size_t> voters_;  // the trees that vote on S
     std::vector<std::uint32_t> ranks_;
 };
+
+using RanksOfTree = std::span<const std::uint32_t>;
 
 // out[j]: the probability of an outcome with rank < end[j]; `end` is ascending.
 template <class Ranks>
 void cumulative_shares(Ranks& row, std::span<const std::uint32_t> end, double* out) {
     std::fill_n(out, end.size(), 0.0);
     std::vector<std::size_t> count(end.size() + 1);
-    for (std::size_t t = 0; t < row.n_trees(); ++t) {
-        const auto ranks = row.ranks(t);
+    const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
         std::fill(count.begin(), count.end(), 0);
         for (const std::uint32_t rank : ranks)
             ++count[static_cast<std::size_t>(std::upper_bound(end.begin(), end.end(), rank) - end.begin())];
@@ -80,32 +78,30 @@ void cumulative_shares(Ranks& row, std::span<const std::uint32_t> end, double* o
             sum += count[j];
             out[j] += static_cast<double>(sum) / static_cast<double>(ranks.size());
         }
-    }
-    for (std::size_t j = 0; j < end.size(); ++j) out[j] /= static_cast<double>(row.n_trees());
+    });
+    for (std::size_t j = 0; j < end.size(); ++j) out[j] /= static_cast<double>(n_trees);
 }
 
 // The probability of an outcome in the leaves of x.
 inline double leaf_sdp(const LeafRanks& row, const RankRange& outcome) {
     double sum = 0.0;
-    for (std::size_t t = 0; t < row.n_trees(); ++t) {
-        const auto ranks = row.ranks(t);
+    const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
         const auto is_kept = [&](std::uint32_t rank) { return outcome.lo <= rank && rank <= outcome.hi; };
         sum +=
             static_cast<double>(std::count_if(ranks.begin(), ranks.end(), is_kept)) / static_cast<double>(ranks.size());
-    }
-    return sum / static_cast<double>(row.n_trees());
+    });
+    return sum / static_cast<double>(n_trees);
 }
 
 template <class Ranks>
 double mean(Ranks& row, std::span<const double> y_values) {
     double sum = 0.0;
-    for (std::size_t t = 0; t < row.n_trees(); ++t) {
-        const auto ranks = row.ranks(t);
+    const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
         double total = 0.0;
         for (const std::uint32_t rank : ranks) total += y_values[rank];
         sum += total / static_cast<double>(ranks.size());
-    }
-    return sum / static_cast<double>(row.n_trees());
+    });
+    return sum / static_cast<double>(n_trees);
 }
 
 // The smallest outcomes at which the CDF reaches the levels.
@@ -116,14 +112,13 @@ class Quantiles {
         // Rank and size of the cell are packed into one integer, which sorts fast. The sums below then do not depend on
         // the order of the rows.
         rank_and_size_.clear();
-        for (std::size_t t = 0; t < row.n_trees(); ++t) {
-            const auto ranks = row.ranks(t);
+        const std::size_t n_trees = row.for_each_tree([&](RanksOfTree ranks) {
             for (const std::uint32_t rank : ranks)
                 rank_and_size_.push_back(std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(ranks.size()));
-        }
+        });
         std::sort(rank_and_size_.begin(), rank_and_size_.end());
         for (std::size_t j = 0; j < levels.size(); ++j) {
-            const double enough = sum_to_reach(levels[j], row.n_trees());
+            const double enough = sum_to_reach(levels[j], n_trees);
             double sum = 0.0;
             std::size_t i = 0;
             do sum += 1.0 / static_cast<double>(static_cast<std::uint32_t>(rank_and_size_[i++]));

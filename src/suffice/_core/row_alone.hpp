@@ -2,11 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -19,60 +17,20 @@
 
 namespace suffice {
 
-// Numbers by value of one variable, filled in when they are needed first.
-class SingleSums {
-  public:
-    // `n_outcomes` is 1 for numbers that do not depend on the outcome.
-    SingleSums(const Projection& projection, std::size_t n_outcomes)
-        : projection_(projection), n_outcomes_(n_outcomes), numbers_(projection.n_variables) {}
-
-    // The number for the value of x and an outcome, to be filled in if it is NaN. nullptr if it is not kept: variables
-    // of several columns, and tables that would be large.
-    double* find(std::size_t variable, const float* x, std::size_t outcome) {
-        const std::vector<std::int32_t>& columns = projection_.columns[variable];
-        if (columns.size() != 1 || outcome >= n_outcomes_) return nullptr;
-        const std::size_t n_codes = projection_.thresholds[static_cast<std::size_t>(columns[0])].size() + 2;
-        if (n_codes * n_outcomes_ > kMaxNumbers) return nullptr;
-        std::vector<double>& numbers = numbers_[variable];
-        if (numbers.empty()) numbers.assign(n_codes * n_outcomes_, std::numeric_limits<double>::quiet_NaN());
-        return &numbers[projection_.code(columns[0], x[columns[0]]) * n_outcomes_ + outcome];
-    }
-
-  private:
-    static constexpr std::size_t kMaxNumbers = 1 << 16;  // of a variable: half a megabyte; not tuned
-
-    const Projection& projection_;
-    std::size_t n_outcomes_;
-    std::vector<std::vector<double>> numbers_;  // by variable
-};
-
 template <class Set>
 class RowAlone {
   public:
-    // From this many rows on, enough of them share the values of single variables. Not tuned.
-    static constexpr std::size_t kManyRows = 100;
-
     using Candidates = std::vector<Candidate<Set>>;
 
-    // `n_rows` is the number of rows that will be searched: for many, what is known of single variables is kept.
-    RowAlone(const Projection& projection, std::size_t min_node_size, std::size_t n_rows)
-        : is_kept_(n_rows >= kManyRows),
-          row_(projection, min_node_size),
-          single_sums_(projection, projection.forest->y_values.size()),
-          every_(projection.n_variables),
-          order_(projection.trees.size()) {
+    RowAlone(const Projection& projection, std::size_t min_node_size)
+        : row_(projection, min_node_size), every_(projection.n_variables), order_(projection.trees.size()) {
         std::iota(every_.begin(), every_.end(), std::uint8_t{0});
     }
 
     void set_rows(const Rows& rows, std::span<const std::uint32_t> numbers, const StopFlag& stop) {
         stop_ = &stop;
-        x_ = rows.row(numbers[0]);
-        outcome_ = rows.outcome(numbers[0]);
-        row_.set_row(x_, outcome_);
-        if (names_ != every_) {
-            names_ = every_;
-            row_.set_variables(names_);
-        }
+        row_.set_row(rows.row(numbers[0]), rows.outcome(numbers[0]));
+        if (row_.names() != every_) row_.set_variables(every_);
         std::iota(order_.begin(), order_.end(), 0u);
         n_ordered_ = every_.size() <= kMaxOrdered ? every_.size() : 0;
         sums_.clear();
@@ -194,21 +152,13 @@ class RowAlone {
 
     // Sets of the first variables are the fastest.
     std::vector<std::uint8_t> number_first(const std::vector<std::uint8_t>& variables) {
-        names_ = variables;
+        std::vector<std::uint8_t> names = variables;
         for (const std::uint8_t v : every_)
-            if (std::find(variables.begin(), variables.end(), v) == variables.end()) names_.push_back(v);
-        row_.set_variables(names_);
-        std::vector<std::uint8_t> number(names_.size());
-        for (std::size_t i = 0; i < names_.size(); ++i) number[names_[i]] = static_cast<std::uint8_t>(i);
-        return number;
+            if (std::find(variables.begin(), variables.end(), v) == variables.end()) names.push_back(v);
+        row_.set_variables(names);
+        return row_.numbers();
     }
-
-    WideSet named(Set set) const {
-        WideSet out = 0;
-        const Members<Set> members(set);
-        for (std::size_t j = 0; j < members.size(); ++j) out |= WideSet{1} << names_[members[j]];
-        return out;
-    }
+    WideSet named(Set set) const { return row_.named(set); }
 
     double squared_weights(std::size_t, Set set) { return row_.squared_weights(set); }
 
@@ -227,7 +177,6 @@ class RowAlone {
 
     std::size_t n_trees() const { return order_.size(); }
     bool is_stopped() const { return stop_->load(std::memory_order_relaxed); }
-    static bool is_single(Set set) { return set != 0 && (set & (set - 1)) == 0; }
     std::uint8_t added(const Candidate<Set>& rival) const { return Members<Set>(rival.variables & ~base_)[0]; }
     void complete(Candidate<Set>& set, double sum) const {
         set.sum = sum;
@@ -279,34 +228,13 @@ class RowAlone {
         return (set.variables & (set.variables - 1)) == 0 ? set.n_trees : order_[set.n_trees];
     }
 
-    // Completes the sets whose sums are known already or are kept for other rows, and drops those that are too low.
+    // Completes the sets whose sums are known already, and drops those that are too low.
     void take_known_sums(Candidates& sets, Race<Set>& race) {
-        sum_kept(sets);
-        if (is_stopped()) return sets.clear();
         keep_if(sets, race, [&](Candidate<Set>& set) {
             const bool is_summed = set.variables < sums_.size() && row_.is_informed(set.variables);
             if (is_summed) complete(set, sums_[static_cast<std::size_t>(set.variables)]);
-            if (const double* const sum = kept_sum(set.variables)) complete(set, *sum);
             return set.can_reach(race.needed[0]);
         });
-    }
-
-    // Computes the sums that are kept for other rows and not known yet, all of them tree by tree.
-    void sum_kept(const Candidates& sets) {
-        unknown_.clear();
-        for (const Candidate<Set>& set : sets)
-            if (const double* const sum = kept_sum(set.variables); sum && std::isnan(*sum)) unknown_.push_back(set);
-        for (std::size_t t = 0; t < n_trees() && !unknown_.empty() && !is_stopped(); ++t)
-            for (Candidate<Set>& set : unknown_)
-                if (set.has_vote_of(row_.variables(t), n_trees())) set.add(row_.share(t, set.variables));
-        if (is_stopped()) return;
-        for (const Candidate<Set>& set : unknown_) *kept_sum(set.variables) = set.sum;
-    }
-
-    // Where the sum of a single variable is kept for other rows; nullptr if it is not.
-    double* kept_sum(Set set) {
-        if (!is_kept_ || !is_single(set) || outcome_.lo != outcome_.hi) return nullptr;
-        return single_sums_.find(names_[Members<Set>(set)[0]], x_, outcome_.lo);
     }
 
     // Computes the exact sum. Returns false as soon as the SDP cannot reach `least`.
@@ -323,13 +251,8 @@ class RowAlone {
     }
 
     const StopFlag* stop_ = nullptr;
-    bool is_kept_;
     RowView<Set> row_;
-    const float* x_ = nullptr;
-    RankRange outcome_;
-    SingleSums single_sums_;                  // over the trees, by value and outcome
     std::vector<std::uint8_t> every_;         // all variables
-    std::vector<std::uint8_t> names_;         // by bit of a set: its variable in the projection
     std::size_t n_ordered_ = 0;               // sets of so many variables, the first ones, may go in an order; 0: none
     std::vector<std::uint32_t> order_;        // the trees, in the order in which sets of two and more take them
     std::vector<double> share_of_all_;        // by tree, if all variables are known
@@ -342,7 +265,6 @@ class RowAlone {
     std::vector<std::uint32_t> n_voted_;      // by variable: the trees that vote because of it
     std::vector<double> sums_;                // by set: the sum over all trees; empty if they are not known
     std::vector<std::uint32_t> position_;     // by set, among those that go through a tree together
-    Candidates unknown_;
 };
 
 }  // namespace suffice

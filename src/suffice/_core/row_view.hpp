@@ -16,7 +16,7 @@
 #include "kernels.hpp"
 #include "projection.hpp"
 #include "rows.hpp"
-#include "squared_weights.hpp"
+#include "weight_sum.hpp"
 
 namespace suffice {
 
@@ -122,19 +122,19 @@ class RowView {
   public:
     RowView(const Projection& projection, std::size_t min_node_size)
         : projection_(projection),
-          min_node_size_(min_node_size),
           variable_of_(projection.n_variables),
           bit_of_(projection.n_variables),
           has_few_outcomes_(projection.forest->y_values.size() <= kFewOutcomes),
           trees_(projection.trees.size()),
-          weight_sum_(projection) {
+          weight_sum_(projection),
+          finder_(min_node_size) {
         std::iota(variable_of_.begin(), variable_of_.end(), std::uint8_t{0});
         set_variables(std::vector<std::uint8_t>(variable_of_));
     }
 
     static constexpr std::size_t kMaxSummed = 12;  // `sum_shares` takes 64 KiB of the stack for it; not tuned
 
-    void set_row(const float* x, const RankRange& outcome) {
+    void set_row(const float* x, const RankRange& outcome = {}) {
         x_ = x;
         outcome_ = outcome;
         ++row_;
@@ -151,6 +151,15 @@ class RowView {
                 if (trees) known_ |= Set{1} << i;
         }
         ++epoch_;
+    }
+
+    // By bit of a set: its variable in the projection; and the other way round.
+    const std::vector<std::uint8_t>& names() const { return variable_of_; }
+    const std::vector<std::uint8_t>& numbers() const { return bit_of_; }
+    WideSet named(Set S) const {
+        WideSet out = 0;
+        for (const std::uint8_t i : Members<Set>(S)) out |= WideSet{1} << variable_of_[i];
+        return out;
     }
 
     std::size_t n_trees() const { return trees_.size(); }
@@ -269,30 +278,33 @@ class RowView {
         return is_known ? *share : *share = share_by_effective_set(t, view, S & view.variables);
     }
 
+    // Calls act(t, cell) for the cell of x for S in each tree that votes on S, and returns how many these are.
+    template <class Do>
+    std::size_t for_each_cell(Set S, const Do& act) {
+        const Members<Set> members(S);
+        const WideSet variables = named(S);
+        const std::size_t n_votes = count_votes(S);
+        for (std::size_t t = 0; t < n_trees(); ++t) {
+            if (n_votes < n_trees() && !(projection_.trees[t].variables & variables)) continue;
+            visit(t, trees_[t], members);
+            act(t, finder_.find(projection_.trees[t], trees_[t].departures, row_));
+        }
+        last_share_ = -1.0;
+        return n_votes;
+    }
+
     // The SDP of one set. Its shares are not kept.
     double sdp(Set S) {
         double sum = 0.0;
-        const std::size_t n_votes = count_votes(S);
-        for (std::size_t t = 0; t < n_trees(); ++t) {
-            if (n_votes < n_trees() && !(variables(t) & S)) continue;
-            TreeView& view = trees_[t];
-            visit(t, view, Members<Set>(S));
-            sum += share_of_cell(t, view);
-        }
+        const std::size_t n_votes =
+            for_each_cell(S, [&](std::size_t t, const CellFinder::Cell& cell) { sum += share_in(cell, trees_[t]); });
         return sum / static_cast<double>(n_votes);
     }
 
     // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S.
     double squared_weights(Set S) {
-        const Members<Set> members(S);
-        const std::size_t n_votes = count_votes(S);
-        for (std::size_t t = 0; t < n_trees(); ++t) {
-            if (n_votes < n_trees() && !(variables(t) & S)) continue;
-            TreeView& view = trees_[t];
-            visit(t, view, members);
-            weight_sum_.add(t, finder_.find(projection_.trees[t], view.departures, min_node_size_, row_));
-        }
-        last_share_ = -1.0;
+        const std::size_t n_votes =
+            for_each_cell(S, [&](std::size_t t, const CellFinder::Cell& cell) { weight_sum_.add(t, cell); });
         return weight_sum_.take_squares(n_votes);
     }
 
@@ -312,7 +324,6 @@ class RowView {
         Departures departures;
         RankRange outcome;
         std::vector<std::uint64_t> has_outcome;  // one bit for each row of the tree
-        std::size_t n_with_outcome = 0;
         ShareMemo<Set> memo;
         // Small trees.
         bool is_small = false;
@@ -389,21 +400,22 @@ class RowView {
         if (view.outcome == outcome_ && !view.has_outcome.empty()) return;  // many rows have the same outcome
         view.outcome = outcome_;
         view.has_outcome.resize(n_blocks(tree.n_rows));
-        view.n_with_outcome =
-            kernels().outcome(tree.rank, tree.n_rows, outcome_.lo, outcome_.hi, view.has_outcome.data());
+        kernels().outcome(tree.rank, tree.n_rows, outcome_.lo, outcome_.hi, view.has_outcome.data());
+    }
+
+    static double share_in(const CellFinder::Cell& cell, const TreeView& view) {
+        const std::size_t n_hits = kernels().count(cell.rows, view.has_outcome.data());
+        return static_cast<double>(n_hits) / static_cast<double>(cell.n_rows);
     }
 
     // The share of the set that was visited last.
     double share_of_cell(std::size_t t, const TreeView& view) {
-        const auto cell = finder_.find(projection_.trees[t], view.departures, min_node_size_, row_);
-        if (!cell.is_new && last_share_ >= 0.0) return last_share_;
-        const std::size_t n_hits =
-            cell.is_whole ? view.n_with_outcome : kernels().count(cell.rows, view.has_outcome.data());
-        return last_share_ = static_cast<double>(n_hits) / static_cast<double>(cell.n_rows);
+        const auto cell = finder_.find(projection_.trees[t], view.departures, row_);
+        if (cell.is_new || last_share_ < 0.0) last_share_ = share_in(cell, view);
+        return last_share_;
     }
 
     const Projection& projection_;
-    std::size_t min_node_size_;
     const float* x_ = nullptr;
     std::uint64_t row_ = 0;    // how many rows have been set
     std::uint64_t epoch_ = 0;  // how many rows and numberings have been set

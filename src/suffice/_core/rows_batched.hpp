@@ -19,15 +19,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "parallel.hpp"
 #include "projection.hpp"
+#include "row_view.hpp"
 #include "rows.hpp"
 #include "search_space.hpp"
 #include "shared_walks.hpp"
-#include "squared_weights.hpp"
 
 namespace suffice {
 
@@ -85,12 +86,44 @@ struct BatchPlan {
     }
 };
 
+// Rows that no split on a set tells apart have the same sum for it, which is computed once.
+template <class Set>
+class SquaredWeights {
+  public:
+    SquaredWeights(const Projection& projection, std::size_t min_node_size)
+        : projection_(projection), row_(projection, min_node_size) {}
+
+    double find(const float* x, Set set) {
+        key_.clear();
+        for (const std::uint8_t v : Members<Set>(set)) {
+            key_.push_back(v);
+            for (const std::int32_t column : projection_.columns[v])
+                key_.push_back(projection_.code(column, x[column]));
+        }
+        if (known_.size() > kMaxKnown) known_.clear();
+        const auto [at, is_new] = known_.try_emplace(key_, 0.0);
+        if (is_new) {
+            row_.set_row(x);
+            at->second = row_.squared_weights(set);
+        }
+        return at->second;
+    }
+
+  private:
+    static constexpr std::size_t kMaxKnown = 1 << 14;  // about 2 MiB; not tuned
+
+    const Projection& projection_;
+    RowView<Set> row_;
+    std::vector<std::uint32_t> key_;
+    std::map<std::vector<std::uint32_t>, double> known_;  // by variables and codes
+};
+
 template <class Set>
 class RowsBatched {
   public:
     using Candidates = std::vector<Candidate<Set>>;
 
-    RowsBatched(const Projection& projection, std::size_t min_node_size, std::size_t)
+    RowsBatched(const Projection& projection, std::size_t min_node_size)
         : projection_(projection),
           n_trees_(projection.trees.size()),
           walks_(projection, min_node_size),

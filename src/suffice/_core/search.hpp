@@ -45,13 +45,12 @@ namespace suffice {
 template <class Set, class Executor>
 class Search {
   public:
-    // `n_rows` is the number of rows that will be searched.
-    Search(const Projection& projection, const SearchOptions& options, std::size_t n_rows)
+    Search(const Projection& projection, const SearchOptions& options)
         : options_(options),
           projection_(projection),
           n_trees_(projection.trees.size()),
           every_(projection.n_variables),
-          executor_(projection, options.min_node_size, n_rows) {
+          executor_(projection, options.min_node_size) {
         std::iota(every_.begin(), every_.end(), std::uint8_t{0});
     }
 

@@ -128,7 +128,6 @@ class SharedWalks {
     struct State {
         RowSet rows;  // of the training rows
         std::size_t n_rows;
-        bool is_whole;
         std::size_t memory;    // how many words of memory were in use before it
         std::size_t n_groups;  // how many groups there were before it
         std::size_t first_step, next_step, end_step;
@@ -145,10 +144,9 @@ class SharedWalks {
         if (!has_few_outcomes_) return;
         const std::size_t blocks = n_blocks(tree_->n_rows);
         has_outcome_.resize(outcomes.size() * blocks);
-        n_with_outcome_.resize(outcomes.size());
         for (std::size_t o = 0; o < outcomes.size(); ++o)
-            n_with_outcome_[o] = kernels().outcome(tree_->rank, tree_->n_rows, outcomes[o].lo, outcomes[o].hi,
-                                                   has_outcome_.data() + o * blocks);
+            kernels().outcome(tree_->rank, tree_->n_rows, outcomes[o].lo, outcomes[o].hi,
+                              has_outcome_.data() + o * blocks);
     }
 
     void walk_all(std::span<const WalksOfSet<Set>> sets) {
@@ -168,7 +166,8 @@ class SharedWalks {
         }
         State all{};
         all.n_rows = tree_->n_rows;
-        all.is_whole = true;
+        all.rows = take_rows();
+        set_first_bits(tree_->n_rows, all.rows.mask, padded(all.rows.n_blocks));
         all.column = kNone;
         enter(all, 0, groups_.size());
         while (!states_.empty() && !is_stopped()) {
@@ -308,7 +307,6 @@ class SharedWalks {
                 end_walks(states_.back(), groups_[g].begin, groups_[g].end);
             return;
         }
-        next.is_whole = next.n_rows == tree_->n_rows;
         box_[code.column] = interval;
         const std::uint32_t begin = step.begin, end = step.end;
         enter(next, begin, end);
@@ -326,25 +324,21 @@ class SharedWalks {
 
     // The rows of `from` that take the side of the step.
     void filter(const State& from, const Step& step, State& to) {
-        const std::size_t blocks = n_blocks(tree_->n_rows), n_words = padded(blocks);
-        if (from.is_whole) {
-            whole_.resize(n_words);
-            set_first_bits(tree_->n_rows, whole_.data(), n_words);
-        }
-        to.rows = {take_memory(n_words), blocks};
-        to.n_rows = kernels().keep(from.is_whole ? whole_.data() : from.rows.mask,
-                                   tree_->left_rows.data() + n_words * step.node,
+        to.rows = take_rows();
+        const std::size_t n_words = padded(to.rows.n_blocks);
+        to.n_rows = kernels().keep(from.rows.mask, tree_->left_rows.data() + n_words * step.node,
                                    step.goes_left ? 0 : ~std::uint64_t{0}, n_words, to.rows.mask);
     }
 
-    // Memory for the rows of the states on the way, in pieces that stay where they are.
-    std::uint64_t* take_memory(std::size_t n_words) {
+    // Memory for the rows of a state on the way, in pieces that stay where they are.
+    RowSet take_rows() {
+        const std::size_t blocks = n_blocks(tree_->n_rows), n_words = padded(blocks);
         std::size_t piece = memory_used_ / piece_size_;
         if (memory_used_ % piece_size_ + n_words > piece_size_) memory_used_ = ++piece * piece_size_;
         while (pieces_.size() <= piece) pieces_.emplace_back(piece_size_);
         std::uint64_t* const memory = pieces_[piece].data() + memory_used_ % piece_size_;
         memory_used_ += n_words;
-        return memory;
+        return {memory, blocks};
     }
 
     // Adds the shares of the state to the sums of the walks [begin, end).
@@ -360,8 +354,7 @@ class SharedWalks {
 
     double share(const State& state, std::size_t outcome) const {
         const std::uint64_t* const bits = has_outcome_.data() + outcome * n_blocks(tree_->n_rows);
-        const std::size_t n_hits = state.is_whole ? n_with_outcome_[outcome] : kernels().count(state.rows, bits);
-        return static_cast<double>(n_hits) / static_cast<double>(state.n_rows);
+        return static_cast<double>(kernels().count(state.rows, bits)) / static_cast<double>(state.n_rows);
     }
 
     void end_by_ranks(State& state, std::uint32_t begin, std::uint32_t end) {
@@ -370,10 +363,7 @@ class SharedWalks {
         if (!state.has_ranks) {
             state.has_ranks = true;
             ranks.clear();
-            if (state.is_whole)
-                ranks.assign(tree_->rank, tree_->rank + tree_->n_rows);
-            else
-                for_each_position(state.rows, [&](std::size_t position) { ranks.push_back(tree_->rank[position]); });
+            for_each_position(state.rows, [&](std::size_t position) { ranks.push_back(tree_->rank[position]); });
         }
         for (std::uint32_t i = begin; i < end; ++i) {
             const RankRange& outcome = rows_->outcomes()[rows_->outcome_of(walks_[i].row)];
@@ -394,11 +384,10 @@ class SharedWalks {
     double* sums_ = nullptr;
     const StopFlag* stop_ = nullptr;
     bool has_few_outcomes_ = true;
-    std::vector<std::uint64_t> has_outcome_;   // by outcome and block
-    std::vector<std::size_t> n_with_outcome_;  // by outcome
-    std::vector<std::uint64_t> below_;         // by slot of a split: the splits there
-    std::vector<CodeInterval> box_;            // by column of the tree: the values of the current state
-    std::vector<State> states_;                // from the root to the current state
+    std::vector<std::uint64_t> has_outcome_;  // by outcome and block
+    std::vector<std::uint64_t> below_;        // by slot of a split: the splits there
+    std::vector<CodeInterval> box_;           // by column of the tree: the values of the current state
+    std::vector<State> states_;               // from the root to the current state
     std::vector<Group> groups_;
     std::vector<std::uint64_t> open_;  // by group: a set of splits
     std::vector<Step> steps_;
@@ -406,8 +395,7 @@ class SharedWalks {
     std::vector<SharedWalk> right_;
     std::vector<double> shares_;                     // by state on the way and outcome; negative if not known
     std::vector<std::vector<std::uint32_t>> ranks_;  // by state on the way: the ranks of its rows
-    std::vector<std::uint64_t> whole_;
-    std::size_t piece_size_ = 1 << 12;  // words; the rows of several states; not tuned
+    std::size_t piece_size_ = 1 << 12;               // words; the rows of several states; not tuned
     std::vector<std::vector<std::uint64_t>> pieces_;
     std::size_t memory_used_ = 0;
 };
