@@ -168,6 +168,18 @@ def test_candidates_by_paths_are_those_whose_splits_gain_most(parity, batch_size
     assert len({tuple(sorted(pair)) for pair in pairs}) > 1
 
 
+def test_tables_may_have_more_variables_than_a_search():
+    """The gains of more than 128 variables were refused, so that the default could not be fitted."""
+    X = np.random.default_rng(0).normal(size=(200, 150))
+    explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, (X[:, 140] > 0).astype(int))
+    assert explainer.explain(X[:1], progress=False)[0].best_set.variables == ("x140",)
+    gains, errors = measure_gains(explainer.fitted_.forest, explainer.fitted_.variables, 1)
+    assert len(gains) == len(errors) == 150
+    assert np.argmax(gains) == 140
+    with pytest.raises(ValueError, match="one entry for each column"):
+        _core.gains(forest=explainer.fitted_.forest.core, variable_of=np.zeros(2, np.int32), n_variables=1, n_threads=1)
+
+
 def test_four_of_ten_candidates_are_chosen_by_paths():
     assert [n_by_paths("auto", n) for n in (1, 5, 10, 20)] == [0, 2, 4, 8]
     assert n_by_paths("row", 10) == n_by_paths(["x0", "x1"], 2) == 0

@@ -114,7 +114,7 @@ def test_rows_are_filtered(classes, show):
         ("sufficient", "found", lambda e: e.is_sufficient),
         ("sufficient", "none", lambda e: not e.is_sufficient),
         ("agrees", "disagrees", lambda e: not e.forest_agrees),
-        ("variable", "rain", lambda e: "rain" in e.shown_set.variables),
+        ("variable", "temp", lambda e: "temp" in e.shown_set.variables),
         ("variable", "hour", lambda e: "hour" in e.shown_set.variables),
     ]:
         page.select_option(f"#{field}", label=option)

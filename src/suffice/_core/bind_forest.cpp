@@ -98,7 +98,7 @@ nb::ndarray<nb::numpy, double> predict(const PyForest& forest, const FloatMatrix
 nb::ndarray<nb::numpy, double> gains(const PyForest& forest, const Vector<std::int32_t>& variable_of,
                                      std::size_t n_variables, std::size_t n_threads) {
     const Forest& f = forest.get();
-    check_variables(span_of(variable_of), n_variables, f.X.n_columns);
+    require(variable_of.shape(0) == f.X.n_columns, "`variable_of` must have one entry for each column.");
     std::vector<double> out(n_variables * 2, 0.0);
     const auto make_worker = [&] {
         return [&, of_rows = std::vector<double>(f.X.n_rows)](std::size_t v) mutable {
