@@ -114,12 +114,19 @@ class ChangeColumns {
     std::vector<double> weights_;
 };
 
-ChangeSpace space_of(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
-                     const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed) {
+// What may change in a forest, and how it is searched. Python keeps the forest alive.
+struct PyChangeSpace {
+    const PyForest& forest;
+    ChangeSpace space;
+};
+
+void init_space(PyChangeSpace* self, const PyForest& forest, const Vector<std::int32_t>& variable_of,
+                std::size_t n_variables, const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed,
+                std::size_t n_candidates, std::size_t min_node_size) {
     const Forest& f = forest.get();
     require(n_variables < 64, "At most 63 variables may change.");
     require(variable_of.shape(0) == f.X.n_columns, "There must be one variable number for each column of the table.");
-    ChangeSpace space{f, forest.y_rank(), {}, {}, {}, {}, 0};
+    ChangeSpace space{f, forest.y_rank(), {}, {}, {}, {}, 0, n_candidates, min_node_size};
     for (const DoubleMatrix& values : forest.values()) {
         space.values.push_back(values.data());
         space.n_values = values.shape(1);
@@ -138,38 +145,14 @@ ChangeSpace space_of(const PyForest& forest, const Vector<std::int32_t>& variabl
         of_column = values;
         std::sort(of_column.begin(), of_column.end());
     }
-    return space;
+    new (self) PyChangeSpace{forest, std::move(space)};
 }
 
-// What may change in a forest, and how it is searched. Python keeps the forest alive.
-class PyChangeSpace {
-  public:
-    PyChangeSpace(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
-                  const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed, std::size_t n_candidates,
-                  std::size_t min_node_size)
-        : forest_(forest),
-          space_(space_of(forest, variable_of, n_variables, allowed)),
-          n_candidates_(n_candidates),
-          min_node_size_(min_node_size) {}
-    const PyForest& forest() const { return forest_; }
-    const ChangeSpace& get() const { return space_; }
-    std::size_t n_candidates() const { return n_candidates_; }
-    std::size_t min_node_size() const { return min_node_size_; }
-
-  private:
-    const PyForest& forest_;
-    ChangeSpace space_;
-    std::size_t n_candidates_, min_node_size_;
-};
-
 FoundChanges find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, const PyBoxes& limits,
-                          const FlagMatrix& wanted, const Vector<std::int32_t>& target, ChangeOptions options,
+                          const FlagMatrix& wanted, const Vector<std::int32_t>& target, const ChangeOptions& options,
                           std::size_t n_threads, const nb::object& progress) {
-    options.n_candidates = changeable.n_candidates();
-    options.min_node_size = changeable.min_node_size();
-    const PyForest& forest = changeable.forest();
-    const ChangeSpace& space = changeable.get();
-    const Forest& f = forest.get();
+    const ChangeSpace& space = changeable.space;
+    const Forest& f = space.forest;
     const std::size_t n = regions.size();
     require(limits.size() == n && target.shape(0) == n, "There must be one target and one limit for each row.");
     require(regions.n_columns() == f.X.n_columns && limits.n_columns() == f.X.n_columns,
@@ -181,7 +164,8 @@ FoundChanges find_changes(const PyChangeSpace& changeable, const PyBoxes& region
     ForestColumns forest_columns(f.X.n_columns);
     if (!options.everywhere)
         for (std::size_t c = 0; c < f.X.n_columns; ++c)
-            if (space.bit_of[c] != kUnchangeable) forest_columns[c] = forest.column(static_cast<std::int32_t>(c));
+            if (space.bit_of[c] != kUnchangeable)
+                forest_columns[c] = changeable.forest.column(static_cast<std::int32_t>(c));
     ChangeColumns changes(space), misses(space);
     std::vector<ChangeResult> results(n);
     Flags is_complete(n), is_too_rare;
@@ -235,10 +219,8 @@ void bind_changes(nb::module_& m) {
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "check"_a, "minimal_only"_a,
              "min_size"_a, "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
     nb::class_<PyChangeSpace>(m, "ChangeSpace")
-        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t,
-                      const std::vector<std::pair<std::int32_t, std::vector<float>>>&, std::size_t, std::size_t>(),
-             nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "allowed"_a, "n_candidates"_a,
-             "min_node_size"_a, nb::keep_alive<1, 2>());
+        .def("__init__", &init_space, nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "allowed"_a,
+             "n_candidates"_a, "min_node_size"_a, nb::keep_alive<1, 2>());
     using A = ChangeArrays;
     bind_arrays<A>(m, "ChangeArrays",
                    {{"row", &A::row},

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "kernels.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
 // The values with low < value <= high (none unless `has_values`), and missing values if `missing`.
 struct ValueInterval {
-    float low = -std::numeric_limits<float>::infinity();
-    float high = std::numeric_limits<float>::infinity();
+    float low = -kInfinity;
+    float high = kInfinity;
     bool has_values = true;
     bool missing = true;
 
@@ -34,6 +34,9 @@ struct ValueInterval {
     }
 };
 
+inline constexpr CodeInterval kNothing{1, 0, false};
+inline constexpr CodeInterval kOnlyMissing{1, 0, true};
+
 using ValueBox = std::vector<ValueInterval>;
 using CodeBox = std::vector<CodeInterval>;
 
@@ -43,11 +46,20 @@ inline bool values_meet(const CodeInterval& a, const CodeInterval& b) {
 
 inline bool meet(const CodeInterval& a, const CodeInterval& b) { return (a.missing && b.missing) || values_meet(a, b); }
 
-// `b` has one interval per column of `a`.
-inline bool meet(const CodeBox& a, const CodeInterval* b) {
-    for (std::size_t c = 0; c < a.size(); ++c)
+// Boxes of n columns.
+inline bool meet(const CodeInterval* a, const CodeInterval* b, std::size_t n) {
+    for (std::size_t c = 0; c < n; ++c)
         if (!meet(a[c], b[c])) return false;
     return true;
+}
+inline bool meet(const CodeBox& a, const CodeInterval* b) { return meet(a.data(), b, a.size()); }
+
+// The values that have some codes.
+inline ValueInterval values_of(const CodeInterval& codes, const std::vector<float>& thresholds) {
+    ValueInterval out{.has_values = codes.has_values(), .missing = codes.missing};
+    if (out.has_values && codes.lo > 0) out.low = thresholds[codes.lo - 1];
+    if (out.has_values && codes.hi < thresholds.size()) out.high = thresholds[codes.hi];
+    return out;
 }
 
 // The parts of an interval that a split sends left and right: values with at most this code go left.
@@ -67,6 +79,7 @@ inline CodeInterval hull(const CodeInterval& a, const CodeInterval& b) {
 // Many boxes over the same columns, one after the other in memory. Each has a number of training rows.
 class CodeBoxes {
   public:
+    explicit CodeBoxes(std::size_t n_columns = 0) : n_columns_(n_columns) {}
     void clear(std::size_t n_columns) {
         n_columns_ = n_columns;
         size_ = 0;
@@ -99,17 +112,23 @@ class CodeBoxes {
         for (std::size_t i = 0; i < size_; ++i) n += meet(box, (*this)[i]) ? n_rows_[i] : 0;
         return n;
     }
+    // The smallest box around `start` and the boxes that meet `box`.
+    CodeBox hull_with(CodeBox start, const CodeBox& box) const {
+        for_each_that_meets(box, [&](const CodeInterval* other) {
+            for (std::size_t c = 0; c < start.size(); ++c) start[c] = hull(start[c], other[c]);
+        });
+        return start;
+    }
     // Removes the boxes that do not meet `box`.
     void keep_those_that_meet(const CodeBox& box) {
-        CodeBoxes kept;
-        kept.clear(n_columns_);
+        CodeBoxes kept(n_columns_);
         for (std::size_t i = 0; i < size_; ++i)
             if (meet(box, (*this)[i])) kept.append((*this)[i], n_rows_[i]);
         *this = std::move(kept);
     }
 
   private:
-    std::size_t n_columns_ = 0, size_ = 0;  // a box over no columns is still a box, so the size is counted
+    std::size_t n_columns_, size_ = 0;  // a box over no columns is still a box, so the size is counted
     std::vector<CodeInterval> intervals_;
     std::vector<std::uint32_t> n_rows_;
 };
@@ -121,15 +140,19 @@ struct Cut {
     double value;
 };
 
-// A part of the search: the boxes that lie in `box` and contain all of `core`.
-struct Branch {
-    CodeBox box;
-    CodeBox core;
-    double value;       // an upper bound of their values
-    std::size_t order;  // among branches of equal value, the one that was made first comes first
-    bool operator<(const Branch& other) const {
+// What waits in a queue: the largest value comes first, and among equal values the one that was made first.
+struct Queued {
+    double value = 0.0;
+    std::size_t order = 0;
+    bool operator<(const Queued& other) const {
         return value != other.value ? value < other.value : order > other.order;
     }
+};
+
+// A part of the search: the boxes that lie in `box` and contain all of `core`. No value of theirs is larger.
+struct Branch : Queued {
+    CodeBox box;
+    CodeBox core;
 };
 
 // Calls act(side) for each largest part of `whole` that contains `core` and does not meet `bad`.

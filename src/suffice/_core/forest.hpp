@@ -160,7 +160,7 @@ inline std::vector<Step> make_steps(const Tree& tree) {
     steps.reserve(tree.nodes.size());
     for (const Node& node : tree.nodes) {
         if (node.is_leaf())
-            steps.push_back({std::numeric_limits<float>::infinity(), static_cast<std::uint32_t>(steps.size()), 0, 1});
+            steps.push_back({kInfinity, static_cast<std::uint32_t>(steps.size()), 0, 1});
         else
             steps.push_back({largest_float_up_to(node.threshold), static_cast<std::uint32_t>(node.left),
                              static_cast<std::uint32_t>(node.column), node.missing_left});

@@ -186,14 +186,14 @@ class RuleSearch {
     }
 
     void search(RuleResult& rule) {
-        Branch root{largest_box(), x_, 0.0, 0};
+        Branch root{{}, largest_box(), x_};
         apply_forced_cuts(root.box, bad_, x_);  // every good box lies in the rest
         good_.keep_those_that_meet(root.box);
         all_bad_ = bad_;
         const CodeBox widest = root.box;
         proof_.start(x_, widest);
         // A box that maximises rows need not reach beyond x and the good rows. Few bad points lie among these.
-        if (!options_.by_volume) root.box = hull_of_good(root.box);
+        if (!options_.by_volume) root.box = good_.hull_with(x_, root.box);
         bad_.keep_those_that_meet(root.box);
         keep_foremost_bad();
         counts_.index(good_, cells_.forest_columns);
@@ -210,7 +210,7 @@ class RuleSearch {
 
     // Moves the ends of a box, as far as it can be proven to remain good.
     void move_ends(CodeBox& box, const CodeBox& widest) {
-        const CodeBox rows = hull_of_good(box);
+        const CodeBox rows = good_.hull_with(x_, box);
         for (;;) {
             CodeBox moved = box;
             place_ends(moved, widest, rows, all_bad_, cells_.forest_columns);
@@ -351,23 +351,13 @@ class RuleSearch {
         return box;
     }
 
-    // The smallest box around x and the good points in a box.
-    CodeBox hull_of_good(const CodeBox& box) const {
-        CodeBox out = x_;
-        good_.for_each_that_meets(box, [&](const CodeInterval* good) {
-            for (std::size_t c = 0; c < out.size(); ++c) out[c] = hull(out[c], good[c]);
-        });
-        return out;
-    }
-
     // Removes each bad point that has another one between itself and x: a box that cuts off the nearer one cuts off
     // both, since a box that contains x and a point contains everything between them.
     void keep_foremost_bad() {
         std::vector<std::pair<std::size_t, std::size_t>> by_distance;
         for (std::size_t i = 0; i < bad_.size(); ++i) by_distance.emplace_back(distance_to_x(bad_[i]), i);
         std::sort(by_distance.begin(), by_distance.end());
-        CodeBoxes foremost;
-        foremost.clear(x_.size());
+        CodeBoxes foremost(x_.size());
         CodeBox between(x_.size());
         for (const auto& [distance, i] : by_distance) {
             for (std::size_t c = 0; c < between.size(); ++c) between[c] = hull(x_[c], bad_[i][c]);
