@@ -69,11 +69,7 @@ class ChangeColumns {
         std::size_t next = 0;
         for (const std::uint64_t bit : space_.bit_of) {
             const bool changes = bit != kUnchangeable && (bit & change.set);
-            const ValueInterval side = changes ? change.box[next++] : ValueInterval{};
-            low_.push_back(side.low);
-            high_.push_back(side.high);
-            has_values_.push_back(side.has_values);
-            missing_.push_back(side.missing);
+            boxes_.append(changes ? change.box[next++] : ValueInterval{});
         }
         rows_.insert(rows_.end(), change.rows.begin(), change.rows.end());
         weights_.insert(weights_.end(), change.weights.begin(), change.weights.end());
@@ -83,34 +79,26 @@ class ChangeColumns {
     ChangeArrays to_arrays() && {
         const std::size_t n = row_.size(), n_rows = rows_.size(), width = space_.bit_of.size();
         return {.row = to_array<std::int64_t>(std::move(row_), {n}),
-                .set = by_change(&Change::set),
-                .cdp = by_change(&Change::cdp),
-                .plausibility = by_change(&Change::plausibility),
-                .bound = by_change(&Change::bound),
-                .mean = by_change(&Change::mean),
-                .probability = by_change(&Change::probability),
-                .low = to_array<float>(std::move(low_), {n, width}),
-                .high = to_array<float>(std::move(high_), {n, width}),
-                .has_values = to_array<bool>(std::move(has_values_), {n, width}),
-                .missing = to_array<bool>(std::move(missing_), {n, width}),
+                .set = array_of<std::uint64_t>(changes_, &Change::set),
+                .cdp = array_of<double>(changes_, &Change::cdp),
+                .plausibility = array_of<double>(changes_, &Change::plausibility),
+                .bound = array_of<double>(changes_, &Change::bound),
+                .mean = array_of<double>(changes_, &Change::mean),
+                .probability = array_of<double>(changes_, &Change::probability),
+                .low = to_array<float>(std::move(boxes_.low), {n, width}),
+                .high = to_array<float>(std::move(boxes_.high), {n, width}),
+                .has_values = to_array<bool>(std::move(boxes_.has_values), {n, width}),
+                .missing = to_array<bool>(std::move(boxes_.missing), {n, width}),
                 .begin = to_array<std::int64_t>(std::move(begin_), {n + 1}),
                 .rows = to_array<std::int64_t>(std::move(rows_), {n_rows}),
                 .weights = to_array<double>(std::move(weights_), {n_rows})};
     }
 
   private:
-    template <class T>
-    Array by_change(T Change::* member) const {
-        std::vector<T> values;
-        for (const Change* change : changes_) values.push_back(change->*member);
-        return to_array<T>(std::move(values), {changes_.size()});
-    }
-
     const ChangeSpace& space_;
     std::vector<const Change*> changes_;
     std::vector<std::int64_t> row_, begin_{0}, rows_;
-    std::vector<float> low_, high_;
-    Flags has_values_, missing_;
+    BoxColumns boxes_;
     std::vector<double> weights_;
 };
 
