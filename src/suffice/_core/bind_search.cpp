@@ -18,8 +18,6 @@ namespace {
 
 // So many rows are given to a thread at a time. Not tuned.
 constexpr std::size_t kRowsTogether = 8;
-// From this many rows on, it is worth looking which of them no split tells apart. Not tuned.
-constexpr std::size_t kManyRows = 100;
 
 // What all searches of one call share.
 struct SearchCall {
@@ -132,14 +130,6 @@ SearchArrays to_arrays(const std::vector<const SearchResult*>& results) {
             .is_complete = array_of<bool>(results, &SearchResult::is_complete)};
 }
 
-DistinctRows every_row(std::size_t n_rows) {
-    DistinctRows rows;
-    rows.first.resize(n_rows);
-    std::iota(rows.first.begin(), rows.first.end(), 0u);
-    rows.of_row = rows.first;
-    return rows;
-}
-
 SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
                     const nb::object& progress, bool needs_nearest, std::size_t batch_size, std::size_t n_first_trees) {
     options.needs_nearest = needs_nearest;
@@ -153,7 +143,7 @@ SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOp
         const nb::gil_scoped_release release;
         BatchPlan plan(p, options);
         if (batch_size > 0) plan.batch_size = batch_size, plan.least_rows = 0;
-        const DistinctRows distinct = r.size() < kManyRows ? every_row(r.size()) : find_distinct_rows(r, p);
+        const DistinctRows distinct = find_distinct_rows(r, p);
         const std::function<void(std::size_t)> watch = [&, reported = watcher(&progress)](std::size_t n_done) {
             reported(distinct.first.empty() ? 0 : n_done * r.size() / distinct.first.size());
         };

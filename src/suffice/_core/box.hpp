@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,8 @@ struct ValueInterval {
     }
 };
 
+// Takes the place of a code, or of a position among codes, if the value is missing.
+inline constexpr std::uint32_t kMissing = 0xffffffff;
 inline constexpr CodeInterval kNothing{1, 0, false};
 inline constexpr CodeInterval kOnlyMissing{1, 0, true};
 
@@ -92,6 +96,7 @@ class CodeBoxes {
         ++size_;
     }
     std::uint32_t n_rows(std::size_t i) const { return n_rows_[i]; }
+    std::span<const std::uint32_t> n_rows() const { return n_rows_; }
     std::size_t size() const { return size_; }
     std::size_t n_bytes() const { return size_ * (sizeof(std::uint32_t) + n_columns_ * sizeof(CodeInterval)); }
     const CodeInterval* operator[](std::size_t i) const { return intervals_.data() + n_columns_ * i; }
@@ -131,6 +136,89 @@ class CodeBoxes {
     std::size_t n_columns_, size_ = 0;  // a box over no columns is still a box, so the size is counted
     std::vector<CodeInterval> intervals_;
     std::vector<std::uint32_t> n_rows_;
+};
+
+// The sum of the weights of the good points in a box, and in the box with a smaller side in one column.
+template <class Weight>
+class GoodWeights {
+  public:
+    // Numbers the codes of the good points in each column without gaps, so that the time to add up depends on the
+    // number of points and not on the number of thresholds. All boxes lie in `whole`. `good` and `weights` must stay as
+    // they are until the next call.
+    void index(const CodeBoxes& good, std::span<const Weight> weights, const CodeBox& whole) {
+        weights_ = weights;
+        n_codes_below_.resize(whole.size());
+        position_.resize(whole.size());
+        below_.resize(whole.size());
+        missing_.resize(whole.size());
+        for (std::size_t c = 0; c < whole.size(); ++c) {
+            std::vector<std::uint32_t>& n_below = n_codes_below_[c];
+            n_below.assign(whole[c].hi + 2, 0);
+            for (std::size_t i = 0; i < good.size(); ++i)
+                if (good[i][c].has_values()) n_below[good[i][c].lo + 1] = 1;
+            for (std::size_t code = 1; code < n_below.size(); ++code) n_below[code] += n_below[code - 1];
+            position_[c].resize(good.size());
+            for (std::size_t i = 0; i < good.size(); ++i)
+                position_[c][i] = good[i][c].has_values() ? n_below[good[i][c].lo] : kMissing;
+        }
+    }
+
+    // Adds up the weights of the good points in a box, and returns their sum.
+    Weight add_up(const CodeBox& box) {
+        find_inside(box);
+        Weight total = 0;
+        for (const std::uint32_t i : inside_) total += weights_[i];
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            std::vector<Weight>& below = below_[c];
+            below.assign(n_codes_below_[c].back() + 1, 0);
+            missing_[c] = 0;
+            for (const std::uint32_t i : inside_)
+                (position_[c][i] == kMissing ? missing_[c] : below[position_[c][i] + 1]) += weights_[i];
+            for (std::size_t p = 1; p < below.size(); ++p) below[p] += below[p - 1];
+        }
+        return total;
+    }
+
+    // The good points in the box whose weights were added up last.
+    const std::vector<std::uint32_t>& inside() const { return inside_; }
+    // The sum for that box with another side in column `c`.
+    Weight with_side(std::size_t c, const CodeInterval& side) const {
+        const auto [first, end] = positions(c, side);
+        return below_[c][end] - below_[c][first] + (side.missing ? missing_[c] : 0);
+    }
+
+  private:
+    std::pair<std::uint32_t, std::uint32_t> positions(std::size_t c, const CodeInterval& side) const {
+        if (!side.has_values()) return {0, 0};
+        return {n_codes_below_[c][side.lo], n_codes_below_[c][side.hi + 1]};
+    }
+
+    void find_inside(const CodeBox& box) {
+        inside_.resize(weights_.size());
+        std::iota(inside_.begin(), inside_.end(), 0u);
+        std::size_t n = inside_.size();
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            const auto [first, end] = positions(c, box[c]);
+            const std::uint32_t width = end - first;
+            const bool missing = box[c].missing;
+            const std::uint32_t* position = position_[c].data();
+            std::size_t n_left = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                const std::uint32_t i = inside_[j];
+                inside_[n_left] = i;
+                n_left += (position[i] - first < width) | (missing & (position[i] == kMissing));
+            }
+            n = n_left;
+        }
+        inside_.resize(n);
+    }
+
+    std::span<const Weight> weights_;                        // by good point
+    std::vector<std::vector<std::uint32_t>> n_codes_below_;  // by column and code: distinct codes of good points below
+    std::vector<std::vector<std::uint32_t>> position_;  // by column and good point: its n_codes_below_, or kMissing
+    std::vector<std::uint32_t> inside_;                 // the good points in the box
+    std::vector<std::vector<Weight>> below_;            // by column and position: the sum of those below
+    std::vector<Weight> missing_;                       // by column: the sum of those with a missing value
 };
 
 // A side that cuts something bad off, and the best value that a box with this side can have.

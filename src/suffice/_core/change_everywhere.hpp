@@ -39,6 +39,7 @@ class EverywhereSearch {
             }
         }
         for (std::size_t i = 0; i < forbidden.size(); ++i) bad_.append(forbidden[i]);
+        in_box_.index(good_, weight_, whole_);
     }
 
     // The weight of the good points: no box has more.
@@ -114,36 +115,15 @@ class EverywhereSearch {
         return key;
     }
 
-    // Makes the box the smallest one around the good points in it, and returns their weight. The weights by position
-    // are kept for `find_cuts`.
+    // Makes the box the smallest one around the good points in it, and returns their weight. The weights are kept for
+    // `find_cuts`.
     double tighten(CodeBox& box) {
+        const double sum = in_box_.add_up(box);
         CodeBox hull_of_good(box.size(), kNothing);
-        upto_.resize(box.size());
-        missing_.assign(box.size(), 0.0);
-        for (std::size_t c = 0; c < box.size(); ++c)
-            upto_[c].assign(whole_[c].has_values() ? whole_[c].hi + 2 : 1, 0.0);
-        double sum = 0.0;
-        for (std::size_t p = 0; p < good_.size(); ++p) {
-            if (!meet(box, good_[p])) continue;
-            sum += weight_[p];
-            for (std::size_t c = 0; c < box.size(); ++c) {
-                const CodeInterval& at = good_[p][c];
-                hull_of_good[c] = hull(hull_of_good[c], at);
-                if (at.missing)
-                    missing_[c] += weight_[p];
-                else
-                    upto_[c][at.lo + 1] += weight_[p];
-            }
-        }
-        for (auto& upto : upto_)
-            for (std::size_t i = 1; i < upto.size(); ++i) upto[i] += upto[i - 1];
+        for (const std::uint32_t p : in_box_.inside())
+            for (std::size_t c = 0; c < box.size(); ++c) hull_of_good[c] = hull(hull_of_good[c], good_[p][c]);
         if (sum > 0.0) box = std::move(hull_of_good);
         return sum;
-    }
-
-    double weight_of(std::size_t c, const CodeInterval& side) const {
-        return (side.missing ? missing_[c] : 0.0) +
-               (side.has_values() ? upto_[c][side.hi + 1] - upto_[c][side.lo] : 0.0);
     }
 
     // Fills cuts_ with the ways to cut one bad thing off: the one whose best cut keeps least. Returns false if there is
@@ -159,7 +139,7 @@ class EverywhereSearch {
             for (std::size_t c = 0; c < box.size(); ++c)
                 for_each_cut(box[c], bad[c], kNothing, [&](const CodeInterval& side) {
                     if (side.is_empty()) return;
-                    new_cuts_.push_back({c, side, weight_of(c, side)});
+                    new_cuts_.push_back({c, side, in_box_.with_side(c, side)});
                     most = std::max(most, new_cuts_.back().value);
                 });
             if (most < least) least = most, std::swap(cuts_, new_cuts_);
@@ -209,11 +189,10 @@ class EverywhereSearch {
     std::size_t max_nodes_;
     const StopFlag& stop_;
     CodeBox whole_;
-    CodeBoxes good_, bad_;                   // points; bad_ also has bad regions and what is forbidden
-    std::vector<double> weight_;             // by good point
-    double most_ = 0.0;                      // the sum of these
-    std::vector<std::vector<double>> upto_;  // by axis and position: the weight of the good points below it
-    std::vector<double> missing_;            // by axis: the weight of the good points that lack a value
+    CodeBoxes good_, bad_;        // points; bad_ also has bad regions and what is forbidden
+    std::vector<double> weight_;  // by good point
+    double most_ = 0.0;           // the sum of these
+    GoodWeights<double> in_box_;
     std::vector<Cut> cuts_, new_cuts_;
 };
 

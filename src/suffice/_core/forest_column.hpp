@@ -15,9 +15,6 @@
 
 namespace suffice {
 
-// Takes the place of a code, or of a position among codes, if the value is missing.
-inline constexpr std::uint32_t kMissing = 0xffffffff;
-
 inline std::uint64_t add_to_hash(std::uint64_t hash, std::uint32_t code) {
     hash = (hash ^ code) * 0x9E3779B97F4A7C15ull;
     return hash ^ hash >> 32;
