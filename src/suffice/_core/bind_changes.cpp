@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -170,8 +169,8 @@ FoundChanges find_changes(const PyChangeSpace& changeable, const PyBoxes& region
         for (std::size_t i = 0; i < n; ++i) {
             for (const Change& change : results[i].changes) changes.append(i, change);
             is_complete[i] = results[i].is_complete;
-            if (!results[i].has_miss) continue;
-            misses.append(i, results[i].miss);
+            if (!results[i].miss) continue;
+            misses.append(i, *results[i].miss);
             is_too_rare.push_back(results[i].is_too_rare);
         }
     }

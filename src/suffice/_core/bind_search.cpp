@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -136,7 +135,7 @@ SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOp
     options.n_first_trees = n_first_trees;
     const Projection& p = projection.get();
     const Rows r = rows.get();
-    check_columns(r.X, p.n_columns);
+    check_columns(r.X, p.forest->X.n_columns);
     std::vector<SearchResult> results(r.size());
     std::vector<const SearchResult*> of_row;
     {

@@ -7,7 +7,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -204,16 +203,8 @@ class PyProjection {
   public:
     PyProjection(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
                  bool all_vote) {
-        const Forest& f = forest.get();
-        check_variables(span_of(variable_of), n_variables, f.X.n_columns);
-        projection_.n_variables = n_variables;
-        projection_.n_columns = f.X.n_columns;
-        projection_.all_vote = all_vote;
-        projection_.forest = &f;
         const nb::gil_scoped_release release;
-        for (const Tree& tree : f.trees)
-            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), n_variables));
-        find_columns(projection_, span_of(variable_of));
+        projection_ = project(forest.get(), span_of(variable_of), n_variables, all_vote);
     }
     const Projection& get() const { return projection_; }
     Spare& spare() const { return spare_; }  // of searches

@@ -25,10 +25,9 @@ namespace suffice {
 
 struct ChangeResult {
     std::vector<Change> changes;  // best first
-    bool has_miss = false;        // if there are none: whether there is a nearest miss
     bool is_too_rare = false;     // the miss has the wanted outcome, but is not plausible enough
     bool is_complete = true;      // whether all sets were searched
-    Change miss;
+    std::optional<Change> miss;   // if there are no changes: the nearest miss, if there is one
 };
 
 class ChangeSearch {
@@ -197,10 +196,10 @@ class ChangeSearch {
             const FoundChange found = search_set(S, {}, most);
             if (!found.exists) continue;
             most = found.value;
-            result.has_miss = result.is_too_rare = true;
+            result.is_too_rare = true;
             result.miss = finish(S, found, {});
         }
-        if (!result.has_miss) find_best_point(result);
+        if (!result.miss) find_best_point(result);
     }
 
     // The point with the highest probability among those that a row like this one has.
@@ -226,9 +225,8 @@ class ChangeSearch {
                 const double sum = proof.most(points[p]);
                 if (sum <= most + kRounding) continue;
                 most = sum;
-                result.has_miss = true;
                 result.miss = free.measure(CodeBox(points[p], points[p] + free.whole().size()));
-                result.miss.probability = sum / static_cast<double>(n_trees_);
+                result.miss->probability = sum / static_cast<double>(n_trees_);
             }
         }
     }
@@ -238,12 +236,11 @@ class ChangeSearch {
             for_each_set(size, variables_for(size), [&](std::uint64_t S) {
                 if (stop_) return false;
                 SetWeights weights = reach_->weigh(S);
-                if (result.has_miss && weights.cdp <= result.miss.cdp + kRounding) return true;
+                if (result.miss && weights.cdp <= result.miss->cdp + kRounding) return true;
                 const FreeSet free(*reach_, std::move(weights));
                 if (free.has_empty_axis()) return true;
-                result.has_miss = true;
                 result.miss = free.measure(free.whole());
-                result.miss.probability = result.miss.cdp;
+                result.miss->probability = result.miss->cdp;
                 return true;
             });
     }
