@@ -154,11 +154,7 @@ int run(std::uint64_t seed) {
 
     std::vector<std::int32_t> variable_of(kColumns);
     for (std::size_t c = 0; c < kColumns; ++c) variable_of[c] = static_cast<std::int32_t>(c);
-    Projection projection;
-    projection.n_variables = projection.n_columns = kColumns;
-    projection.forest = &forest;
-    for (const Tree& tree : forest.trees) projection.trees.push_back(code_tree(tree, forest.X, variable_of, kColumns));
-    find_columns(projection, variable_of);
+    const Projection projection = project(forest, variable_of, kColumns, true);
     ForestColumns columns;
     for (const std::int32_t c : {0, 2})
         columns.push_back(std::make_shared<const ForestColumn>(code_forest_column(forest, c)));

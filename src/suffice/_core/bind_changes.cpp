@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -69,11 +68,7 @@ class ChangeColumns {
         std::size_t next = 0;
         for (const std::uint64_t bit : space_.bit_of) {
             const bool changes = bit != kUnchangeable && (bit & change.set);
-            const ValueInterval side = changes ? change.box[next++] : ValueInterval{};
-            low_.push_back(side.low);
-            high_.push_back(side.high);
-            has_values_.push_back(side.has_values);
-            missing_.push_back(side.missing);
+            boxes_.append(changes ? change.box[next++] : ValueInterval{});
         }
         rows_.insert(rows_.end(), change.rows.begin(), change.rows.end());
         weights_.insert(weights_.end(), change.weights.begin(), change.weights.end());
@@ -83,43 +78,42 @@ class ChangeColumns {
     ChangeArrays to_arrays() && {
         const std::size_t n = row_.size(), n_rows = rows_.size(), width = space_.bit_of.size();
         return {.row = to_array<std::int64_t>(std::move(row_), {n}),
-                .set = by_change(&Change::set),
-                .cdp = by_change(&Change::cdp),
-                .plausibility = by_change(&Change::plausibility),
-                .bound = by_change(&Change::bound),
-                .mean = by_change(&Change::mean),
-                .probability = by_change(&Change::probability),
-                .low = to_array<float>(std::move(low_), {n, width}),
-                .high = to_array<float>(std::move(high_), {n, width}),
-                .has_values = to_array<bool>(std::move(has_values_), {n, width}),
-                .missing = to_array<bool>(std::move(missing_), {n, width}),
+                .set = array_of<std::uint64_t>(changes_, &Change::set),
+                .cdp = array_of<double>(changes_, &Change::cdp),
+                .plausibility = array_of<double>(changes_, &Change::plausibility),
+                .bound = array_of<double>(changes_, &Change::bound),
+                .mean = array_of<double>(changes_, &Change::mean),
+                .probability = array_of<double>(changes_, &Change::probability),
+                .low = to_array<float>(std::move(boxes_.low), {n, width}),
+                .high = to_array<float>(std::move(boxes_.high), {n, width}),
+                .has_values = to_array<bool>(std::move(boxes_.has_values), {n, width}),
+                .missing = to_array<bool>(std::move(boxes_.missing), {n, width}),
                 .begin = to_array<std::int64_t>(std::move(begin_), {n + 1}),
                 .rows = to_array<std::int64_t>(std::move(rows_), {n_rows}),
                 .weights = to_array<double>(std::move(weights_), {n_rows})};
     }
 
   private:
-    template <class T>
-    Array by_change(T Change::* member) const {
-        std::vector<T> values;
-        for (const Change* change : changes_) values.push_back(change->*member);
-        return to_array<T>(std::move(values), {changes_.size()});
-    }
-
     const ChangeSpace& space_;
     std::vector<const Change*> changes_;
     std::vector<std::int64_t> row_, begin_{0}, rows_;
-    std::vector<float> low_, high_;
-    Flags has_values_, missing_;
+    BoxColumns boxes_;
     std::vector<double> weights_;
 };
 
-ChangeSpace space_of(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
-                     const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed) {
+// What may change in a forest, and how it is searched. Python keeps the forest alive.
+struct PyChangeSpace {
+    const PyForest& forest;
+    ChangeSpace space;
+};
+
+void init_space(PyChangeSpace* self, const PyForest& forest, const Vector<std::int32_t>& variable_of,
+                std::size_t n_variables, const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed,
+                std::size_t n_candidates, std::size_t min_node_size) {
     const Forest& f = forest.get();
     require(n_variables < 64, "At most 63 variables may change.");
     require(variable_of.shape(0) == f.X.n_columns, "There must be one variable number for each column of the table.");
-    ChangeSpace space{f, forest.y_rank(), {}, {}, {}, {}, 0};
+    ChangeSpace space{f, forest.y_rank(), {}, {}, {}, {}, 0, n_candidates, min_node_size};
     for (const DoubleMatrix& values : forest.values()) {
         space.values.push_back(values.data());
         space.n_values = values.shape(1);
@@ -138,38 +132,14 @@ ChangeSpace space_of(const PyForest& forest, const Vector<std::int32_t>& variabl
         of_column = values;
         std::sort(of_column.begin(), of_column.end());
     }
-    return space;
+    new (self) PyChangeSpace{forest, std::move(space)};
 }
 
-// What may change in a forest, and how it is searched. Python keeps the forest alive.
-class PyChangeSpace {
-  public:
-    PyChangeSpace(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
-                  const std::vector<std::pair<std::int32_t, std::vector<float>>>& allowed, std::size_t n_candidates,
-                  std::size_t min_node_size)
-        : forest_(forest),
-          space_(space_of(forest, variable_of, n_variables, allowed)),
-          n_candidates_(n_candidates),
-          min_node_size_(min_node_size) {}
-    const PyForest& forest() const { return forest_; }
-    const ChangeSpace& get() const { return space_; }
-    std::size_t n_candidates() const { return n_candidates_; }
-    std::size_t min_node_size() const { return min_node_size_; }
-
-  private:
-    const PyForest& forest_;
-    ChangeSpace space_;
-    std::size_t n_candidates_, min_node_size_;
-};
-
 FoundChanges find_changes(const PyChangeSpace& changeable, const PyBoxes& regions, const PyBoxes& limits,
-                          const FlagMatrix& wanted, const Vector<std::int32_t>& target, ChangeOptions options,
+                          const FlagMatrix& wanted, const Vector<std::int32_t>& target, const ChangeOptions& options,
                           std::size_t n_threads, const nb::object& progress) {
-    options.n_candidates = changeable.n_candidates();
-    options.min_node_size = changeable.min_node_size();
-    const PyForest& forest = changeable.forest();
-    const ChangeSpace& space = changeable.get();
-    const Forest& f = forest.get();
+    const ChangeSpace& space = changeable.space;
+    const Forest& f = space.forest;
     const std::size_t n = regions.size();
     require(limits.size() == n && target.shape(0) == n, "There must be one target and one limit for each row.");
     require(regions.n_columns() == f.X.n_columns && limits.n_columns() == f.X.n_columns,
@@ -181,7 +151,8 @@ FoundChanges find_changes(const PyChangeSpace& changeable, const PyBoxes& region
     ForestColumns forest_columns(f.X.n_columns);
     if (!options.everywhere)
         for (std::size_t c = 0; c < f.X.n_columns; ++c)
-            if (space.bit_of[c] != kUnchangeable) forest_columns[c] = forest.column(static_cast<std::int32_t>(c));
+            if (space.bit_of[c] != kUnchangeable)
+                forest_columns[c] = changeable.forest.column(static_cast<std::int32_t>(c));
     ChangeColumns changes(space), misses(space);
     std::vector<ChangeResult> results(n);
     Flags is_complete(n), is_too_rare;
@@ -198,8 +169,8 @@ FoundChanges find_changes(const PyChangeSpace& changeable, const PyBoxes& region
         for (std::size_t i = 0; i < n; ++i) {
             for (const Change& change : results[i].changes) changes.append(i, change);
             is_complete[i] = results[i].is_complete;
-            if (!results[i].has_miss) continue;
-            misses.append(i, results[i].miss);
+            if (!results[i].miss) continue;
+            misses.append(i, *results[i].miss);
             is_too_rare.push_back(results[i].is_too_rare);
         }
     }
@@ -235,10 +206,8 @@ void bind_changes(nb::module_& m) {
         .def("__init__", &init_options, nb::kw_only(), "pi"_a, "min_plausibility"_a, "check"_a, "minimal_only"_a,
              "min_size"_a, "max_size"_a, "n_changes"_a, "max_sets"_a, "max_nodes"_a);
     nb::class_<PyChangeSpace>(m, "ChangeSpace")
-        .def(nb::init<const PyForest&, const Vector<std::int32_t>&, std::size_t,
-                      const std::vector<std::pair<std::int32_t, std::vector<float>>>&, std::size_t, std::size_t>(),
-             nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "allowed"_a, "n_candidates"_a,
-             "min_node_size"_a, nb::keep_alive<1, 2>());
+        .def("__init__", &init_space, nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "allowed"_a,
+             "n_candidates"_a, "min_node_size"_a, nb::keep_alive<1, 2>());
     using A = ChangeArrays;
     bind_arrays<A>(m, "ChangeArrays",
                    {{"row", &A::row},

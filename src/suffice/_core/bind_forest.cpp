@@ -40,19 +40,6 @@ void add_trees(PyForest& forest, const std::vector<const PyTree*>& trees) {
     forest.add_trees(arrays, values);
 }
 
-void init_tree(PyTree* self, Vector<std::int64_t> left, Vector<std::int64_t> right, Vector<std::int64_t> column,
-               Vector<double> threshold, Vector<std::uint8_t> missing_go_to_left, Vector<double> n_rows,
-               DoubleMatrix value, Vector<std::int32_t> rows) {
-    new (self) PyTree{.left = std::move(left),
-                      .right = std::move(right),
-                      .column = std::move(column),
-                      .threshold = std::move(threshold),
-                      .missing_go_to_left = std::move(missing_go_to_left),
-                      .n_rows = std::move(n_rows),
-                      .value = std::move(value),
-                      .rows = std::move(rows)};
-}
-
 // By row and tree: the number of the leaf in the arrays that the tree was built from.
 nb::ndarray<nb::numpy, std::int32_t> leaves(const PyForest& forest, const FloatMatrix& X, std::size_t n_threads) {
     const std::vector<Tree>& trees = forest.get().trees;
@@ -129,8 +116,11 @@ void bind_forest(nb::module_& m) {
         .def(nb::init<FloatMatrix, Vector<std::uint32_t>, const Vector<double>&, std::vector<std::uint32_t>>(),
              nb::kw_only(), "X"_a, "y_rank"_a, "y_values"_a, "n_levels"_a = std::vector<std::uint32_t>{})
         .def("add_trees", &add_trees, nb::kw_only(), "trees"_a);
-    nb::class_<PyTree>(m, "Tree").def("__init__", &init_tree, nb::kw_only(), "left"_a, "right"_a, "column"_a,
-                                      "threshold"_a, "missing_go_to_left"_a, "n_rows"_a, "value"_a, "rows"_a);
+    nb::class_<PyTree>(m, "Tree").def(
+        nb::init<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>, Vector<std::uint8_t>,
+                 Vector<double>, DoubleMatrix, Vector<std::int32_t>>(),
+        nb::kw_only(), "left"_a, "right"_a, "column"_a, "threshold"_a, "missing_go_to_left"_a, "n_rows"_a, "value"_a,
+        "rows"_a);
     nb::exception<OtherTable>(m, "OtherTableError", PyExc_ValueError);
     m.def("leaves", &leaves, nb::kw_only(), "forest"_a, "X"_a, "n_threads"_a);
     m.def("gains", &gains, nb::kw_only(), "forest"_a, "variable_of"_a, "n_variables"_a, "n_threads"_a);

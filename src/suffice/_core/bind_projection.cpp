@@ -20,7 +20,7 @@ template <class At>
 Doubles for_each_view(const PyProjection& projection, const Matrix& X, const Sets& sets, std::size_t min_node_size,
                       std::size_t n_threads, const nb::object* progress, const At& at) {
     const Projection& p = projection.get();
-    check_columns(X, p.n_columns);
+    check_columns(X, p.forest->X.n_columns);
     check_sets(sets, X.n_rows, p.n_variables);
     std::vector<double> out(X.n_rows);
     for_each_row_without_gil(X.n_rows, n_threads, progress, [&] {

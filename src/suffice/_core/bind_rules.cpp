@@ -1,6 +1,4 @@
 // The cells of one set, and the search for maximal rules in them.
-#include <limits>
-
 #include "bindings.hpp"
 #include "distinct_rows.hpp"
 #include "parallel.hpp"
@@ -42,72 +40,37 @@ struct RuleArrays {
     Array exists, sdp, low, high, missing, has_values, support, bound, mean_sdp, is_optimal, holds_everywhere;
 };
 
-// The same while it is filled in.
-class RuleColumns {
-  public:
-    RuleColumns(std::size_t n, std::size_t n_columns)
-        : n_rows_(n),
-          width_(n_columns),
-          low_(n * n_columns, -kInfinity),
-          high_(n * n_columns, kInfinity),
-          missing_(n * n_columns),
-          has_values_(n * n_columns),
-          rules_(n) {}
-
-    void set_rule(std::size_t i, const RuleResult& rule, const ForestColumns& columns) {
-        rules_[i] = &rule;
-        if (!rule.exists) return;
-        for (std::size_t c = 0; c < width_; ++c) set_side(width_ * i + c, rule.box[c], columns[c]->thresholds);
-    }
-
-    RuleArrays to_arrays() && {
-        return {.exists = by_row<bool, std::uint8_t>(&RuleResult::exists),
-                .sdp = by_row<double, double>(&RuleResult::sdp),
-                .low = to_array<float>(std::move(low_), {n_rows_, width_}),
-                .high = to_array<float>(std::move(high_), {n_rows_, width_}),
-                .missing = to_array<bool>(std::move(missing_), {n_rows_, width_}),
-                .has_values = to_array<bool>(std::move(has_values_), {n_rows_, width_}),
-                .support = by_row<std::int64_t, std::int64_t>(&RuleResult::support),
-                .bound = by_row<double, double>(&RuleResult::bound),
-                .mean_sdp = by_row<double, double>(&RuleResult::mean_sdp),
-                .is_optimal = by_row<bool, std::uint8_t>(&RuleResult::is_optimal),
-                .holds_everywhere = by_row<bool, std::uint8_t>(&RuleResult::holds_everywhere)};
-    }
-
-  private:
-    static constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-    template <class As, class T, class Member>
-    Array by_row(Member member) const {
-        std::vector<T> values;
-        for (const RuleResult* rule : rules_) values.push_back(static_cast<T>(rule->*member));
-        return to_array<As>(std::move(values), {n_rows_});
-    }
-
-    void set_side(std::size_t at, const CodeInterval& side, const std::vector<float>& thresholds) {
-        missing_[at] = side.missing;
-        if (!side.has_values()) return;
-        const float from = side.lo > 0 ? thresholds[side.lo - 1] : -kInfinity;
-        const float to = side.hi < thresholds.size() ? thresholds[side.hi] : kInfinity;
-        if (!(from < to)) return;  // a threshold at infinity, which separates known from missing values
-        has_values_[at] = 1;
-        low_[at] = from;
-        high_[at] = to;
-    }
-
-    std::size_t n_rows_, width_;
-    std::vector<float> low_, high_;
-    Flags missing_, has_values_;
-    std::vector<const RuleResult*> rules_;  // by row
-};
+// Rules without a box have nothing in it.
+RuleArrays to_arrays(const std::vector<const RuleResult*>& rules, const ForestColumns& columns) {
+    BoxColumns boxes;
+    for (const RuleResult* rule : rules)
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            const CodeInterval& codes = rule->exists ? rule->box[c] : kNothing;
+            const ValueInterval side = values_of(codes, columns[c]->thresholds);
+            const bool is_empty = !(side.low < side.high);  // at infinity, a threshold separates missing values
+            boxes.append(is_empty ? ValueInterval{.has_values = false, .missing = side.missing} : side);
+        }
+    const std::size_t n = rules.size(), width = columns.size();
+    return {.exists = array_of<bool>(rules, &RuleResult::exists),
+            .sdp = array_of<double>(rules, &RuleResult::sdp),
+            .low = to_array<float>(std::move(boxes.low), {n, width}),
+            .high = to_array<float>(std::move(boxes.high), {n, width}),
+            .missing = to_array<bool>(std::move(boxes.missing), {n, width}),
+            .has_values = to_array<bool>(std::move(boxes.has_values), {n, width}),
+            .support = array_of<std::int64_t>(rules, &RuleResult::support),
+            .bound = array_of<double>(rules, &RuleResult::bound),
+            .mean_sdp = array_of<double>(rules, &RuleResult::mean_sdp),
+            .is_optimal = array_of<bool>(rules, &RuleResult::is_optimal),
+            .holds_everywhere = array_of<bool>(rules, &RuleResult::holds_everywhere)};
+}
 
 // The maximal rule of each row.
 RuleArrays find_rules(const SetCells& cells, const PyRows& rows, const RuleOptions& options, std::size_t n_threads,
                       const nb::object& progress) {
     const Rows r = rows.get();
     check_columns(r.X, cells.n_table_columns);
-    RuleColumns columns(r.size(), cells.columns.size());
     std::vector<RuleResult> rules;
+    std::vector<const RuleResult*> of_row;
     {
         const nb::gil_scoped_release release;
         StopFlag stop{false};
@@ -119,15 +82,9 @@ RuleArrays find_rules(const SetCells& cells, const PyRows& rows, const RuleOptio
             };
         };
         for_each_row(rules.size(), n_threads, stop, make_worker, watcher(&progress));
-        for (std::size_t i = 0; i < r.size(); ++i) columns.set_rule(i, rules[distinct.of_row[i]], cells.forest_columns);
+        for (const std::uint32_t i : distinct.of_row) of_row.push_back(&rules[i]);
     }
-    return std::move(columns).to_arrays();
-}
-
-void init_options(RuleOptions* self, double pi, bool everywhere, bool by_volume, std::size_t max_nodes,
-                  std::size_t max_regions) {
-    new (self) RuleOptions{
-        .pi = pi, .everywhere = everywhere, .by_volume = by_volume, .max_nodes = max_nodes, .max_regions = max_regions};
+    return to_arrays(of_row, cells.forest_columns);
 }
 
 }  // namespace
@@ -139,8 +96,8 @@ void bind_rules(nb::module_& m) {
         .def_prop_ro("n_bytes", &SetCells::n_bytes);
     m.def("row_sdps", &row_sdps, nb::kw_only(), "cells"_a, "lo"_a, "hi"_a);
     nb::class_<RuleOptions>(m, "RuleOptions")
-        .def("__init__", &init_options, nb::kw_only(), "pi"_a, "everywhere"_a, "by_volume"_a, "max_nodes"_a,
-             "max_regions"_a = kMaxRegions)
+        .def(nb::init<double, bool, bool, std::size_t, std::size_t>(), nb::kw_only(), "pi"_a, "everywhere"_a,
+             "by_volume"_a, "max_nodes"_a, "max_regions"_a = kMaxRegions)
         .def_ro("pi", &RuleOptions::pi)
         .def_ro("everywhere", &RuleOptions::everywhere)
         .def_ro("by_volume", &RuleOptions::by_volume)

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -18,8 +17,6 @@ namespace {
 
 // So many rows are given to a thread at a time. Not tuned.
 constexpr std::size_t kRowsTogether = 8;
-// From this many rows on, it is worth looking which of them no split tells apart. Not tuned.
-constexpr std::size_t kManyRows = 100;
 
 // What all searches of one call share.
 struct SearchCall {
@@ -107,43 +104,29 @@ Array to_words(const std::vector<WideSet>& sets) {
     return to_array<std::uint64_t>(std::move(words), {sets.size(), 2});
 }
 
-// `of_row` has the position of each row's result.
-SearchArrays to_arrays(const std::vector<SearchResult>& results, RowNumbers of_row) {
+SearchArrays to_arrays(const std::vector<const SearchResult*>& results) {
     std::vector<std::int64_t> offset{0};
-    std::vector<WideSet> sets;
+    std::vector<WideSet> sets, best, nearly;
     std::vector<double> sdps;
-    for (const std::uint32_t position : of_row) {
-        for (const ScoredSet& set : results[position].sufficient) {
+    for (const SearchResult* result : results) {
+        for (const ScoredSet& set : result->sufficient) {
             sets.push_back(set.variables);
             sdps.push_back(set.sdp);
         }
         offset.push_back(static_cast<std::int64_t>(sets.size()));
+        best.push_back(result->best.variables);
+        nearly.push_back(result->nearly.variables);
     }
-    const auto by_row = [&](const auto& get) {
-        std::vector<decltype(get(results[0]))> values;
-        for (const std::uint32_t position : of_row) values.push_back(get(results[position]));
-        return values;
-    };
-    const auto numbers = [&](const auto& get) { return to_array<double>(by_row(get), {of_row.size()}); };
-    const auto flag = [](const SearchResult& r) -> std::uint8_t { return r.is_complete; };
-    return {.offset = to_array<std::int64_t>(std::move(offset), {of_row.size() + 1}),
+    return {.offset = to_array<std::int64_t>(std::move(offset), {results.size() + 1}),
             .masks = to_words(sets),
             .sdps = to_array<double>(std::move(sdps), {sets.size()}),
-            .best_masks = to_words(by_row([](const SearchResult& r) { return r.best.variables; })),
-            .best_sdps = numbers([](const SearchResult& r) { return r.best.sdp; }),
-            .best_squares = numbers([](const SearchResult& r) { return r.best_squares; }),
-            .nearly_masks = to_words(by_row([](const SearchResult& r) { return r.nearly.variables; })),
-            .nearly_sdps = numbers([](const SearchResult& r) { return r.nearly.sdp; }),
-            .nearly_squares = numbers([](const SearchResult& r) { return r.nearly_squares; }),
-            .is_complete = to_array<bool>(by_row(flag), {of_row.size()})};
-}
-
-DistinctRows every_row(std::size_t n_rows) {
-    DistinctRows rows;
-    rows.first.resize(n_rows);
-    std::iota(rows.first.begin(), rows.first.end(), 0u);
-    rows.of_row = rows.first;
-    return rows;
+            .best_masks = to_words(best),
+            .best_sdps = array_of<double>(results, [](const SearchResult& r) { return r.best.sdp; }),
+            .best_squares = array_of<double>(results, &SearchResult::best_squares),
+            .nearly_masks = to_words(nearly),
+            .nearly_sdps = array_of<double>(results, [](const SearchResult& r) { return r.nearly.sdp; }),
+            .nearly_squares = array_of<double>(results, &SearchResult::nearly_squares),
+            .is_complete = array_of<bool>(results, &SearchResult::is_complete)};
 }
 
 SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
@@ -152,23 +135,23 @@ SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOp
     options.n_first_trees = n_first_trees;
     const Projection& p = projection.get();
     const Rows r = rows.get();
-    check_columns(r.X, p.n_columns);
+    check_columns(r.X, p.forest->X.n_columns);
     std::vector<SearchResult> results(r.size());
-    std::vector<std::uint32_t> of_row(r.size());
+    std::vector<const SearchResult*> of_row;
     {
         const nb::gil_scoped_release release;
         BatchPlan plan(p, options);
         if (batch_size > 0) plan.batch_size = batch_size, plan.least_rows = 0;
-        const DistinctRows distinct = r.size() < kManyRows ? every_row(r.size()) : find_distinct_rows(r, p);
+        const DistinctRows distinct = find_distinct_rows(r, p);
         const std::function<void(std::size_t)> watch = [&, reported = watcher(&progress)](std::size_t n_done) {
             reported(distinct.first.empty() ? 0 : n_done * r.size() / distinct.first.size());
         };
         const SearchCall call{projection, r, options, n_threads, watch, results};
         const auto run = p.n_variables <= kWordVariables ? search_rows<std::uint64_t> : search_rows<WideSet>;
         run(call, distinct.first, plan);
-        for (std::size_t i = 0; i < of_row.size(); ++i) of_row[i] = distinct.first[distinct.of_row[i]];
+        for (const std::uint32_t i : distinct.of_row) of_row.push_back(&results[distinct.first[i]]);
     }
-    return to_arrays(results, of_row);
+    return to_arrays(of_row);
 }
 
 void init_options(SearchOptions* self, double pi, std::size_t min_node_size, std::size_t min_size, std::size_t max_size,

@@ -7,7 +7,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,9 +17,11 @@
 #include <mutex>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "box.hpp"
 #include "forest.hpp"
 #include "forest_column.hpp"
 #include "parallel.hpp"
@@ -63,6 +64,28 @@ template <class As, class T>
 Array to_array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
     return nb::cast(to_numpy<As>(std::move(values), shape));
 }
+
+// One number or flag of each result; `get` is a member or a function.
+template <class As, class Result, class Get>
+Array array_of(const std::vector<const Result*>& results, const Get& get) {
+    using Stored = std::conditional_t<std::is_same_v<As, bool>, std::uint8_t, As>;
+    std::vector<Stored> values;
+    for (const Result* result : results) values.push_back(static_cast<Stored>(std::invoke(get, *result)));
+    return to_array<As>(std::move(values), {results.size()});
+}
+
+// Boxes of values, side by side, while they are collected.
+struct BoxColumns {
+    std::vector<float> low, high;
+    Flags has_values, missing;
+
+    void append(const ValueInterval& side) {
+        low.push_back(side.low);
+        high.push_back(side.high);
+        has_values.push_back(side.has_values);
+        missing.push_back(side.missing);
+    }
+};
 
 // Makes a class of arrays known to Python, which can read its attributes but not replace them.
 template <class T>
@@ -180,16 +203,8 @@ class PyProjection {
   public:
     PyProjection(const PyForest& forest, const Vector<std::int32_t>& variable_of, std::size_t n_variables,
                  bool all_vote) {
-        const Forest& f = forest.get();
-        check_variables(span_of(variable_of), n_variables, f.X.n_columns);
-        projection_.n_variables = n_variables;
-        projection_.n_columns = f.X.n_columns;
-        projection_.all_vote = all_vote;
-        projection_.forest = &f;
         const nb::gil_scoped_release release;
-        for (const Tree& tree : f.trees)
-            projection_.trees.push_back(code_tree(tree, f.X, span_of(variable_of), n_variables));
-        find_columns(projection_, span_of(variable_of));
+        projection_ = project(forest.get(), span_of(variable_of), n_variables, all_vote);
     }
     const Projection& get() const { return projection_; }
     Spare& spare() const { return spare_; }  // of searches

@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "kernels.hpp"
+#include "thresholds.hpp"
 
 namespace suffice {
 
 // The values with low < value <= high (none unless `has_values`), and missing values if `missing`.
 struct ValueInterval {
-    float low = -std::numeric_limits<float>::infinity();
-    float high = std::numeric_limits<float>::infinity();
+    float low = -kInfinity;
+    float high = kInfinity;
     bool has_values = true;
     bool missing = true;
 
@@ -34,6 +36,11 @@ struct ValueInterval {
     }
 };
 
+// Takes the place of a code, or of a position among codes, if the value is missing.
+inline constexpr std::uint32_t kMissing = 0xffffffff;
+inline constexpr CodeInterval kNothing{1, 0, false};
+inline constexpr CodeInterval kOnlyMissing{1, 0, true};
+
 using ValueBox = std::vector<ValueInterval>;
 using CodeBox = std::vector<CodeInterval>;
 
@@ -43,11 +50,20 @@ inline bool values_meet(const CodeInterval& a, const CodeInterval& b) {
 
 inline bool meet(const CodeInterval& a, const CodeInterval& b) { return (a.missing && b.missing) || values_meet(a, b); }
 
-// `b` has one interval per column of `a`.
-inline bool meet(const CodeBox& a, const CodeInterval* b) {
-    for (std::size_t c = 0; c < a.size(); ++c)
+// Boxes of n columns.
+inline bool meet(const CodeInterval* a, const CodeInterval* b, std::size_t n) {
+    for (std::size_t c = 0; c < n; ++c)
         if (!meet(a[c], b[c])) return false;
     return true;
+}
+inline bool meet(const CodeBox& a, const CodeInterval* b) { return meet(a.data(), b, a.size()); }
+
+// The values that have some codes.
+inline ValueInterval values_of(const CodeInterval& codes, const std::vector<float>& thresholds) {
+    ValueInterval out{.has_values = codes.has_values(), .missing = codes.missing};
+    if (out.has_values && codes.lo > 0) out.low = thresholds[codes.lo - 1];
+    if (out.has_values && codes.hi < thresholds.size()) out.high = thresholds[codes.hi];
+    return out;
 }
 
 // The parts of an interval that a split sends left and right: values with at most this code go left.
@@ -67,6 +83,7 @@ inline CodeInterval hull(const CodeInterval& a, const CodeInterval& b) {
 // Many boxes over the same columns, one after the other in memory. Each has a number of training rows.
 class CodeBoxes {
   public:
+    explicit CodeBoxes(std::size_t n_columns = 0) : n_columns_(n_columns) {}
     void clear(std::size_t n_columns) {
         n_columns_ = n_columns;
         size_ = 0;
@@ -79,6 +96,7 @@ class CodeBoxes {
         ++size_;
     }
     std::uint32_t n_rows(std::size_t i) const { return n_rows_[i]; }
+    std::span<const std::uint32_t> n_rows() const { return n_rows_; }
     std::size_t size() const { return size_; }
     std::size_t n_bytes() const { return size_ * (sizeof(std::uint32_t) + n_columns_ * sizeof(CodeInterval)); }
     const CodeInterval* operator[](std::size_t i) const { return intervals_.data() + n_columns_ * i; }
@@ -99,19 +117,108 @@ class CodeBoxes {
         for (std::size_t i = 0; i < size_; ++i) n += meet(box, (*this)[i]) ? n_rows_[i] : 0;
         return n;
     }
+    // The smallest box around `start` and the boxes that meet `box`.
+    CodeBox hull_with(CodeBox start, const CodeBox& box) const {
+        for_each_that_meets(box, [&](const CodeInterval* other) {
+            for (std::size_t c = 0; c < start.size(); ++c) start[c] = hull(start[c], other[c]);
+        });
+        return start;
+    }
     // Removes the boxes that do not meet `box`.
     void keep_those_that_meet(const CodeBox& box) {
-        CodeBoxes kept;
-        kept.clear(n_columns_);
+        CodeBoxes kept(n_columns_);
         for (std::size_t i = 0; i < size_; ++i)
             if (meet(box, (*this)[i])) kept.append((*this)[i], n_rows_[i]);
         *this = std::move(kept);
     }
 
   private:
-    std::size_t n_columns_ = 0, size_ = 0;  // a box over no columns is still a box, so the size is counted
+    std::size_t n_columns_, size_ = 0;  // a box over no columns is still a box, so the size is counted
     std::vector<CodeInterval> intervals_;
     std::vector<std::uint32_t> n_rows_;
+};
+
+// The sum of the weights of the good points in a box, and in the box with a smaller side in one column.
+template <class Weight>
+class GoodWeights {
+  public:
+    // Numbers the codes of the good points in each column without gaps, so that the time to add up depends on the
+    // number of points and not on the number of thresholds. All boxes lie in `whole`. `good` and `weights` must stay as
+    // they are until the next call.
+    void index(const CodeBoxes& good, std::span<const Weight> weights, const CodeBox& whole) {
+        weights_ = weights;
+        n_codes_below_.resize(whole.size());
+        position_.resize(whole.size());
+        below_.resize(whole.size());
+        missing_.resize(whole.size());
+        for (std::size_t c = 0; c < whole.size(); ++c) {
+            std::vector<std::uint32_t>& n_below = n_codes_below_[c];
+            n_below.assign(whole[c].hi + 2, 0);
+            for (std::size_t i = 0; i < good.size(); ++i)
+                if (good[i][c].has_values()) n_below[good[i][c].lo + 1] = 1;
+            for (std::size_t code = 1; code < n_below.size(); ++code) n_below[code] += n_below[code - 1];
+            position_[c].resize(good.size());
+            for (std::size_t i = 0; i < good.size(); ++i)
+                position_[c][i] = good[i][c].has_values() ? n_below[good[i][c].lo] : kMissing;
+        }
+    }
+
+    // Adds up the weights of the good points in a box, and returns their sum.
+    Weight add_up(const CodeBox& box) {
+        find_inside(box);
+        Weight total = 0;
+        for (const std::uint32_t i : inside_) total += weights_[i];
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            std::vector<Weight>& below = below_[c];
+            below.assign(n_codes_below_[c].back() + 1, 0);
+            missing_[c] = 0;
+            for (const std::uint32_t i : inside_)
+                (position_[c][i] == kMissing ? missing_[c] : below[position_[c][i] + 1]) += weights_[i];
+            for (std::size_t p = 1; p < below.size(); ++p) below[p] += below[p - 1];
+        }
+        return total;
+    }
+
+    // The good points in the box whose weights were added up last.
+    const std::vector<std::uint32_t>& inside() const { return inside_; }
+    // The sum for that box with another side in column `c`.
+    Weight with_side(std::size_t c, const CodeInterval& side) const {
+        const auto [first, end] = positions(c, side);
+        return below_[c][end] - below_[c][first] + (side.missing ? missing_[c] : 0);
+    }
+
+  private:
+    std::pair<std::uint32_t, std::uint32_t> positions(std::size_t c, const CodeInterval& side) const {
+        if (!side.has_values()) return {0, 0};
+        return {n_codes_below_[c][side.lo], n_codes_below_[c][side.hi + 1]};
+    }
+
+    void find_inside(const CodeBox& box) {
+        inside_.resize(weights_.size());
+        std::iota(inside_.begin(), inside_.end(), 0u);
+        std::size_t n = inside_.size();
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            const auto [first, end] = positions(c, box[c]);
+            const std::uint32_t width = end - first;
+            const bool missing = box[c].missing;
+            const std::uint32_t* position = position_[c].data();
+            std::size_t n_left = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                const std::uint32_t i = inside_[j];
+                inside_[n_left] = i;
+                n_left += (position[i] - first < width) | (missing & (position[i] == kMissing));
+            }
+            n = n_left;
+        }
+        inside_.resize(n);
+    }
+
+    std::span<const Weight> weights_;                        // by good point
+    std::vector<std::vector<std::uint32_t>> n_codes_below_;  // by column and code: distinct codes of good points below
+    std::vector<std::vector<std::uint32_t>> position_;  // by column and good point: its n_codes_below_, or kMissing
+    std::vector<std::uint32_t> inside_;                 // the good points in the box
+    std::vector<std::vector<Weight>> below_;            // by column and position: the sum of those below
+    std::vector<Weight> missing_;                       // by column: the sum of those with a missing value
 };
 
 // A side that cuts something bad off, and the best value that a box with this side can have.
@@ -121,15 +228,19 @@ struct Cut {
     double value;
 };
 
-// A part of the search: the boxes that lie in `box` and contain all of `core`.
-struct Branch {
-    CodeBox box;
-    CodeBox core;
-    double value;       // an upper bound of their values
-    std::size_t order;  // among branches of equal value, the one that was made first comes first
-    bool operator<(const Branch& other) const {
+// What waits in a queue: the largest value comes first, and among equal values the one that was made first.
+struct Queued {
+    double value = 0.0;
+    std::size_t order = 0;
+    bool operator<(const Queued& other) const {
         return value != other.value ? value < other.value : order > other.order;
     }
+};
+
+// A part of the search: the boxes that lie in `box` and contain all of `core`. No value of theirs is larger.
+struct Branch : Queued {
+    CodeBox box;
+    CodeBox core;
 };
 
 // Calls act(side) for each largest part of `whole` that contains `core` and does not meet `bad`.

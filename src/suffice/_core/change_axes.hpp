@@ -25,16 +25,13 @@ struct Axis {
     std::vector<std::uint32_t> codes;  // by position: the piece between two thresholds; ascending
     bool missing = false;              // whether a missing value may be reached
 
-    Axis() = default;
     // The pieces within `limits` that hold one of the values in `allowed`; all of them if it is empty.
     Axis(std::int32_t of_column, std::vector<float> at, const ValueInterval& limits, const std::vector<float>& allowed)
         : column(of_column), thresholds(std::move(at)), missing(limits.missing) {
         if (!limits.has_values) return;
-        const std::uint32_t first = code_of(thresholds, std::nextafter(limits.low, kInfinity));
-        const std::uint32_t last = code_of(thresholds, limits.high);
         if (allowed.empty()) {
+            const auto [first, last] = ends(limits);
             for (std::uint32_t code = first; code <= last; ++code) codes.push_back(code);
-            return;
         }
         for (const float value : allowed) {
             if (!(limits.low < value && value <= limits.high)) continue;
@@ -53,8 +50,7 @@ struct Axis {
     CodeInterval positions(const ValueInterval& values) const {
         CodeInterval out{1, 0, missing && values.missing};
         if (!values.has_values) return out;
-        const std::uint32_t lo = code_of(thresholds, std::nextafter(values.low, kInfinity));
-        const std::uint32_t hi = code_of(thresholds, values.high);
+        const auto [lo, hi] = ends(values);
         const auto begin = std::lower_bound(codes.begin(), codes.end(), lo);
         const auto end = std::upper_bound(codes.begin(), codes.end(), hi);
         if (begin >= end) return out;
@@ -65,18 +61,15 @@ struct Axis {
 
     // The values of some positions, with the pieces between them that may not be reached.
     ValueInterval values(const CodeInterval& positions) const {
-        ValueInterval out;
-        out.missing = positions.missing;
-        out.has_values = positions.has_values();
-        if (!out.has_values) return out;
-        const std::uint32_t lo = codes[positions.lo], hi = codes[positions.hi];
-        if (lo > 0) out.low = thresholds[lo - 1];
-        if (hi < thresholds.size()) out.high = thresholds[hi];
-        return out;
+        if (!positions.has_values()) return values_of(positions, thresholds);
+        return values_of({codes[positions.lo], codes[positions.hi], positions.missing}, thresholds);
     }
 
   private:
-    static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    // The codes of the smallest and the largest value in an interval.
+    std::pair<std::uint32_t, std::uint32_t> ends(const ValueInterval& values) const {
+        return {code_of(thresholds, std::nextafter(values.low, kInfinity)), code_of(thresholds, values.high)};
+    }
 };
 
 inline bool is_within(const CodeInterval& inner, const CodeInterval& outer) {
@@ -84,23 +77,18 @@ inline bool is_within(const CodeInterval& inner, const CodeInterval& outer) {
     return !inner.has_values() || (outer.lo <= inner.lo && inner.hi <= outer.hi);
 }
 
-inline bool is_nothing(const CodeInterval& side) { return !side.missing && !side.has_values(); }
+inline bool is_empty(const CodeBox& box) {
+    return std::any_of(box.begin(), box.end(), [](const CodeInterval& side) { return side.is_empty(); });
+}
 
 // Training rows that have the same positions, with their weights.
 struct WeightedPoints {
-    std::size_t n_axes = 0;
-    std::vector<CodeInterval> positions;  // by point and axis
-    std::vector<double> wanted, other;    // the weights of its rows with the wanted outcome, and of the others
+    CodeBoxes positions;                // by point
+    std::vector<double> wanted, other;  // the weights of its rows with the wanted outcome, and of the others
 
     std::size_t size() const { return wanted.size(); }
-    const CodeInterval* operator[](std::size_t p) const { return positions.data() + n_axes * p; }
+    const CodeInterval* operator[](std::size_t p) const { return positions[p]; }
     double weight(std::size_t p) const { return wanted[p] + other[p]; }
-    void clear(std::size_t n) {
-        n_axes = n;
-        positions.clear();
-        wanted.clear();
-        other.clear();
-    }
 };
 
 // What a search of a box finds.
@@ -114,7 +102,6 @@ struct FoundChange {
 // The parts of `whole` that do not meet any of the boxes: each is as large as possible, and they may overlap.
 template <class Do>
 void for_each_part_without(const CodeBox& whole, const CodeBoxes& boxes, const Do& act) {
-    constexpr CodeInterval kNoCore{1, 0, false};
     std::vector<std::pair<CodeBox, std::size_t>> stack{{whole, 0}};
     while (!stack.empty()) {
         auto [box, i] = std::move(stack.back());
@@ -125,8 +112,8 @@ void for_each_part_without(const CodeBox& whole, const CodeBoxes& boxes, const D
             continue;
         }
         for (std::size_t c = 0; c < box.size(); ++c)
-            for_each_cut(box[c], boxes[i][c], kNoCore, [&](const CodeInterval& side) {
-                if (is_nothing(side)) return;
+            for_each_cut(box[c], boxes[i][c], kNothing, [&](const CodeInterval& side) {
+                if (side.is_empty()) return;
                 CodeBox part = box;
                 part[c] = side;
                 stack.emplace_back(std::move(part), i + 1);
@@ -138,13 +125,13 @@ void for_each_part_without(const CodeBox& whole, const CodeBoxes& boxes, const D
 // that do not change but vary in the region.
 struct LeafBoxes {
     std::size_t n_axes = 0;
-    CodeBox rest;                         // all positions of the axes beyond
-    std::vector<CodeInterval> positions;  // by leaf and axis
-    std::vector<double> share;            // by leaf: of the wanted outcome
-    std::vector<std::size_t> begin;       // by tree: its first leaf; and the number of all leaves
+    CodeBox rest;                    // all positions of the axes beyond
+    CodeBoxes positions;             // by leaf
+    std::vector<double> share;       // by leaf: of the wanted outcome
+    std::vector<std::size_t> begin;  // by tree: its first leaf; and the number of all leaves
 
-    std::size_t width() const { return n_axes + rest.size(); }
-    const CodeInterval* operator[](std::size_t leaf) const { return positions.data() + width() * leaf; }
+    std::size_t n_trees() const { return begin.size() - 1; }
+    const CodeInterval* operator[](std::size_t leaf) const { return positions[leaf]; }
 };
 
 class ChangeProof {
@@ -152,15 +139,13 @@ class ChangeProof {
     enum class Result { kGood, kBad, kOutOfBudget };
 
     // `needed` is the sum of the shares that a point must reach.
-    ChangeProof(double needed, std::size_t max_regions, const StopFlag& stop)
-        : needed_(needed), max_regions_(max_regions), stop_(stop) {}
-
-    // Starts a new budget of regions.
-    void set_leaves(const LeafBoxes& leaves) {
-        leaves_ = &leaves;
-        n_regions_ = 0;
-        most_after_.assign(leaves.begin.size(), 0.0);
-        for (std::size_t t = leaves.begin.size() - 1; t-- > 0;) {
+    ChangeProof(const LeafBoxes& leaves, double needed, std::size_t max_regions, const StopFlag& stop)
+        : leaves_(leaves),
+          needed_(needed),
+          max_regions_(max_regions),
+          stop_(stop),
+          most_after_(leaves.begin.size(), 0.0) {
+        for (std::size_t t = leaves.n_trees(); t-- > 0;) {
             double most = 0.0;
             for (std::size_t leaf = leaves.begin[t]; leaf < leaves.begin[t + 1]; ++leaf)
                 most = std::max(most, leaves.share[leaf]);
@@ -170,18 +155,14 @@ class ChangeProof {
 
     // Whether a single point is good. Without axes beyond those of the set, every tree has one leaf for it.
     bool is_good_point(const CodeInterval* point) {
-        if (!leaves_->rest.empty()) return check(point) == Result::kGood;
-        const std::size_t n_axes = leaves_->n_axes;
+        if (!leaves_.rest.empty()) return check(point) == Result::kGood;
         double sum = 0.0;
-        for (std::size_t t = 0; t + 1 < leaves_->begin.size(); ++t) {
+        for (std::size_t t = 0; t < leaves_.n_trees(); ++t) {
             // The margin is wider than the rounding errors of the sums.
             if (sum + most_after_[t] < needed_ - kRounding) return false;
-            for (std::size_t leaf = leaves_->begin[t]; leaf < leaves_->begin[t + 1]; ++leaf) {
-                const CodeInterval* sides = (*leaves_)[leaf];
-                bool is_in = true;
-                for (std::size_t c = 0; is_in && c < n_axes; ++c) is_in = meet(sides[c], point[c]);
-                if (!is_in) continue;
-                sum += leaves_->share[leaf];
+            for (std::size_t leaf = leaves_.begin[t]; leaf < leaves_.begin[t + 1]; ++leaf) {
+                if (!meet(point, leaves_[leaf], leaves_.n_axes)) continue;
+                sum += leaves_.share[leaf];
                 break;
             }
         }
@@ -190,10 +171,7 @@ class ChangeProof {
 
     // `box` has one interval for each axis of the set.
     Result check(const CodeInterval* box) {
-        stack_.clear();
-        CodeBox whole(box, box + leaves_->n_axes);
-        whole.insert(whole.end(), leaves_->rest.begin(), leaves_->rest.end());
-        stack_.push_back(std::move(whole));
+        stack_.assign(1, with_rest(box));
         while (!stack_.empty()) {
             if (stop_ || ++n_regions_ > max_regions_) return Result::kOutOfBudget;
             const CodeBox region = std::move(stack_.back());
@@ -201,7 +179,7 @@ class ChangeProof {
             const Bounds bounds = bounds_in(region);
             if (bounds.least >= needed_) continue;
             if (bounds.most < needed_ || !cut(region, bounds.widest_tree)) {
-                bad_region_.assign(region.begin(), region.begin() + static_cast<std::ptrdiff_t>(leaves_->n_axes));
+                bad_region_.assign(region.begin(), region.begin() + static_cast<std::ptrdiff_t>(leaves_.n_axes));
                 return Result::kBad;
             }
         }
@@ -212,11 +190,7 @@ class ChangeProof {
     const CodeBox& bad_region() const { return bad_region_; }
 
     // The largest sum of shares that a point of the box can have, by a bound that is exact for a single point.
-    double most(const CodeInterval* box) {
-        CodeBox whole(box, box + leaves_->n_axes);
-        whole.insert(whole.end(), leaves_->rest.begin(), leaves_->rest.end());
-        return bounds_in(whole).most;
-    }
+    double most(const CodeInterval* box) const { return bounds_in(with_rest(box)).most; }
 
   private:
     struct Bounds {
@@ -224,15 +198,22 @@ class ChangeProof {
         std::size_t widest_tree;  // the tree whose shares are farthest apart
     };
 
+    // A box with all positions of the axes beyond those of the set.
+    CodeBox with_rest(const CodeInterval* box) const {
+        CodeBox whole(box, box + leaves_.n_axes);
+        whole.insert(whole.end(), leaves_.rest.begin(), leaves_.rest.end());
+        return whole;
+    }
+
     Bounds bounds_in(const CodeBox& box) const {
         Bounds bounds{0.0, 0.0, 0};
         double widest = -1.0;
-        for (std::size_t t = 0; t + 1 < leaves_->begin.size(); ++t) {
+        for (std::size_t t = 0; t < leaves_.n_trees(); ++t) {
             double least = std::numeric_limits<double>::infinity(), most = 0.0;
-            for (std::size_t leaf = leaves_->begin[t]; leaf < leaves_->begin[t + 1]; ++leaf) {
-                if (!meet(box, (*leaves_)[leaf])) continue;
-                least = std::min(least, leaves_->share[leaf]);
-                most = std::max(most, leaves_->share[leaf]);
+            for (std::size_t leaf = leaves_.begin[t]; leaf < leaves_.begin[t + 1]; ++leaf) {
+                if (!meet(box, leaves_[leaf])) continue;
+                least = std::min(least, leaves_.share[leaf]);
+                most = std::max(most, leaves_.share[leaf]);
             }
             least = std::min(least, most);  // no leaf meets the box only if limits exclude all of it
             bounds.least += least;
@@ -244,14 +225,14 @@ class ChangeProof {
 
     // Cuts a region where a leaf of a tree ends in it, and puts the parts on the stack. Returns false if none does.
     bool cut(const CodeBox& region, std::size_t tree) {
-        for (std::size_t leaf = leaves_->begin[tree]; leaf < leaves_->begin[tree + 1]; ++leaf) {
-            const CodeInterval* sides = (*leaves_)[leaf];
+        for (std::size_t leaf = leaves_.begin[tree]; leaf < leaves_.begin[tree + 1]; ++leaf) {
+            const CodeInterval* sides = leaves_[leaf];
             if (!meet(region, sides)) continue;
             for (std::size_t c = 0; c < region.size(); ++c) {
                 if (is_within(region[c], sides[c])) continue;
                 const CodeInterval& whole = region[c];
                 if (whole.missing && whole.has_values()) {
-                    push(region, c, {1, 0, true});
+                    push(region, c, kOnlyMissing);
                     push(region, c, {whole.lo, whole.hi, false});
                 } else if (whole.lo < sides[c].lo) {
                     push(region, c, {whole.lo, sides[c].lo - 1, false});
@@ -271,10 +252,10 @@ class ChangeProof {
         stack_.back()[c] = side;
     }
 
+    const LeafBoxes& leaves_;
     double needed_;
     std::size_t max_regions_;
     const StopFlag& stop_;
-    const LeafBoxes* leaves_ = nullptr;
     std::size_t n_regions_ = 0;
     std::vector<double> most_after_;  // by tree: the largest shares of it and the trees after it, added up
     std::vector<CodeBox> stack_;

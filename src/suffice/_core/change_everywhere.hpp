@@ -13,51 +13,48 @@
 
 #include "box.hpp"
 #include "change_axes.hpp"
+#include "free_set.hpp"
 #include "parallel.hpp"
 
 namespace suffice {
 
 class EverywhereSearch {
   public:
-    EverywhereSearch(double needed, std::size_t max_nodes, std::size_t max_regions, const StopFlag& stop)
-        : proof_(needed, max_regions, stop), max_nodes_(max_nodes), stop_(stop) {}
-
-    // Divides the points into good and bad ones. Returns the weight of the good ones: no box has more.
-    double set_points(const CodeBox& whole, const WeightedPoints& points, const LeafBoxes& leaves) {
-        whole_ = whole;
-        proof_.set_leaves(leaves);
-        good_.clear(points.n_axes);
-        weight_.clear();
-        bad_.clear(points.n_axes);
-        double sum = 0.0;
+    // Divides the points into good and bad ones. No box may meet one of those that are `forbidden`.
+    EverywhereSearch(const FreeSet& free, const WeightedPoints& points, const CodeBoxes& forbidden,
+                     const ChangeOptions& options, const StopFlag& stop)
+        : proof_(free.leaves(), sum_to_reach(options.pi, free.leaves().n_trees()), options.max_regions, stop),
+          max_nodes_(options.max_nodes),
+          stop_(stop),
+          whole_(free.whole()),
+          good_(whole_.size()),
+          bad_(whole_.size()) {
         for (std::size_t p = 0; p < points.size(); ++p) {
             if (proof_.is_good_point(points[p])) {
                 good_.append(points[p]);
                 weight_.push_back(points.weight(p));
-                sum += weight_.back();
+                most_ += weight_.back();
             } else {
                 bad_.append(points[p]);
             }
         }
-        return sum;
+        for (std::size_t i = 0; i < forbidden.size(); ++i) bad_.append(forbidden[i]);
+        in_box_.index(good_, weight_, whole_);
     }
 
-    // Boxes that no box may meet.
-    void forbid(const CodeBoxes& boxes) {
-        for (std::size_t i = 0; i < boxes.size(); ++i) bad_.append(boxes[i]);
-    }
+    // The weight of the good points: no box has more.
+    double most() const { return most_; }
 
     // The best box of more than `least` that meets nothing forbidden.
     FoundChange run(double least) {
-        FoundChange found;
-        std::priority_queue<Part> queue;
+        std::priority_queue<Branch> queue;
         std::set<std::vector<std::uint32_t>> seen;
-        queue.push({whole_, std::numeric_limits<double>::infinity(), 0});
+        queue.push({{std::numeric_limits<double>::infinity(), 0}, whole_, {}});
         std::size_t n_nodes = 0, n_made = 1;
         while (!queue.empty()) {
-            if (queue.top().value <= least) return found;
+            if (queue.top().value <= least) return {};
             if (n_nodes++ >= max_nodes_ || stop_) break;
-            Part part = queue.top();
+            Branch part = queue.top();
             queue.pop();
             part.value = tighten(part.box);
             if (part.value <= least) continue;
@@ -74,10 +71,7 @@ class EverywhereSearch {
                 if (is_done || is_out) break;
                 bad_.append(proof_.bad_region().data());
             }
-            if (is_done) {
-                found = {true, part.box, part.value, part.value};
-                return found;
-            }
+            if (is_done) return {true, part.box, part.value, part.value};
             if (is_out) {
                 queue.push(std::move(part));
                 break;
@@ -86,13 +80,12 @@ class EverywhereSearch {
                 if (cut.value <= least) continue;
                 CodeBox child = part.box;
                 child[cut.column] = cut.side;
-                queue.push({std::move(child), cut.value, n_made++});
+                queue.push({{cut.value, n_made++}, std::move(child), {}});
             }
         }
-        if (queue.empty()) return found;
-        const double bound = queue.top().value;
-        found = dive(queue.top().box, least);
-        found.bound = bound;
+        if (queue.empty()) return {};
+        FoundChange found = dive(queue.top().box, least);
+        found.bound = queue.top().value;
         return found;
     }
 
@@ -115,61 +108,27 @@ class EverywhereSearch {
         }
     }
 
-    ChangeProof& proof() { return proof_; }
-    std::size_t n_good() const { return good_.size(); }
-
   private:
-    struct Part {
-        CodeBox box;
-        double value;       // an upper bound of the value of a box in it
-        std::size_t order;  // among equal values, the one that was made first comes first
-        bool operator<(const Part& other) const {
-            return value != other.value ? value < other.value : order > other.order;
-        }
-    };
-
     static std::vector<std::uint32_t> key_of(const CodeBox& box) {
         std::vector<std::uint32_t> key;
         for (const CodeInterval& side : box) key.insert(key.end(), {side.lo, side.hi, side.missing});
         return key;
     }
 
-    // Makes the box the smallest one around the good points in it, and returns their weight. The weights by position
-    // are kept for `find_cuts`.
+    // Makes the box the smallest one around the good points in it, and returns their weight. The weights are kept for
+    // `find_cuts`.
     double tighten(CodeBox& box) {
-        CodeBox hull_of_good(box.size(), CodeInterval{1, 0, false});
-        upto_.resize(box.size());
-        missing_.assign(box.size(), 0.0);
-        for (std::size_t c = 0; c < box.size(); ++c)
-            upto_[c].assign(whole_[c].has_values() ? whole_[c].hi + 2 : 1, 0.0);
-        double sum = 0.0;
-        for (std::size_t p = 0; p < good_.size(); ++p) {
-            if (!meet(box, good_[p])) continue;
-            sum += weight_[p];
-            for (std::size_t c = 0; c < box.size(); ++c) {
-                const CodeInterval& at = good_[p][c];
-                hull_of_good[c] = hull(hull_of_good[c], at);
-                if (at.missing)
-                    missing_[c] += weight_[p];
-                else
-                    upto_[c][at.lo + 1] += weight_[p];
-            }
-        }
-        for (auto& upto : upto_)
-            for (std::size_t i = 1; i < upto.size(); ++i) upto[i] += upto[i - 1];
+        const double sum = in_box_.add_up(box);
+        CodeBox hull_of_good(box.size(), kNothing);
+        for (const std::uint32_t p : in_box_.inside())
+            for (std::size_t c = 0; c < box.size(); ++c) hull_of_good[c] = hull(hull_of_good[c], good_[p][c]);
         if (sum > 0.0) box = std::move(hull_of_good);
         return sum;
-    }
-
-    double weight_of(std::size_t c, const CodeInterval& side) const {
-        return (side.missing ? missing_[c] : 0.0) +
-               (side.has_values() ? upto_[c][side.hi + 1] - upto_[c][side.lo] : 0.0);
     }
 
     // Fills cuts_ with the ways to cut one bad thing off: the one whose best cut keeps least. Returns false if there is
     // nothing bad in the box. The weights must be those of the box.
     bool find_cuts(const CodeBox& box) {
-        constexpr CodeInterval kNoCore{1, 0, false};
         double least = std::numeric_limits<double>::infinity();
         cuts_.clear();
         for (std::size_t i = 0; i < bad_.size(); ++i) {
@@ -178,9 +137,9 @@ class EverywhereSearch {
             new_cuts_.clear();
             double most = 0.0;
             for (std::size_t c = 0; c < box.size(); ++c)
-                for_each_cut(box[c], bad[c], kNoCore, [&](const CodeInterval& side) {
-                    if (is_nothing(side)) return;
-                    new_cuts_.push_back({c, side, weight_of(c, side)});
+                for_each_cut(box[c], bad[c], kNothing, [&](const CodeInterval& side) {
+                    if (side.is_empty()) return;
+                    new_cuts_.push_back({c, side, in_box_.with_side(c, side)});
                     most = std::max(most, new_cuts_.back().value);
                 });
             if (most < least) least = most, std::swap(cuts_, new_cuts_);
@@ -190,21 +149,17 @@ class EverywhereSearch {
 
     // A good box of more than `least`, by always following the best cut.
     FoundChange dive(CodeBox box, double least) {
-        FoundChange found;
         for (;;) {
             const double value = tighten(box);
-            if (value <= least) return found;
+            if (value <= least) return {};
             if (!find_cuts(box)) {
                 const ChangeProof::Result proof = proof_.check(box.data());
-                if (proof == ChangeProof::Result::kGood) {
-                    found.exists = true, found.box = box, found.value = value;
-                    return found;
-                }
-                if (proof == ChangeProof::Result::kOutOfBudget) return found;
+                if (proof == ChangeProof::Result::kGood) return {true, box, value, value};
+                if (proof == ChangeProof::Result::kOutOfBudget) return {};
                 bad_.append(proof_.bad_region().data());
                 continue;
             }
-            if (cuts_.empty()) return found;
+            if (cuts_.empty()) return {};
             const Cut& best = *std::max_element(cuts_.begin(), cuts_.end(),
                                                 [](const Cut& a, const Cut& b) { return a.value < b.value; });
             box[best.column] = best.side;
@@ -234,10 +189,10 @@ class EverywhereSearch {
     std::size_t max_nodes_;
     const StopFlag& stop_;
     CodeBox whole_;
-    CodeBoxes good_, bad_;                   // points; bad_ also has bad regions and what is forbidden
-    std::vector<double> weight_;             // by good point
-    std::vector<std::vector<double>> upto_;  // by axis and position: the weight of the good points below it
-    std::vector<double> missing_;            // by axis: the weight of the good points that lack a value
+    CodeBoxes good_, bad_;        // points; bad_ also has bad regions and what is forbidden
+    std::vector<double> weight_;  // by good point
+    double most_ = 0.0;           // the sum of these
+    GoodWeights<double> in_box_;
     std::vector<Cut> cuts_, new_cuts_;
 };
 

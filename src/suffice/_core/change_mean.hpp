@@ -11,6 +11,7 @@
 
 #include "box.hpp"
 #include "change_axes.hpp"
+#include "free_set.hpp"
 #include "parallel.hpp"
 #include "thresholds.hpp"
 
@@ -18,20 +19,24 @@ namespace suffice {
 
 class MeanSearch {
   public:
-    MeanSearch(double pi, std::size_t max_nodes, const StopFlag& stop)
-        : pi_(pi - kRounding), max_nodes_(max_nodes), stop_(stop) {}
+    MeanSearch(const FreeSet& free, const WeightedPoints& points, const CodeBoxes& forbidden,
+               const ChangeOptions& options, const StopFlag& stop)
+        : pi_(options.pi - kRounding),
+          max_nodes_(options.max_nodes),
+          stop_(stop),
+          whole_(free.whole()),
+          points_(points),
+          forbidden_(forbidden) {}
 
-    // Returns a bound of the weight of any box.
-    double set_points(const CodeBox& whole, const WeightedPoints& points) {
-        whole_ = whole;
-        points_ = &points;
+    // A bound of the weight of any box.
+    double most() const {
         double wanted = 0.0, other = 0.0;
-        for (std::size_t p = 0; p < points.size(); ++p) wanted += points.wanted[p], other += points.other[p];
+        for (std::size_t p = 0; p < points_.size(); ++p) wanted += points_.wanted[p], other += points_.other[p];
         return bound_of(wanted, other);
     }
 
-    // The best box of more than `least` that meets none of the `forbidden` ones.
-    FoundChange run(const CodeBoxes& forbidden, double least) {
+    // The best box of more than `least` that meets none of the forbidden ones.
+    FoundChange run(double least) {
         FoundChange found;
         std::priority_queue<Part> queue;
         std::size_t n_made = 0, n_nodes = 0;
@@ -40,7 +45,7 @@ class MeanSearch {
             part.order = n_made++;
             queue.push(std::move(part));
         };
-        for_each_part_without(whole_, forbidden, [&](const CodeBox& box) { for_each_start(box, push); });
+        for_each_part_without(whole_, forbidden_, [&](const CodeBox& box) { for_each_start(box, push); });
         while (!queue.empty() && queue.top().value > found.value + kTie) {
             if (n_nodes++ >= max_nodes_ || stop_) break;
             const Part part = queue.top();
@@ -63,7 +68,7 @@ class MeanSearch {
 
     // Moves each end to the middle between the rows in the box and the next row or the start beyond; an end with
     // nothing beyond is left open.
-    void grow(CodeBox& box, const CodeBox& start, const CodeBoxes& forbidden) const {
+    void grow(CodeBox& box, const CodeBox& start) const {
         CodeBox wider = box;
         for (std::size_t c = 0; c < box.size(); ++c) {
             if (!box[c].has_values()) continue;
@@ -75,11 +80,11 @@ class MeanSearch {
                 if (at.lo > box[c].hi) above = std::min<std::int64_t>(above, at.lo), has_above = true;
             };
             note(start[c]);
-            for (std::size_t p = 0; p < points_->size(); ++p) note((*points_)[p][c]);
+            for (std::size_t p = 0; p < points_.size(); ++p) note(points_[p][c]);
             wider[c].lo = has_below ? static_cast<std::uint32_t>((below + 1 + box[c].lo) / 2) : whole_[c].lo;
             wider[c].hi = has_above ? static_cast<std::uint32_t>((above - 1 + box[c].hi + 1) / 2) : whole_[c].hi;
         }
-        if (!forbidden.any_meets(wider)) box = std::move(wider);
+        if (!forbidden_.any_meets(wider)) box = std::move(wider);
     }
 
   private:
@@ -90,14 +95,9 @@ class MeanSearch {
         std::uint32_t lo_first, lo_last, hi_first, hi_last;  // where the ends may lie
         bool has_values, missing;
     };
-    struct Part {
+    struct Part : Queued {  // its value is an upper bound
         std::vector<Ends> ends;
-        double value = 0.0;  // an upper bound
         bool is_good = false;
-        std::size_t order = 0;
-        bool operator<(const Part& other) const {
-            return value != other.value ? value < other.value : order > other.order;
-        }
     };
 
     double bound_of(double wanted, double other) const {
@@ -135,11 +135,11 @@ class MeanSearch {
     // Computes the bound of a part. Returns false if it has no box.
     bool measure(Part& part) const {
         double wanted = 0.0, other = 0.0, other_inside = 0.0;
-        for (std::size_t p = 0; p < points_->size(); ++p) {
+        for (std::size_t p = 0; p < points_.size(); ++p) {
             bool is_outside = false, is_inside = true;
             for (std::size_t c = 0; c < part.ends.size(); ++c) {
                 const Ends& e = part.ends[c];
-                const CodeInterval& at = (*points_)[p][c];
+                const CodeInterval& at = points_[p][c];
                 if (at.missing) {
                     is_outside |= !e.missing;
                 } else {
@@ -148,9 +148,9 @@ class MeanSearch {
                 }
             }
             if (is_outside) continue;
-            wanted += points_->wanted[p];
-            other += points_->other[p];
-            if (is_inside) other_inside += points_->other[p];
+            wanted += points_.wanted[p];
+            other += points_.other[p];
+            if (is_inside) other_inside += points_.other[p];
         }
         if (!(wanted > 0.0) || other_inside * pi_ > wanted * (1.0 - pi_) + kTie) return false;
         part.value = bound_of(wanted, other);
@@ -191,16 +191,12 @@ class MeanSearch {
 
     // A good box of more than `least`, by always giving up the end that has the most of other outcomes.
     FoundChange dive(CodeBox box, double least) const {
-        FoundChange found;
         for (;;) {
             double wanted = 0.0, other = 0.0;
-            for (std::size_t p = 0; p < points_->size(); ++p)
-                if (meet(box, (*points_)[p])) wanted += points_->wanted[p], other += points_->other[p];
-            if (wanted + other <= least) return found;
-            if (wanted >= pi_ * (wanted + other)) {
-                found.exists = true, found.box = std::move(box), found.value = wanted + other;
-                return found;
-            }
+            for (std::size_t p = 0; p < points_.size(); ++p)
+                if (meet(box, points_[p])) wanted += points_.wanted[p], other += points_.other[p];
+            if (wanted + other <= least) return {};
+            if (wanted >= pi_ * (wanted + other)) return {true, std::move(box), wanted + other, wanted + other};
             box = hull_of_points(box);
             CodeBox best = box;
             double most = -1.0;
@@ -214,30 +210,25 @@ class MeanSearch {
                               : at   ? CodeInterval{box[c].lo, at - 1, box[c].missing}
                                      : CodeInterval{1, 0, box[c].missing};
                     double gain = 0.0;
-                    for (std::size_t p = 0; p < points_->size(); ++p)
-                        if (meet(end, (*points_)[p]))
-                            gain += pi_ * points_->other[p] - (1.0 - pi_) * points_->wanted[p];
+                    for (std::size_t p = 0; p < points_.size(); ++p)
+                        if (meet(end, points_[p])) gain += pi_ * points_.other[p] - (1.0 - pi_) * points_.wanted[p];
                     if (gain > most) most = gain, best = std::move(rest);
                 }
-            if (most < 0.0 && best == box) return found;
+            if (most < 0.0 && best == box) return {};
             box = std::move(best);
         }
     }
 
     CodeBox hull_of_points(const CodeBox& box) const {
-        CodeBox out(box.size(), CodeInterval{1, 0, false});
-        for (std::size_t p = 0; p < points_->size(); ++p) {
-            if (!meet(box, (*points_)[p])) continue;
-            for (std::size_t c = 0; c < box.size(); ++c) out[c] = hull(out[c], (*points_)[p][c]);
-        }
-        return out;
+        return points_.positions.hull_with(CodeBox(box.size(), kNothing), box);
     }
 
     double pi_;
     std::size_t max_nodes_;
     const StopFlag& stop_;
     CodeBox whole_;
-    const WeightedPoints* points_ = nullptr;
+    const WeightedPoints& points_;
+    const CodeBoxes& forbidden_;
 };
 
 }  // namespace suffice

@@ -23,28 +23,11 @@
 
 namespace suffice {
 
-struct ChangeOptions {
-    double pi = 0.9;
-    double min_plausibility = 0.05;
-    bool everywhere = true;    // every point of a box must have the wanted outcome, not only its rows on average
-    bool votes = false;        // with `everywhere`: a leaf says what its tree predicts, not what its rows have
-    bool minimal_only = true;  // stop at the smallest size that has a change
-    std::size_t min_size = 1;  // of a set
-    std::size_t max_size = 3;
-    std::size_t n_changes = 3;      // boxes to return
-    std::size_t n_candidates = 10;  // without `everywhere`: variables of which sets of two and more are made
-    std::size_t min_node_size = 1;
-    std::size_t max_sets = 1 << 20;
-    std::size_t max_nodes = 10'000;     // branches to look at for one box
-    std::size_t max_regions = 500'000;  // regions to check in the proofs for one set, as for rules; not tuned
-};
-
 struct ChangeResult {
     std::vector<Change> changes;  // best first
-    bool has_miss = false;        // if there are none: whether there is a nearest miss
     bool is_too_rare = false;     // the miss has the wanted outcome, but is not plausible enough
     bool is_complete = true;      // whether all sets were searched
-    Change miss;
+    std::optional<Change> miss;   // if there are no changes: the nearest miss, if there is one
 };
 
 class ChangeSearch {
@@ -64,9 +47,7 @@ class ChangeSearch {
     ChangeResult run(const std::uint8_t* wanted, ValueBox region, ValueBox limits) {
         if (!shares_ || shares_->wanted() != wanted)
             shares_.emplace(space_, options_.everywhere && options_.votes, wanted);
-        reach_.emplace(space_, forest_columns_, *shares_,
-                       ReachOptions{options_.everywhere, options_.min_node_size, options_.max_size, needed_},
-                       std::move(region), std::move(limits));
+        reach_.emplace(space_, forest_columns_, *shares_, options_, std::move(region), std::move(limits));
         ChangeResult result;
         n_sets_ = 0;
         rare_.clear();
@@ -83,46 +64,36 @@ class ChangeSearch {
 
   private:
     // One set with its best box, while the sets of one size compete.
-    struct Candidate {
-        double value;
-        std::size_t order;
+    struct Candidate : Queued {
         std::uint64_t set;
         std::size_t n_forbidden;  // boxes that were returned when it was searched
         FoundChange found;
-        bool operator<(const Candidate& other) const {
-            return value != other.value ? value < other.value : order > other.order;
-        }
     };
 
     // A box must have more.
     double least_value() const { return std::max(0.0, options_.min_plausibility - kRounding); }
 
+    // In the order of their first variables, then of their second ones, and so on. Ends if act(S) is false.
     template <class Do>
     void for_each_set(std::size_t size, const std::vector<std::size_t>& variables, const Do& act) {
         if (size > variables.size()) return;
-        std::vector<std::size_t> chosen(size);
-        for (std::size_t i = 0; i < size; ++i) chosen[i] = i;
-        for (;;) {
+        std::vector<std::uint8_t> is_chosen(variables.size(), 0);
+        std::fill_n(is_chosen.begin(), size, std::uint8_t{1});
+        do {
             std::uint64_t S = 0;
-            for (const std::size_t i : chosen) S |= std::uint64_t{1} << variables[i];
+            for (std::size_t i = 0; i < variables.size(); ++i) S |= std::uint64_t{is_chosen[i]} << variables[i];
             if (!act(S)) return;
-            std::size_t i = size;
-            while (i-- > 0 && chosen[i] == variables.size() - size + i) {
-            }
-            if (i == static_cast<std::size_t>(-1)) return;
-            ++chosen[i];
-            for (std::size_t j = i + 1; j < size; ++j) chosen[j] = chosen[j - 1] + 1;
-        }
+        } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
     }
 
     std::vector<std::size_t> variables_for(std::size_t size) {
         std::vector<std::size_t> all(reach_->n_variables());
         for (std::size_t v = 0; v < all.size(); ++v) all[v] = v;
-        if (options_.everywhere || size == 1 || all.size() <= options_.n_candidates) return all;
+        if (options_.everywhere || size == 1 || all.size() <= space_.n_candidates) return all;
         std::vector<double> cdp;
         for (const std::size_t v : all) cdp.push_back(reach_->weigh(std::uint64_t{1} << v).cdp);
         std::stable_sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) { return cdp[a] > cdp[b]; });
-        all.resize(options_.n_candidates);
+        all.resize(space_.n_candidates);
         std::sort(all.begin(), all.end());
         return all;
     }
@@ -130,10 +101,12 @@ class ChangeSearch {
     void search_size(std::size_t size, std::vector<std::uint64_t>& found_sets, ChangeResult& result) {
         const double least = least_value();
         std::priority_queue<Candidate> queue;
-        std::vector<double> values;  // of the best boxes of sets, as a heap with the smallest first
+        std::priority_queue<double, std::vector<double>, std::greater<>> values;  // of the best boxes of sets
         const std::size_t n_wanted = options_.n_changes - result.changes.size();
         std::size_t order = 0;
-        const std::size_t n_before = result.changes.size();
+        const auto offer = [&](std::uint64_t S, FoundChange found) {
+            if (found.exists) queue.push({{found.value, order++}, S, result.changes.size(), std::move(found)});
+        };
         for_each_set(size, variables_for(size), [&](std::uint64_t S) {
             if (stop_) return false;
             for (const std::uint64_t part : found_sets)
@@ -143,38 +116,28 @@ class ChangeSearch {
                 return false;
             }
             if (options_.everywhere && reach_->most_sum(S, needed_) < needed_) return true;
-            const double needed = values.size() < n_wanted ? least : std::max(least, values.front());
+            const double needed = values.size() < n_wanted ? least : std::max(least, values.top());
             FoundChange found = search_set(S, result.changes, needed);
             if (!found.exists) return true;
-            values.push_back(found.value);
-            std::push_heap(values.begin(), values.end(), std::greater<>());
-            if (values.size() > n_wanted) {
-                std::pop_heap(values.begin(), values.end(), std::greater<>());
-                values.pop_back();
-            }
-            const double value = found.value;
-            queue.push({value, order++, S, n_before, std::move(found)});
+            values.push(found.value);
+            if (values.size() > n_wanted) values.pop();
+            offer(S, std::move(found));
             return true;
         });
         while (!queue.empty() && result.changes.size() < options_.n_changes && !stop_) {
-            Candidate best = queue.top();
+            const Candidate best = queue.top();
             queue.pop();
-            if (best.n_forbidden < result.changes.size() && overlaps_later(best, result.changes)) {
-                FoundChange found = search_set(best.set, result.changes, least);
-                const double value = found.value;
-                if (found.exists) queue.push({value, order++, best.set, result.changes.size(), std::move(found)});
-                continue;
+            if (!overlaps_later(best, result.changes)) {
+                result.changes.push_back(finish(best.set, best.found, result.changes));
+                found_sets.push_back(best.set);
             }
-            result.changes.push_back(finish(best.set, best.found, result.changes));
-            found_sets.push_back(best.set);
-            FoundChange next = search_set(best.set, result.changes, least);
-            const double value = next.value;
-            if (next.exists) queue.push({value, order++, best.set, result.changes.size(), std::move(next)});
+            offer(best.set, search_set(best.set, result.changes, least));
         }
     }
 
     // Whether the box of a candidate meets one that was returned after it was searched.
     bool overlaps_later(const Candidate& candidate, const std::vector<Change>& changes) {
+        if (candidate.n_forbidden == changes.size()) return false;
         const FreeSet free(*reach_, reach_->weigh(candidate.set));
         for (std::size_t i = candidate.n_forbidden; i < changes.size(); ++i) {
             CodeBox taken;
@@ -183,42 +146,37 @@ class ChangeSearch {
         return false;
     }
 
+    // Calls act(search) with a search for boxes that meet no change that was found before.
+    template <class Do>
+    auto with_search(const FreeSet& free, const std::vector<Change>& changes, const Do& act) {
+        const WeightedPoints points = free.points();
+        const CodeBoxes forbidden = free.forbidden_by(changes);
+        if (options_.everywhere) {
+            EverywhereSearch search(free, points, forbidden, options_, stop_);
+            return act(search);
+        }
+        MeanSearch search(free, points, forbidden, options_, stop_);
+        return act(search);
+    }
+
     // The best box of a set that has more than `least` and meets no change that was found before.
     FoundChange search_set(std::uint64_t S, const std::vector<Change>& changes, double least) {
         SetWeights weights = reach_->weigh(S);
         if (!options_.everywhere && weights.cdp / (options_.pi - kRounding) <= least) return {};
         const FreeSet free(*reach_, std::move(weights));
         if (free.has_empty_axis()) return {};
-        const WeightedPoints points = free.points();
-        const CodeBoxes forbidden = free.forbidden_by(changes);
-        if (options_.everywhere) {
-            EverywhereSearch search(needed_, options_.max_nodes, options_.max_regions, stop_);
-            const double most = search.set_points(free.whole(), points, free.leaves());
+        return with_search(free, changes, [&](auto& search) {
+            const double most = search.most();
             if (most > 0.0 && changes.empty()) rare_.push_back({most, S});
-            search.forbid(forbidden);
             return most > least ? search.run(least) : FoundChange{};
-        }
-        MeanSearch search(options_.pi, options_.max_nodes, stop_);
-        const double most = search.set_points(free.whole(), points);
-        return most > least ? search.run(forbidden, least) : FoundChange{};
+        });
     }
 
     // Places the ends of a box, and measures it.
     Change finish(std::uint64_t S, const FoundChange& found, const std::vector<Change>& changes) {
         const FreeSet free(*reach_, reach_->weigh(S));
-        const WeightedPoints points = free.points();
-        const CodeBoxes forbidden = free.forbidden_by(changes);
         CodeBox box = found.box;
-        if (options_.everywhere) {
-            EverywhereSearch search(needed_, options_.max_nodes, options_.max_regions, stop_);
-            search.set_points(free.whole(), points, free.leaves());
-            search.forbid(forbidden);
-            search.grow(box, free.start());
-        } else {
-            MeanSearch search(options_.pi, options_.max_nodes, stop_);
-            search.set_points(free.whole(), points);
-            search.grow(box, free.start(), forbidden);
-        }
+        with_search(free, changes, [&](auto& search) { search.grow(box, free.start()); });
         Change change = free.measure(box);
         change.bound = std::max(found.bound, change.plausibility);
         return change;
@@ -238,20 +196,18 @@ class ChangeSearch {
             const FoundChange found = search_set(S, {}, most);
             if (!found.exists) continue;
             most = found.value;
-            result.has_miss = result.is_too_rare = true;
+            result.is_too_rare = true;
             result.miss = finish(S, found, {});
         }
-        if (!result.has_miss) find_best_point(result);
+        if (!result.miss) find_best_point(result);
     }
 
     // The point with the highest probability among those that a row like this one has.
     void find_best_point(ChangeResult& result) {
         std::vector<std::pair<double, std::uint64_t>> sets;
-        std::vector<std::size_t> all(reach_->n_variables());
-        for (std::size_t v = 0; v < all.size(); ++v) all[v] = v;
         std::size_t n_sets = 0;
         for (std::size_t size = 1; size <= options_.max_size; ++size)
-            for_each_set(size, all, [&](std::uint64_t S) {
+            for_each_set(size, variables_for(size), [&](std::uint64_t S) {
                 if (stop_ || ++n_sets > options_.max_sets) return false;
                 sets.emplace_back(reach_->most_sum(S, 0.0), S);
                 return true;
@@ -263,16 +219,14 @@ class ChangeSearch {
             const FreeSet free(*reach_, reach_->weigh(S));
             if (free.has_empty_axis()) continue;
             const WeightedPoints points = free.points();
-            ChangeProof proof(needed_, options_.max_regions, stop_);
-            proof.set_leaves(free.leaves());
+            const ChangeProof proof(free.leaves(), needed_, options_.max_regions, stop_);
             for (std::size_t p = 0; p < points.size(); ++p) {
                 if (free.has_start() && meet(free.start(), points[p])) continue;
                 const double sum = proof.most(points[p]);
                 if (sum <= most + kRounding) continue;
                 most = sum;
-                result.has_miss = true;
-                result.miss = free.measure(CodeBox(points[p], points[p] + points.n_axes));
-                result.miss.probability = sum / static_cast<double>(n_trees_);
+                result.miss = free.measure(CodeBox(points[p], points[p] + free.whole().size()));
+                result.miss->probability = sum / static_cast<double>(n_trees_);
             }
         }
     }
@@ -282,12 +236,11 @@ class ChangeSearch {
             for_each_set(size, variables_for(size), [&](std::uint64_t S) {
                 if (stop_) return false;
                 SetWeights weights = reach_->weigh(S);
-                if (result.has_miss && weights.cdp <= result.miss.cdp + kRounding) return true;
+                if (result.miss && weights.cdp <= result.miss->cdp + kRounding) return true;
                 const FreeSet free(*reach_, std::move(weights));
                 if (free.has_empty_axis()) return true;
-                result.has_miss = true;
                 result.miss = free.measure(free.whole());
-                result.miss.probability = result.miss.cdp;
+                result.miss->probability = result.miss->cdp;
                 return true;
             });
     }

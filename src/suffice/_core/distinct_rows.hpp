@@ -17,14 +17,6 @@ struct DistinctRows {
     std::vector<std::uint32_t> of_row;  // by row: its position in `first`
 };
 
-struct HashOfCodes {
-    std::size_t operator()(const std::vector<std::uint32_t>& codes) const {
-        std::uint64_t hash = 0;
-        for (const std::uint32_t code : codes) hash = (hash ^ code) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 32;
-        return static_cast<std::size_t>(hash);
-    }
-};
-
 // add_codes(x, codes) appends the codes of a row: rows with the same codes are not told apart.
 template <class AddCodes>
 DistinctRows find_distinct_rows(const Rows& rows, const AddCodes& add_codes) {

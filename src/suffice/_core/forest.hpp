@@ -64,10 +64,13 @@ struct Tree {
     std::vector<Node> completing;      // splits between categories, visited after all nodes (docs/method.md, 1.1)
     std::vector<float> gain;           // by node: see find_gains
 
+    // The child of a node to which x goes.
+    std::size_t child_at(std::size_t i, const float* x) const {
+        return static_cast<std::size_t>(nodes[i].goes_left(x[nodes[i].column]) ? nodes[i].left : nodes[i].right);
+    }
     std::size_t leaf_at(const float* x) const {
         std::size_t i = 0;
-        while (!nodes[i].is_leaf())
-            i = static_cast<std::size_t>(nodes[i].goes_left(x[nodes[i].column]) ? nodes[i].left : nodes[i].right);
+        while (!nodes[i].is_leaf()) i = child_at(i, x);
         return i;
     }
     // The last node on the path of x that has rows. This is the leaf, unless some training rows were left out after the
@@ -75,8 +78,7 @@ struct Tree {
     const Node& last_with_rows(const float* x) const {
         std::size_t i = 0;
         while (!nodes[i].is_leaf()) {
-            const auto next =
-                static_cast<std::size_t>(nodes[i].goes_left(x[nodes[i].column]) ? nodes[i].left : nodes[i].right);
+            const std::size_t next = child_at(i, x);
             if (nodes[next].begin == nodes[next].end) break;
             i = next;
         }
@@ -160,7 +162,7 @@ inline std::vector<Step> make_steps(const Tree& tree) {
     steps.reserve(tree.nodes.size());
     for (const Node& node : tree.nodes) {
         if (node.is_leaf())
-            steps.push_back({std::numeric_limits<float>::infinity(), static_cast<std::uint32_t>(steps.size()), 0, 1});
+            steps.push_back({kInfinity, static_cast<std::uint32_t>(steps.size()), 0, 1});
         else
             steps.push_back({largest_float_up_to(node.threshold), static_cast<std::uint32_t>(node.left),
                              static_cast<std::uint32_t>(node.column), node.missing_left});

@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "box.hpp"
 #include "forest.hpp"
@@ -14,9 +15,15 @@
 
 namespace suffice {
 
-inline constexpr CodeInterval kOnlyMissing{1, 0, true};
-// Takes the place of a code, or of a position among codes, if the value is missing.
-inline constexpr std::uint32_t kMissing = 0xffffffff;
+inline std::uint64_t add_to_hash(std::uint64_t hash, std::uint32_t code) {
+    hash = (hash ^ code) * 0x9E3779B97F4A7C15ull;
+    return hash ^ hash >> 32;
+}
+struct HashOfCodes {
+    std::size_t operator()(const std::vector<std::uint32_t>& codes) const {
+        return static_cast<std::size_t>(std::accumulate(codes.begin(), codes.end(), std::uint64_t{0}, add_to_hash));
+    }
+};
 
 struct ForestColumn {
     std::vector<float> thresholds;      // ascending
@@ -24,8 +31,8 @@ struct ForestColumn {
     std::vector<std::uint32_t> codes;   // by training row; kMissing if the value is missing
     // By tree: the codes of the thresholds that it splits the column at, breadth-first. Values up to the code go left.
     std::vector<std::vector<std::uint32_t>> codes_of_splits;
-    float smallest = std::numeric_limits<float>::infinity();
-    float largest = -std::numeric_limits<float>::infinity();
+    float smallest = kInfinity;
+    float largest = -kInfinity;
     bool has_missing = false;
 
     std::uint32_t largest_code() const { return static_cast<std::uint32_t>(thresholds.size()); }
@@ -33,8 +40,8 @@ struct ForestColumn {
     // All codes, and missing values. No value lies beyond a threshold at infinity.
     CodeInterval all_codes() const {
         const std::vector<float>& t = thresholds;
-        const std::uint32_t lo = !t.empty() && t.front() == -std::numeric_limits<float>::infinity() ? 1 : 0;
-        const std::uint32_t n_beyond = !t.empty() && t.back() == std::numeric_limits<float>::infinity() ? 1 : 0;
+        const std::uint32_t lo = !t.empty() && t.front() == -kInfinity ? 1 : 0;
+        const std::uint32_t n_beyond = !t.empty() && t.back() == kInfinity ? 1 : 0;
         return {lo, largest_code() - n_beyond, true};
     }
     // The interval of a single code.
@@ -107,8 +114,7 @@ inline std::vector<std::uint32_t> number_points(std::size_t n_rows, const Forest
     std::vector<std::uint32_t> slots(std::size_t{1} << bits, kFree);  // points by the hash of their codes
     std::vector<std::uint64_t> hash(n_rows, 0);
     for (const auto& column : forest_columns)  // column by column, so that each is read from its beginning to its end
-        for (std::size_t i = 0; i < n_rows; ++i)
-            hash[i] = (hash[i] ^ column->codes[i]) * 0x9E3779B97F4A7C15ull, hash[i] ^= hash[i] >> 32;
+        for (std::size_t i = 0; i < n_rows; ++i) hash[i] = add_to_hash(hash[i], column->codes[i]);
     std::vector<std::uint32_t> first_row;
     const auto is_at = [&](std::size_t row, std::uint32_t point) {
         return std::all_of(forest_columns.begin(), forest_columns.end(),

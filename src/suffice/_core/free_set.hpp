@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -41,19 +40,11 @@ struct SetWeights {
     double cdp = 0.0;                 // the weight of those with the wanted outcome
 };
 
-// How a forest is searched for changes.
-struct ReachOptions {
-    bool everywhere;
-    std::size_t min_node_size;
-    std::size_t max_size;  // of a set
-    double needed;         // the sum of the shares that a change must reach
-};
-
 // What the rows of one region reach in the forest if they may move to `limits`.
 class RegionReach {
   public:
     RegionReach(const ChangeSpace& space, const ForestColumns& forest_columns, const LeafShares& share,
-                const ReachOptions& options, ValueBox region, ValueBox limits)
+                const ChangeOptions& options, ValueBox region, ValueBox limits)
         : space_(space),
           forest_columns_(forest_columns),
           share_(share),
@@ -67,10 +58,11 @@ class RegionReach {
         for (std::size_t t = 0; t < reached_.size(); ++t) {
             const Tree& tree = space.forest.trees[t];
             reach.find(tree, region_, limits_, options.max_size, reached_[t]);
-            cells_.emplace_back(tree, space.forest.X, options.min_node_size);
+            cells_.emplace_back(tree, space.forest.X, space.min_node_size);
             find_most_shares(t);
         }
-        if (everywhere_ && most_sum(0, options.needed) >= options.needed) find_ends_around();
+        const double needed = sum_to_reach(options.pi, reached_.size());
+        if (everywhere_ && most_sum(0, needed) >= needed) find_ends_around();
     }
 
     std::size_t n_variables() const { return space_.columns.size(); }
@@ -141,8 +133,6 @@ class RegionReach {
             }
     }
 
-    static constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
     const ChangeSpace& space_;
     const ForestColumns& forest_columns_;  // by column of the table; only without `everywhere`
     const LeafShares& share_;
@@ -200,28 +190,22 @@ class FreeSet {
 
     // The values of the rows with a weight as points.
     WeightedPoints points() const {
-        WeightedPoints points;
-        points.clear(n_set_axes_);
-        std::unordered_map<std::uint64_t, std::size_t> point_of;  // by the hash of its positions
+        WeightedPoints points{CodeBoxes(n_set_axes_), {}, {}};
+        std::unordered_map<std::vector<std::uint32_t>, std::size_t, HashOfCodes> point_of;  // by its positions
+        point_of.reserve(weights_.rows.size());
+        std::vector<std::uint32_t> key(n_set_axes_);
         CodeBox at(n_set_axes_);
         for (std::size_t i = 0; i < weights_.rows.size(); ++i) {
             const std::uint32_t row = weights_.rows[i];
             if (!find_positions(row, at.data())) continue;
-            std::uint64_t hash = 0;
-            for (std::size_t a = 0; a < n_set_axes_; ++a)
-                hash = (hash ^ (at[a].missing ? kMissing : at[a].lo)) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 32;
-            for (;; ++hash) {  // the next place if another point is there
-                const auto [place, is_new] = point_of.try_emplace(hash, points.size());
-                if (is_new) {
-                    points.positions.insert(points.positions.end(), at.begin(), at.end());
-                    points.wanted.push_back(0.0);
-                    points.other.push_back(0.0);
-                } else if (!std::equal(at.begin(), at.end(), points[place->second])) {
-                    continue;
-                }
-                (reach_.share_.is_wanted(row) ? points.wanted : points.other)[place->second] += weights_.weight[i];
-                break;
+            for (std::size_t a = 0; a < n_set_axes_; ++a) key[a] = at[a].missing ? kMissing : at[a].lo;
+            const auto [place, is_new] = point_of.try_emplace(key, points.size());
+            if (is_new) {
+                points.positions.append(at.data());
+                points.wanted.push_back(0.0);
+                points.other.push_back(0.0);
             }
+            (reach_.share_.is_wanted(row) ? points.wanted : points.other)[place->second] += weights_.weight[i];
         }
         return points;
     }
@@ -231,7 +215,7 @@ class FreeSet {
     }
 
     // Whether some of the region can be written on the axes: otherwise no box meets it.
-    bool has_start() const { return std::none_of(start_.begin(), start_.end(), is_nothing); }
+    bool has_start() const { return !is_empty(start_); }
 
     // What a change takes up in the space of this set. Returns false if it takes up nothing there.
     bool taken_by(const Change& change, CodeBox& out) const {
@@ -246,12 +230,11 @@ class FreeSet {
             }
             out[axis_of_[c]] = axes_[axis_of_[c]].positions(common_part(side, limits_[c]));
         }
-        return std::none_of(out.begin(), out.end(), is_nothing);
+        return !is_empty(out);
     }
 
     CodeBoxes forbidden_by(const std::vector<Change>& changes) const {
-        CodeBoxes forbidden;
-        forbidden.clear(n_set_axes_);
+        CodeBoxes forbidden(n_set_axes_);
         if (has_start()) forbidden.append(start_.data());
         CodeBox taken;
         for (const Change& change : changes)
@@ -316,21 +299,19 @@ class FreeSet {
         leaves_.n_axes = n_set_axes_;
         for (std::size_t a = n_set_axes_; a < axes_.size(); ++a) leaves_.rest.push_back(axes_[a].everything());
         leaves_.begin.assign(1, 0);
+        leaves_.positions.clear(axes_.size());
         CodeBox box(axes_.size());
         for (std::size_t t = 0; t < reach_.reached_.size(); ++t) {
             for (const ReachedLeaf& leaf : reach_.reached_[t].leaves) {
                 if (leaf.mask & ~set_) continue;
                 for (std::size_t a = 0; a < axes_.size(); ++a) box[a] = axes_[a].everything();
-                bool is_empty = false;
                 for (std::uint32_t i = leaf.begin; i < leaf.end; ++i) {
                     const Passage& passage = reach_.reached_[t].passages[i];
                     const std::size_t a = axis_of_[static_cast<std::size_t>(passage.column)];
-                    if (a == kNoAxis) continue;
-                    box[a] = axes_[a].positions(passage.interval);
-                    is_empty |= is_nothing(box[a]);
+                    if (a != kNoAxis) box[a] = axes_[a].positions(passage.interval);
                 }
-                if (is_empty) continue;
-                leaves_.positions.insert(leaves_.positions.end(), box.begin(), box.end());
+                if (is_empty(box)) continue;
+                leaves_.positions.append(box.data());
                 leaves_.share.push_back(reach_.share_(t, leaf.node));
             }
             leaves_.begin.push_back(leaves_.share.size());

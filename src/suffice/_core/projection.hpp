@@ -155,8 +155,7 @@ inline CodedTree code_tree(const Tree& tree, const Matrix& X, std::span<const st
 
 struct Projection {
     std::size_t n_variables = 0;
-    std::size_t n_columns = 0;  // of the table
-    bool all_vote = true;       // whether trees vote on sets that they do not split on
+    bool all_vote = true;  // whether trees vote on sets that they do not split on
     const Forest* forest = nullptr;
     std::vector<CodedTree> trees;
     std::vector<std::vector<std::uint64_t>> informed;  // by variable: the trees that split on it, one bit each
@@ -192,8 +191,24 @@ struct Projection {
     }
 };
 
-// Fills in the columns of the variables, the thresholds on them, and the trees that split on them.
-inline void find_columns(Projection& projection, std::span<const std::int32_t> variable_of) {
+inline void check_variables(std::span<const std::int32_t> variable_of, std::size_t n_variables, std::size_t n_columns) {
+    if (variable_of.size() != n_columns)
+        throw std::invalid_argument("There must be one variable number for each column of the table.");
+    if (n_variables > kMaxVariables) throw std::invalid_argument("A projection holds at most 128 variables.");
+    for (const std::int32_t v : variable_of)
+        if (v < kNoVariable || v >= static_cast<std::int32_t>(n_variables))
+            throw std::invalid_argument("A variable number is out of range.");
+}
+
+inline Projection project(const Forest& forest, std::span<const std::int32_t> variable_of, std::size_t n_variables,
+                          bool all_vote) {
+    check_variables(variable_of, n_variables, forest.X.n_columns);
+    Projection projection;
+    projection.n_variables = n_variables;
+    projection.all_vote = all_vote;
+    projection.forest = &forest;
+    for (const Tree& tree : forest.trees)
+        projection.trees.push_back(code_tree(tree, forest.X, variable_of, n_variables));
     projection.informed.assign(projection.n_variables, std::vector<std::uint64_t>((projection.trees.size() + 63) / 64));
     for (std::size_t t = 0; t < projection.trees.size(); ++t)
         for (const std::uint8_t v : projection.trees[t].in_order)
@@ -213,15 +228,7 @@ inline void find_columns(Projection& projection, std::span<const std::int32_t> v
         t.erase(std::unique(t.begin(), t.end()), t.end());
         t.shrink_to_fit();
     }
-}
-
-inline void check_variables(std::span<const std::int32_t> variable_of, std::size_t n_variables, std::size_t n_columns) {
-    if (variable_of.size() != n_columns)
-        throw std::invalid_argument("There must be one variable number for each column of the table.");
-    if (n_variables > kMaxVariables) throw std::invalid_argument("A projection holds at most 128 variables.");
-    for (const std::int32_t v : variable_of)
-        if (v < kNoVariable || v >= static_cast<std::int32_t>(n_variables))
-            throw std::invalid_argument("A variable number is out of range.");
+    return projection;
 }
 
 }  // namespace suffice

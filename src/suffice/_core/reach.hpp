@@ -36,6 +36,22 @@ struct ChangeSpace {
     std::vector<std::vector<float>> allowed;         // by column: the values it may take, ascending; empty if any
     std::vector<const double*> values;               // by tree: what its nodes predict; empty if it is not needed
     std::size_t n_values = 0;                        // numbers that a node predicts
+    std::size_t n_candidates = 10;  // without `everywhere`: variables of which sets of two and more are made
+    std::size_t min_node_size = 1;
+};
+
+struct ChangeOptions {
+    double pi = 0.9;
+    double min_plausibility = 0.05;
+    bool everywhere = true;    // every point of a box must have the wanted outcome, not only its rows on average
+    bool votes = false;        // with `everywhere`: a leaf says what its tree predicts, not what its rows have
+    bool minimal_only = true;  // stop at the smallest size that has a change
+    std::size_t min_size = 1;  // of a set
+    std::size_t max_size = 3;
+    std::size_t n_changes = 3;  // boxes to return
+    std::size_t max_sets = 1 << 20;
+    std::size_t max_nodes = 10'000;     // branches to look at for one box
+    std::size_t max_regions = 500'000;  // regions to check in the proofs for one set, as for rules; not tuned
 };
 
 // The values of a column that a path admits.

@@ -28,21 +28,16 @@ class ShareMemo {
     // and with the numbering of variables: cheaper than clearing all slots. Sets of the first variables have a slot
     // each. Other sets share some slots: the new one overwrites the old one, whose share is computed again if needed.
     std::pair<double*, bool> find(Set set, std::uint64_t epoch) {
-        if (set < kSlots) {
-            const auto slot = static_cast<std::size_t>(set);
-            if (slot >= entries_.size()) [[unlikely]]
-                entries_.resize(std::bit_ceil(slot + 1));
-            return look(entries_[slot], epoch);
+        const bool is_first = set < kSlots;
+        const std::size_t slot = is_first ? static_cast<std::size_t>(set) : kSlots + hash(set);
+        if (slot >= entries_.size()) [[unlikely]] {
+            entries_.resize(is_first ? std::bit_ceil(slot + 1) : 2 * kSlots);
+            if (!is_first) sets_.resize(kSlots);
         }
-        if (others_.empty()) [[unlikely]] {
-            others_.resize(kSlots);
-            sets_.resize(kSlots);
-        }
-        const std::size_t slot = hash(set);
-        auto found = look(others_[slot], epoch);
-        found.second = found.second && sets_[slot] == set;
-        sets_[slot] = set;
-        return found;
+        Entry& entry = entries_[slot];
+        bool is_known = std::exchange(entry.epoch, epoch) == epoch;
+        if (!is_first) is_known &= std::exchange(sets_[slot - kSlots], set) == set;
+        return {&entry.share, is_known};
     }
 
   private:
@@ -54,20 +49,14 @@ class ShareMemo {
         std::uint64_t epoch = 0;
     };
 
-    static std::pair<double*, bool> look(Entry& entry, std::uint64_t epoch) {
-        const bool is_known = entry.epoch == epoch;
-        entry.epoch = epoch;
-        return {&entry.share, is_known};
-    }
-
     static std::size_t hash(Set set) {
         auto word = static_cast<std::uint64_t>(set);
         if constexpr (sizeof(Set) > sizeof(word)) word ^= static_cast<std::uint64_t>(set >> 64) * 0xC2B2AE3D27D4EB4Full;
         return static_cast<std::size_t>((word * 0x9E3779B97F4A7C15ull) >> (64 - kBits));
     }
 
-    std::vector<Entry> entries_, others_;
-    std::vector<Set> sets_;  // by slot of `others_`
+    std::vector<Entry> entries_;  // of the first sets, then of the others
+    std::vector<Set> sets_;       // by slot of the others
 };
 
 // The shares of a small tree for all sets of its variables. They depend on the row only by its outcome and by the side
@@ -86,7 +75,7 @@ class SmallTreeShares {
             shares_.clear();
             begin_.clear();
         }
-        const auto [found, is_new] = begin_.try_emplace({goes_left, outcome.lo, outcome.hi}, shares_.size());
+        const auto [found, is_new] = begin_.try_emplace({goes_left, outcome}, shares_.size());
         if (is_new) shares_.resize(shares_.size() + n_sets, std::numeric_limits<double>::quiet_NaN());
         at_row_ = shares_.data() + found->second;
     }
@@ -98,12 +87,12 @@ class SmallTreeShares {
 
     struct Key {
         std::uint64_t goes_left;
-        std::uint32_t lo, hi;
+        RankRange outcome;
         bool operator==(const Key&) const = default;
     };
     struct Hash {
         std::size_t operator()(const Key& key) const {
-            const std::uint64_t outcome = std::uint64_t{key.lo} << 32 | key.hi;
+            const std::uint64_t outcome = std::uint64_t{key.outcome.lo} << 32 | key.outcome.hi;
             return static_cast<std::size_t>((key.goes_left ^ outcome * 0xC2B2AE3D27D4EB4Full) * 0x9E3779B97F4A7C15ull >>
                                             16);
         }

@@ -1,6 +1,7 @@
 // Tables of float32, and rows to explain together with their outcomes. Both are views: the caller owns the memory.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,7 +20,7 @@ struct Matrix {
 struct RankRange {
     std::uint32_t lo = 0;
     std::uint32_t hi = 0;
-    bool operator==(const RankRange&) const = default;
+    auto operator<=>(const RankRange&) const = default;
 };
 
 // Rows and the outcome of each.

@@ -4,93 +4,11 @@
 // A training row is bad if its SDP is below pi. If the rule must hold everywhere, so is every other point where it is.
 #pragma once
 
-#include <numeric>
 #include <queue>
 
 #include "box_proof.hpp"
 
 namespace suffice {
-
-// Counts the training rows of the good points in a box, and in the box with a smaller side in one column.
-class GoodCounts {
-  public:
-    // Numbers the codes of the good points in each column without gaps, so that the time to count depends on the number
-    // of points and not on the number of thresholds. `good` must stay as it is until the next call.
-    void index(const CodeBoxes& good, const ForestColumns& columns) {
-        good_ = &good;
-        n_codes_below_.resize(columns.size());
-        position_.resize(columns.size());
-        n_rows_below_.resize(columns.size());
-        n_missing_.resize(columns.size());
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            std::vector<std::uint32_t>& n_below = n_codes_below_[c];
-            n_below.assign(columns[c]->thresholds.size() + 2, 0);
-            for (std::size_t i = 0; i < good.size(); ++i)
-                if (good[i][c].has_values()) n_below[good[i][c].lo + 1] = 1;
-            for (std::size_t code = 1; code < n_below.size(); ++code) n_below[code] += n_below[code - 1];
-            position_[c].resize(good.size());
-            for (std::size_t i = 0; i < good.size(); ++i)
-                position_[c][i] = good[i][c].has_values() ? n_below[good[i][c].lo] : kMissing;
-        }
-    }
-
-    // Counts the rows of the good points in a box.
-    void count(const CodeBox& box) {
-        find_inside(box);
-        n_rows_ = 0;
-        for (const std::uint32_t i : inside_) n_rows_ += good_->n_rows(i);
-        for (std::size_t c = 0; c < box.size(); ++c) {
-            std::vector<std::uint32_t>& n_below = n_rows_below_[c];
-            n_below.assign(n_codes_below_[c].back() + 1, 0);
-            n_missing_[c] = 0;
-            for (const std::uint32_t i : inside_)
-                (position_[c][i] == kMissing ? n_missing_[c] : n_below[position_[c][i] + 1]) += good_->n_rows(i);
-            for (std::size_t p = 1; p < n_below.size(); ++p) n_below[p] += n_below[p - 1];
-        }
-    }
-
-    // In the box that was counted last.
-    std::size_t n_rows() const { return n_rows_; }
-    // In that box with another side in column `c`.
-    std::size_t n_rows(std::size_t c, const CodeInterval& side) const {
-        const auto [first, end] = positions(c, side);
-        return n_rows_below_[c][end] - n_rows_below_[c][first] + (side.missing ? n_missing_[c] : 0);
-    }
-
-  private:
-    std::pair<std::uint32_t, std::uint32_t> positions(std::size_t c, const CodeInterval& side) const {
-        if (!side.has_values()) return {0, 0};
-        return {n_codes_below_[c][side.lo], n_codes_below_[c][side.hi + 1]};
-    }
-
-    void find_inside(const CodeBox& box) {
-        inside_.resize(good_->size());
-        std::iota(inside_.begin(), inside_.end(), 0u);
-        std::size_t n = inside_.size();
-        for (std::size_t c = 0; c < box.size(); ++c) {
-            const auto [first, end] = positions(c, box[c]);
-            const std::uint32_t width = end - first;
-            const bool missing = box[c].missing;
-            const std::uint32_t* position = position_[c].data();
-            std::size_t n_left = 0;
-            for (std::size_t j = 0; j < n; ++j) {
-                const std::uint32_t i = inside_[j];
-                inside_[n_left] = i;
-                n_left += (position[i] - first < width) | (missing & (position[i] == kMissing));
-            }
-            n = n_left;
-        }
-        inside_.resize(n);
-    }
-
-    const CodeBoxes* good_ = nullptr;
-    std::vector<std::vector<std::uint32_t>> n_codes_below_;  // by column and code: distinct codes of good points below
-    std::vector<std::vector<std::uint32_t>> position_;      // by column and good point: its n_codes_below_, or kMissing
-    std::vector<std::uint32_t> inside_;                     // the good points in the box that was counted last
-    std::size_t n_rows_ = 0;                                // their rows
-    std::vector<std::vector<std::uint32_t>> n_rows_below_;  // by column and position: their rows below
-    std::vector<std::uint32_t> n_missing_;                  // by column: their rows with a missing value
-};
 
 // The weighted median of the thresholds first ... last, each weighted by the number of rows that the forest splits
 // there.
@@ -186,17 +104,17 @@ class RuleSearch {
     }
 
     void search(RuleResult& rule) {
-        Branch root{largest_box(), x_, 0.0, 0};
+        Branch root{{}, largest_box(), x_};
         apply_forced_cuts(root.box, bad_, x_);  // every good box lies in the rest
         good_.keep_those_that_meet(root.box);
         all_bad_ = bad_;
         const CodeBox widest = root.box;
         proof_.start(x_, widest);
         // A box that maximises rows need not reach beyond x and the good rows. Few bad points lie among these.
-        if (!options_.by_volume) root.box = hull_of_good(root.box);
+        if (!options_.by_volume) root.box = good_.hull_with(x_, root.box);
         bad_.keep_those_that_meet(root.box);
         keep_foremost_bad();
-        counts_.index(good_, cells_.forest_columns);
+        counts_.index(good_, good_.n_rows(), root.box);
         accept(rule, x_, value_of(x_));  // all points with the codes of x have the cells of x
         root.value = value_of(root.box);
         dive(root, rule);
@@ -210,7 +128,7 @@ class RuleSearch {
 
     // Moves the ends of a box, as far as it can be proven to remain good.
     void move_ends(CodeBox& box, const CodeBox& widest) {
-        const CodeBox rows = hull_of_good(box);
+        const CodeBox rows = good_.hull_with(x_, box);
         for (;;) {
             CodeBox moved = box;
             place_ends(moved, widest, rows, all_bad_, cells_.forest_columns);
@@ -299,8 +217,7 @@ class RuleSearch {
     bool tighten(Branch& branch, double least) {
         for (bool changed = true; changed;) {
             changed = false;
-            if (!options_.by_volume) counts_.count(branch.box);
-            branch.value = options_.by_volume ? value_of(branch.box) : static_cast<double>(counts_.n_rows());
+            branch.value = options_.by_volume ? volume_of(branch.box) : static_cast<double>(counts_.add_up(branch.box));
             if (branch.value <= least) return false;
             cuts_.clear();
             double least_value = std::numeric_limits<double>::infinity();
@@ -351,23 +268,13 @@ class RuleSearch {
         return box;
     }
 
-    // The smallest box around x and the good points in a box.
-    CodeBox hull_of_good(const CodeBox& box) const {
-        CodeBox out = x_;
-        good_.for_each_that_meets(box, [&](const CodeInterval* good) {
-            for (std::size_t c = 0; c < out.size(); ++c) out[c] = hull(out[c], good[c]);
-        });
-        return out;
-    }
-
     // Removes each bad point that has another one between itself and x: a box that cuts off the nearer one cuts off
     // both, since a box that contains x and a point contains everything between them.
     void keep_foremost_bad() {
         std::vector<std::pair<std::size_t, std::size_t>> by_distance;
         for (std::size_t i = 0; i < bad_.size(); ++i) by_distance.emplace_back(distance_to_x(bad_[i]), i);
         std::sort(by_distance.begin(), by_distance.end());
-        CodeBoxes foremost;
-        foremost.clear(x_.size());
+        CodeBoxes foremost(x_.size());
         CodeBox between(x_.size());
         for (const auto& [distance, i] : by_distance) {
             for (std::size_t c = 0; c < between.size(); ++c) between[c] = hull(x_[c], bad_[i][c]);
@@ -393,7 +300,7 @@ class RuleSearch {
 
     // The value of a box with another side in one column; if rows count, that of the box that was counted last.
     double value_with_side(CodeBox& box, std::size_t c, const CodeInterval& side) const {
-        if (!options_.by_volume) return static_cast<double>(counts_.n_rows(c, side));
+        if (!options_.by_volume) return static_cast<double>(counts_.with_side(c, side));
         const CodeInterval whole = std::exchange(box[c], side);
         const double volume = volume_of(box);
         box[c] = whole;
@@ -425,7 +332,7 @@ class RuleSearch {
     CodeBox x_;             // one code, or a missing value, in each column
     CodeBoxes good_, bad_;  // training points; bad_ has bad regions as well, and lacks what need not be cut off
     CodeBoxes all_bad_;     // as bad_, and nothing is left out
-    GoodCounts counts_;
+    GoodWeights<std::uint32_t> counts_;  // of training rows
     std::vector<Cut> cuts_, new_cuts_;
     std::size_t cut_off_ = 0;  // position in bad_ of what cuts_ cut off
 };

@@ -221,11 +221,9 @@ class Search {
         gain_.assign(every_.size(), 0.0);
         for (const Tree& tree : projection_.forest->trees) {
             const float* const x = all_rows_->row(numbers_[i]);
-            for (std::size_t at = 0; !tree.nodes[at].is_leaf();) {
-                const Node& node = tree.nodes[at];
-                const std::int32_t v = projection_.variable_of[static_cast<std::size_t>(node.column)];
+            for (std::size_t at = 0; !tree.nodes[at].is_leaf(); at = tree.child_at(at, x)) {
+                const std::int32_t v = projection_.variable_of[static_cast<std::size_t>(tree.nodes[at].column)];
                 if (v != kNoVariable) gain_[static_cast<std::size_t>(v)] += tree.gain[at];
-                at = static_cast<std::size_t>(node.goes_left(x[node.column]) ? node.left : node.right);
             }
         }
         for (std::size_t n = 0; n < options_.n_by_paths; ++n) {
@@ -247,7 +245,7 @@ class Search {
         const auto renumber = [&](ScoredSet& set) {
             const Members<Set> members(static_cast<Set>(set.variables));
             set.variables = 0;
-            for (std::size_t j = 0; j < members.size(); ++j) set.variables |= WideSet{1} << number[members[j]];
+            for (const std::uint8_t v : members) set.variables |= WideSet{1} << number[v];
         };
         for (ScoredSet& set : row.chain) renumber(set);
         for (ScoredSet& set : result(i).sufficient) renumber(set);
@@ -384,8 +382,7 @@ class Search {
                 const Set whole = static_cast<Set>(result(i).nearly.variables);
                 const Members<Set> members(whole);
                 if (members.size() <= options_.min_size) continue;
-                for (std::size_t j = 0; j < members.size(); ++j)
-                    candidates_.push_back(candidate(whole & ~(Set{1} << members[j]), i));
+                for (const std::uint8_t v : members) candidates_.push_back(candidate(whole & ~(Set{1} << v), i));
             }
             executor_.keep_highest(candidates_, race_);
             if (is_stopped()) return;

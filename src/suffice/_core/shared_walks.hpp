@@ -10,11 +10,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "box.hpp"
 #include "cell.hpp"
 #include "kernels.hpp"
 #include "parallel.hpp"
@@ -49,13 +48,10 @@ class WalkingRows {
             for (std::size_t c = 0; c < rows.X.n_columns; ++c) values_[c * n_rows_ + i] = x[c];
             outcomes_.push_back(rows.outcome(chosen[i]));
         }
-        const auto comes_before = [](const RankRange& a, const RankRange& b) {
-            return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi;
-        };
-        std::sort(outcomes_.begin(), outcomes_.end(), comes_before);
+        std::sort(outcomes_.begin(), outcomes_.end());
         outcomes_.erase(std::unique(outcomes_.begin(), outcomes_.end()), outcomes_.end());
         for (std::size_t i = 0; i < n_rows_; ++i) {
-            const auto at = std::lower_bound(outcomes_.begin(), outcomes_.end(), rows.outcome(chosen[i]), comes_before);
+            const auto at = std::lower_bound(outcomes_.begin(), outcomes_.end(), rows.outcome(chosen[i]));
             outcome_of_[i] = static_cast<std::uint32_t>(at - outcomes_.begin());
         }
     }
@@ -159,10 +155,8 @@ class SharedWalks {
         open_.assign(sets.size() * n_words, 0);
         for (std::size_t i = 0; i < sets.size(); ++i) {
             groups_.push_back({0, sets[i].begin, sets[i].end});
-            const Members<Set> members(sets[i].set);
-            for (std::size_t j = 0; j < members.size(); ++j)
-                for (std::size_t w = 0; w < n_words; ++w)
-                    open_[i * n_words + w] |= tree_->own[n_words * members[j] + w];
+            for (const std::uint8_t v : Members<Set>(sets[i].set))
+                for (std::size_t w = 0; w < n_words; ++w) open_[i * n_words + w] |= tree_->own[n_words * v + w];
         }
         State all{};
         all.n_rows = tree_->n_rows;
@@ -205,13 +199,9 @@ class SharedWalks {
                 const std::size_t place = static_cast<std::size_t>(std::countr_zero(bits));
                 const std::size_t node = 64 * w + place;
                 const SplitCode& code = tree_->codes[node];
-                const CodeInterval& interval = box_[code.column];
-                const bool has_left =
-                    (interval.has_values() && interval.lo <= code.code) || (interval.missing && code.missing_left);
-                const bool has_right =
-                    (interval.has_values() && interval.hi > code.code) || (interval.missing && !code.missing_left);
-                if (has_left && has_right) return static_cast<std::uint32_t>(node);
-                close(open, below(node, !has_left), w);
+                const auto [left, right] = parts(box_[code.column], code.code, code.missing_left);
+                if (!left.is_empty() && !right.is_empty()) return static_cast<std::uint32_t>(node);
+                close(open, below(node, left.is_empty()), w);
                 mask = place == 63 ? 0 : ~std::uint64_t{0} << (place + 1);
             }
         }
@@ -298,8 +288,6 @@ class SharedWalks {
         next.n_groups = groups_.size();
         next.column = code.column;
         next.before = box_[code.column];
-        CodeInterval interval = next.before;
-        code.cut(step.goes_left, interval);
         filter(states_.back(), step, next);
         if (next.n_rows < min_node_size_) {
             memory_used_ = next.memory;
@@ -307,9 +295,8 @@ class SharedWalks {
                 end_walks(states_.back(), groups_[g].begin, groups_[g].end);
             return;
         }
-        box_[code.column] = interval;
-        const std::uint32_t begin = step.begin, end = step.end;
-        enter(next, begin, end);
+        code.cut(step.goes_left, box_[code.column]);
+        enter(next, step.begin, step.end);
     }
 
     void leave() {

@@ -12,11 +12,12 @@
 
 namespace suffice {
 
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 // The threshold of a split as float32: a float32 value is at most the result exactly if it is at most `threshold`.
 inline float largest_float_up_to(double threshold) {
     const float nearest = static_cast<float>(threshold);
-    return static_cast<double>(nearest) <= threshold ? nearest
-                                                     : std::nextafter(nearest, -std::numeric_limits<float>::infinity());
+    return static_cast<double>(nearest) <= threshold ? nearest : std::nextafter(nearest, -kInfinity);
 }
 
 // The code of a value that is not missing; `thresholds` is ascending.
