@@ -168,6 +168,19 @@ def test_candidates_by_paths_are_those_whose_splits_gain_most(parity, batch_size
     assert len({tuple(sorted(pair)) for pair in pairs}) > 1
 
 
+@pytest.mark.parametrize("is_class", [True, False], ids=["classes", "numbers"])
+def test_variables_without_gain_are_no_candidates(parity, is_class):
+    X, _ = parity
+    y = (X[:, 3] > 0.2).astype(int) if is_class else X[:, 3] + X[:, 7]
+    forest = (RandomForestClassifier if is_class else RandomForestRegressor)(30, min_samples_leaf=5, random_state=0)
+    fitted = SufficientExplainer(forest, n_jobs=1).fit(X, y).fitted_
+    gains, errors = measure_gains(fitted.forest, fitted.variables, 1)
+    gaining = [v for v in np.argsort(-gains) if gains[v] > LEAST_GAIN * errors[v]]
+    assert list(fitted.candidates) == gaining
+    assert {3} <= set(gaining) < set(range(12))
+    assert (fitted.forest.count_splits() > 0).all()
+
+
 def test_tables_may_have_more_variables_than_a_search():
     """The gains of more than 128 variables were refused, so that the default could not be fitted."""
     X = np.random.default_rng(0).normal(size=(200, 150))
