@@ -86,35 +86,33 @@ class CodeBoxes {
     explicit CodeBoxes(std::size_t n_columns = 0) : n_columns_(n_columns) {}
     void clear(std::size_t n_columns) {
         n_columns_ = n_columns;
-        size_ = 0;
         intervals_.clear();
         n_rows_.clear();
     }
     void append(const CodeInterval* box, std::uint32_t n_rows = 0) {
         intervals_.insert(intervals_.end(), box, box + n_columns_);
         n_rows_.push_back(n_rows);
-        ++size_;
     }
     std::uint32_t n_rows(std::size_t i) const { return n_rows_[i]; }
     std::span<const std::uint32_t> n_rows() const { return n_rows_; }
-    std::size_t size() const { return size_; }
-    std::size_t n_bytes() const { return size_ * (sizeof(std::uint32_t) + n_columns_ * sizeof(CodeInterval)); }
+    std::size_t size() const { return n_rows_.size(); }  // a box over no columns is still a box
+    std::size_t n_bytes() const { return size() * (sizeof(std::uint32_t) + n_columns_ * sizeof(CodeInterval)); }
     const CodeInterval* operator[](std::size_t i) const { return intervals_.data() + n_columns_ * i; }
 
     bool any_meets(const CodeBox& box) const {
-        for (std::size_t i = 0; i < size_; ++i)
+        for (std::size_t i = 0; i < size(); ++i)
             if (meet(box, (*this)[i])) return true;
         return false;
     }
     template <class Do>
     void for_each_that_meets(const CodeBox& box, const Do& act) const {
-        for (std::size_t i = 0; i < size_; ++i)
+        for (std::size_t i = 0; i < size(); ++i)
             if (meet(box, (*this)[i])) act((*this)[i]);
     }
     // The training rows of the boxes that meet `box`.
     std::size_t count_rows(const CodeBox& box) const {
         std::size_t n = 0;
-        for (std::size_t i = 0; i < size_; ++i) n += meet(box, (*this)[i]) ? n_rows_[i] : 0;
+        for (std::size_t i = 0; i < size(); ++i) n += meet(box, (*this)[i]) ? n_rows_[i] : 0;
         return n;
     }
     // The smallest box around `start` and the boxes that meet `box`.
@@ -127,13 +125,13 @@ class CodeBoxes {
     // Removes the boxes that do not meet `box`.
     void keep_those_that_meet(const CodeBox& box) {
         CodeBoxes kept(n_columns_);
-        for (std::size_t i = 0; i < size_; ++i)
+        for (std::size_t i = 0; i < size(); ++i)
             if (meet(box, (*this)[i])) kept.append((*this)[i], n_rows_[i]);
         *this = std::move(kept);
     }
 
   private:
-    std::size_t n_columns_, size_ = 0;  // a box over no columns is still a box, so the size is counted
+    std::size_t n_columns_;
     std::vector<CodeInterval> intervals_;
     std::vector<std::uint32_t> n_rows_;
 };
@@ -226,7 +224,11 @@ struct Cut {
     std::size_t column;
     CodeInterval side;
     double value;
+    bool operator<(const Cut& other) const { return value < other.value; }
 };
+
+// What is known of a box in which no point may be bad.
+enum class Proof { kGood, kBad, kOutOfBudget };
 
 // What waits in a queue: the largest value comes first, and among equal values the one that was made first.
 struct Queued {

@@ -12,8 +12,6 @@ namespace suffice {
 
 class BoxProof {
   public:
-    enum class Result { kGood, kBad, kOutOfBudget };
-
     // `needed` is the sum of the shares that a point must reach.
     BoxProof(const SetCells& cells, const OutcomeShares& shares, double needed, std::size_t max_regions,
              const StopFlag& stop)
@@ -33,26 +31,26 @@ class BoxProof {
         n_regions_ = 0;
     }
 
-    Result check(const CodeBox& box) {
+    Proof check(const CodeBox& box) {
         stack_.assign(1, 0);
         while (!stack_.empty()) {
             const std::uint32_t i = stack_.back();
             stack_.pop_back();
             if (!meet(box, side(i))) continue;
             if (regions_[i].state == State::kUnknown) {
-                if (stop_ || ++n_regions_ > max_regions_ || open_.size() > kMaxOpen) return Result::kOutOfBudget;
+                if (stop_ || ++n_regions_ > max_regions_ || open_.size() > kMaxOpen) return Proof::kOutOfBudget;
                 examine(i);
             }
             if (regions_[i].state == State::kGood) continue;
             if (regions_[i].state == State::kBad) {
                 bad_.assign(side(i), side(i + 1));
-                return Result::kBad;
+                return Proof::kBad;
             }
             if (regions_[i].children == 0) divide(i, box);
             stack_.push_back(regions_[i].children + 1);
             stack_.push_back(regions_[i].children);
         }
-        return Result::kGood;
+        return Proof::kGood;
     }
 
     // The region that the last call of `check` found bad.

@@ -136,8 +136,6 @@ struct LeafBoxes {
 
 class ChangeProof {
   public:
-    enum class Result { kGood, kBad, kOutOfBudget };
-
     // `needed` is the sum of the shares that a point must reach.
     ChangeProof(const LeafBoxes& leaves, double needed, std::size_t max_regions, const StopFlag& stop)
         : leaves_(leaves),
@@ -155,7 +153,7 @@ class ChangeProof {
 
     // Whether a single point is good. Without axes beyond those of the set, every tree has one leaf for it.
     bool is_good_point(const CodeInterval* point) {
-        if (!leaves_.rest.empty()) return check(point) == Result::kGood;
+        if (!leaves_.rest.empty()) return check(point) == Proof::kGood;
         double sum = 0.0;
         for (std::size_t t = 0; t < leaves_.n_trees(); ++t) {
             // The margin is wider than the rounding errors of the sums.
@@ -170,20 +168,20 @@ class ChangeProof {
     }
 
     // `box` has one interval for each axis of the set.
-    Result check(const CodeInterval* box) {
+    Proof check(const CodeInterval* box) {
         stack_.assign(1, with_rest(box));
         while (!stack_.empty()) {
-            if (stop_ || ++n_regions_ > max_regions_) return Result::kOutOfBudget;
+            if (stop_ || ++n_regions_ > max_regions_) return Proof::kOutOfBudget;
             const CodeBox region = std::move(stack_.back());
             stack_.pop_back();
             const Bounds bounds = bounds_in(region);
             if (bounds.least >= needed_) continue;
             if (bounds.most < needed_ || !cut(region, bounds.widest_tree)) {
                 bad_region_.assign(region.begin(), region.begin() + static_cast<std::ptrdiff_t>(leaves_.n_axes));
-                return Result::kBad;
+                return Proof::kBad;
             }
         }
-        return Result::kGood;
+        return Proof::kGood;
     }
 
     // The region that the last call of `check` found bad: each of its points is bad for some row of the region.

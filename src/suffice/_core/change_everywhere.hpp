@@ -63,16 +63,9 @@ class EverywhereSearch {
                 continue;
             }
             if (!seen.insert(key_of(part.box)).second) continue;
-            bool is_done = false, is_out = false;
-            while (!find_cuts(part.box)) {
-                const ChangeProof::Result proof = proof_.check(part.box.data());
-                is_done = proof == ChangeProof::Result::kGood;
-                is_out = proof == ChangeProof::Result::kOutOfBudget;
-                if (is_done || is_out) break;
-                bad_.append(proof_.bad_region().data());
-            }
-            if (is_done) return {true, part.box, part.value, part.value};
-            if (is_out) {
+            const Proof proof = prove(part.box);
+            if (proof == Proof::kGood) return {true, part.box, part.value, part.value};
+            if (proof == Proof::kOutOfBudget) {
                 queue.push(std::move(part));
                 break;
             }
@@ -147,28 +140,31 @@ class EverywhereSearch {
         return least < std::numeric_limits<double>::infinity();
     }
 
+    // Proves that a box is good. If something in it is bad, cuts_ has the ways to cut that off.
+    Proof prove(const CodeBox& box) {
+        while (!find_cuts(box)) {
+            const Proof proof = proof_.check(box.data());
+            if (proof != Proof::kBad) return proof;
+            bad_.append(proof_.bad_region().data());
+        }
+        return Proof::kBad;
+    }
+
     // A good box of more than `least`, by always following the best cut.
     FoundChange dive(CodeBox box, double least) {
         for (;;) {
             const double value = tighten(box);
             if (value <= least) return {};
-            if (!find_cuts(box)) {
-                const ChangeProof::Result proof = proof_.check(box.data());
-                if (proof == ChangeProof::Result::kGood) return {true, box, value, value};
-                if (proof == ChangeProof::Result::kOutOfBudget) return {};
-                bad_.append(proof_.bad_region().data());
-                continue;
-            }
+            const Proof proof = prove(box);
+            if (proof == Proof::kGood) return {true, box, value, value};
+            if (proof == Proof::kOutOfBudget) return {};
             if (cuts_.empty()) return {};
-            const Cut& best = *std::max_element(cuts_.begin(), cuts_.end(),
-                                                [](const Cut& a, const Cut& b) { return a.value < b.value; });
+            const Cut& best = *std::max_element(cuts_.begin(), cuts_.end());
             box[best.column] = best.side;
         }
     }
 
-    bool is_good(const CodeBox& box) {
-        return !bad_.any_meets(box) && proof_.check(box.data()) == ChangeProof::Result::kGood;
-    }
+    bool is_good(const CodeBox& box) { return !bad_.any_meets(box) && proof_.check(box.data()) == Proof::kGood; }
 
     void grow_side(CodeBox& box, std::size_t c, bool upwards) {
         std::uint32_t& end = upwards ? box[c].hi : box[c].lo;

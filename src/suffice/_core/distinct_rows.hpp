@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,12 @@ namespace suffice {
 struct DistinctRows {
     std::vector<std::uint32_t> first;   // the first row of each kind, ascending
     std::vector<std::uint32_t> of_row;  // by row: its position in `first`
+};
+
+struct HashOfCodes {
+    std::size_t operator()(const std::vector<std::uint32_t>& codes) const {
+        return static_cast<std::size_t>(std::accumulate(codes.begin(), codes.end(), std::uint64_t{0}, add_to_hash));
+    }
 };
 
 // add_codes(x, codes) appends the codes of a row: rows with the same codes are not told apart.

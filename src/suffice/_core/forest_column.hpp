@@ -6,7 +6,6 @@
 #include <bit>
 #include <map>
 #include <memory>
-#include <numeric>
 
 #include "box.hpp"
 #include "forest.hpp"
@@ -19,11 +18,6 @@ inline std::uint64_t add_to_hash(std::uint64_t hash, std::uint32_t code) {
     hash = (hash ^ code) * 0x9E3779B97F4A7C15ull;
     return hash ^ hash >> 32;
 }
-struct HashOfCodes {
-    std::size_t operator()(const std::vector<std::uint32_t>& codes) const {
-        return static_cast<std::size_t>(std::accumulate(codes.begin(), codes.end(), std::uint64_t{0}, add_to_hash));
-    }
-};
 
 struct ForestColumn {
     std::vector<float> thresholds;      // ascending

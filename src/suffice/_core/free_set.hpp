@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -57,7 +58,7 @@ class RegionReach {
         Reach reach(space, share.needs_rows());
         for (std::size_t t = 0; t < reached_.size(); ++t) {
             const Tree& tree = space.forest.trees[t];
-            reach.find(tree, region_, limits_, options.max_size, reached_[t]);
+            reached_[t] = reach.find(tree, region_, limits_, options.max_size);
             cells_.emplace_back(tree, space.forest.X, space.min_node_size);
             find_most_shares(t);
         }
@@ -108,7 +109,6 @@ class RegionReach {
     // For each mask of reached leaves the largest share, so that sets without a change are found fast.
     void find_most_shares(std::size_t t) {
         auto& most = most_shares_[t];
-        most.clear();
         for (const ReachedLeaf& leaf : reached_[t].leaves) {
             const auto at = std::find_if(most.begin(), most.end(), [&](const auto& m) { return m.first == leaf.mask; });
             if (at == most.end())
@@ -191,15 +191,16 @@ class FreeSet {
     // The values of the rows with a weight as points.
     WeightedPoints points() const {
         WeightedPoints points{CodeBoxes(n_set_axes_), {}, {}};
-        std::unordered_map<std::vector<std::uint32_t>, std::size_t, HashOfCodes> point_of;  // by its positions
-        point_of.reserve(weights_.rows.size());
-        std::vector<std::uint32_t> key(n_set_axes_);
+        std::unordered_map<std::uint64_t, std::size_t> point_of;  // by the hash of its positions
         CodeBox at(n_set_axes_);
         for (std::size_t i = 0; i < weights_.rows.size(); ++i) {
             const std::uint32_t row = weights_.rows[i];
             if (!find_positions(row, at.data())) continue;
-            for (std::size_t a = 0; a < n_set_axes_; ++a) key[a] = at[a].missing ? kMissing : at[a].lo;
-            const auto [place, is_new] = point_of.try_emplace(key, points.size());
+            std::uint64_t hash = 0;
+            for (const CodeInterval& side : at) hash = add_to_hash(hash, side.missing ? kMissing : side.lo);
+            auto [place, is_new] = point_of.try_emplace(hash, points.size());
+            while (!is_new && !std::equal(at.begin(), at.end(), points[place->second]))  // another point is there
+                std::tie(place, is_new) = point_of.try_emplace(++hash, points.size());
             if (is_new) {
                 points.positions.append(at.data());
                 points.wanted.push_back(0.0);

@@ -87,11 +87,8 @@ class Reach {
     Reach(const ChangeSpace& space, bool needs_rows) : space_(space), needs_rows_(needs_rows) {}
 
     // The part of a tree that can be reached by changing up to `max_size` variables.
-    void find(const Tree& tree, const ValueBox& region, const ValueBox& limits, std::size_t max_size,
-              ReachedTree& out) {
-        out.leaves.clear();
-        out.splits.clear();
-        out.passages.clear();
+    ReachedTree find(const Tree& tree, const ValueBox& region, const ValueBox& limits, std::size_t max_size) {
+        ReachedTree out;
         state_.assign(tree.nodes.size(), {});
         state_[0] = {0, -1, true, is_empty(tree.nodes[0]), true};
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
@@ -114,6 +111,7 @@ class Reach {
             reach_child(tree, i, node.right, right,
                         !limits[column].part(threshold, node.missing_left, false).is_empty(), max_size);
         }
+        return out;
     }
 
   private:

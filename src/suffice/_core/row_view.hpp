@@ -198,21 +198,9 @@ class RowView {
     // and `new_vote` to n_voted[v].
     void add_gains(std::size_t t, Set S, double share_of_S, Set rivals, bool new_vote, double* gain,
                    std::uint32_t* n_voted) {
-        const Members<Set> affected(rivals & variables(t));
-        const TreeView& view = trees_[t];
-        if (!view.is_small) {
-            for (const std::uint8_t v : affected) {
-                gain[v] += share(t, S | Set{1} << v) - share_of_S;
-                n_voted[v] += new_vote;
-            }
-            return;
-        }
-        const std::size_t set = small_set(view, S);
-        for (std::size_t j = 0; j < view.n_bits; ++j) {
-            if (!(rivals >> view.bit[j] & 1)) continue;
-            const double known = view.small.share(set | std::size_t{1} << j);
-            gain[view.bit[j]] += (known == known ? known : share(t, S | Set{1} << view.bit[j])) - share_of_S;
-            n_voted[view.bit[j]] += new_vote;
+        for (const std::uint8_t v : Members<Set>(rivals & variables(t))) {
+            gain[v] += share(t, S | Set{1} << v) - share_of_S;
+            n_voted[v] += new_vote;
         }
     }
 
@@ -260,7 +248,7 @@ class RowView {
         if (view.epoch != epoch_) prepare(t, view);
         if (view.is_small) {
             double& share = view.small.share(small_set(view, S));
-            return share == share ? share : share = share_in_small(t, view, S & view.variables);
+            return share == share ? share : share = share_by_effective_set(t, view, S & view.variables);
         }
         // Variables on which the tree does not split have no effect.
         const auto [share, is_known] = view.memo.find(S & view.variables, epoch_);
@@ -354,16 +342,13 @@ class RowView {
         return set;
     }
 
-    [[gnu::noinline]] double share_in_small(std::size_t t, TreeView& view, Set S) {
-        const Set effective = effective_set(t, view, S);
-        if (effective == S) return share_of_cell(t, view);
-        double& share = view.small.share(small_set(view, effective));
-        return share == share ? share : share = share_of_cell(t, view);
-    }
-
     [[gnu::noinline]] double share_by_effective_set(std::size_t t, TreeView& view, Set S) {
         const Set effective = effective_set(t, view, S);
         if (effective == S) return share_of_cell(t, view);
+        if (view.is_small) {
+            double& share = view.small.share(small_set(view, effective));
+            return share == share ? share : share = share_of_cell(t, view);
+        }
         const auto [share, is_known] = view.memo.find(effective, epoch_);
         return is_known ? *share : *share = share_of_cell(t, view);
     }

@@ -123,7 +123,7 @@ class RuleSearch {
         if (!options_.by_volume) move_ends(rule.box, widest);
         rule.support = good_.count_rows(rule.box);
         rule.mean_sdp = mean_sdp(rule.box);
-        rule.holds_everywhere = options_.everywhere || proof_.check(rule.box) == BoxProof::Result::kGood;
+        rule.holds_everywhere = options_.everywhere || proof_.check(rule.box) == Proof::kGood;
     }
 
     // Moves the ends of a box, as far as it can be proven to remain good.
@@ -132,9 +132,9 @@ class RuleSearch {
         for (;;) {
             CodeBox moved = box;
             place_ends(moved, widest, rows, all_bad_, cells_.forest_columns);
-            const BoxProof::Result proof = prove(moved);
-            if (proof == BoxProof::Result::kGood) box = std::move(moved);
-            if (proof != BoxProof::Result::kBad) return;
+            const Proof proof = prove(moved);
+            if (proof == Proof::kGood) box = std::move(moved);
+            if (proof != Proof::kBad) return;
         }
     }
 
@@ -166,12 +166,12 @@ class RuleSearch {
             queue.pop();
             if (!tighten(branch, rule.value)) continue;
             if (cuts_.empty()) {
-                const BoxProof::Result proof = prove(branch.box);
-                if (proof == BoxProof::Result::kGood)
+                const Proof proof = prove(branch.box);
+                if (proof == Proof::kGood)
                     accept(rule, branch.box, branch.value);
                 else
                     queue.push(std::move(branch));  // to be cut again, now that bad_ has the bad region
-                if (proof == BoxProof::Result::kOutOfBudget) break;
+                if (proof == Proof::kOutOfBudget) break;
                 continue;
             }
             // A box to which several cuts lead is searched in the branch of the first of them only.
@@ -191,22 +191,21 @@ class RuleSearch {
     void dive(Branch branch, RuleResult& rule) {
         while (tighten(branch, -1.0)) {
             if (cuts_.empty()) {
-                const BoxProof::Result proof = prove(branch.box);
-                if (proof == BoxProof::Result::kGood) accept(rule, branch.box, branch.value);
-                if (proof != BoxProof::Result::kBad) return;
+                const Proof proof = prove(branch.box);
+                if (proof == Proof::kGood) accept(rule, branch.box, branch.value);
+                if (proof != Proof::kBad) return;
                 continue;
             }
-            const Cut& best = *std::max_element(cuts_.begin(), cuts_.end(),
-                                                [](const Cut& a, const Cut& b) { return a.value < b.value; });
+            const Cut& best = *std::max_element(cuts_.begin(), cuts_.end());
             branch.box[best.column] = best.side;
         }
     }
 
     // If the rule must hold everywhere, proves that a box without bad rows does, or adds a bad region to those known.
-    BoxProof::Result prove(const CodeBox& box) {
-        if (!options_.everywhere) return BoxProof::Result::kGood;
-        const BoxProof::Result proof = proof_.check(box);
-        if (proof == BoxProof::Result::kBad)
+    Proof prove(const CodeBox& box) {
+        if (!options_.everywhere) return Proof::kGood;
+        const Proof proof = proof_.check(box);
+        if (proof == Proof::kBad)
             for (CodeBoxes* bad : {&bad_, &all_bad_}) bad->append(proof_.bad_region().data());
         return proof;
     }
