@@ -30,8 +30,8 @@ in the paper, it counts the rows that grew the trees and does not search the emp
 [the method](method.md), section 1.9). Lines with *out-of-bag counts* count the rows that a tree did not draw, as the
 library does by default, and search the empty set, among the candidates of the experiment. What
 `SufficientExplainer()` does as it is stands in [honesty](honesty.md#what-the-default-finds-and-misses). Where the paper
-does not state a setting, the page states the choice; where a figure of the paper cannot be right, the page says so. Choices
-made after seeing figures are listed under "Chosen after looking".
+does not state a setting, the page states the choice; where a figure of the paper cannot be right, the page says so.
+Choices made after seeing figures are listed under "Chosen after looking".
 """
 
 
