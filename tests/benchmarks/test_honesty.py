@@ -1,13 +1,13 @@
 import pytest
 from benchmarks.honesty import main
+from printed_tables import headings_of_tables
 
 
 def test_a_small_run_prints_every_table(capsys, monkeypatch):
     monkeypatch.delenv("SUFFICE_DATA", raising=False)
     main(["--quick"])
     text = capsys.readouterr().out
-    sections = text.split("\n## ")
-    assert [section.splitlines()[0] for section in sections[1:]] == [
+    assert headings_of_tables(text) == [
         "No signal",
         "Laws that are known",
         "Rules on held-out rows",
@@ -17,11 +17,6 @@ def test_a_small_run_prints_every_table(capsys, monkeypatch):
         "Rare classes",
         "Forests",
     ]
-    for section in sections[1:]:
-        lines = [line for line in section.splitlines() if line.startswith("|")]
-        assert len(lines) > 2
-        assert len({line.count("|") for line in lines}) == 1
-        assert len({len(line) for line in lines}) == 1
 
 
 def test_unknown_parts_are_refused(capsys):
