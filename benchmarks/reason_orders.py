@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice import SufficientExplainer
 from suffice.explaining.search import find_sufficient_sets
-from suffice.reasons.order import Estimate, mean_gain, rank_alone, share_variance
+from suffice.explaining.best_set import Estimate, mean_gain, rank_alone, share_variance
 
 N_REASONS = 4
 Reasons = list[tuple[str, ...]]

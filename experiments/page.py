@@ -27,11 +27,10 @@ experiment is one file in `experiments/` and writes one JSON file and, where the
 Each figure is a mean ± standard deviation over seeds (different samples, splits and forests). A single
 seed has no spread. The paper's figures are shown next to ours. `suffice` uses its defaults or the paper's settings. As
 in the paper, it counts the rows that grew the trees and does not search the empty set (`SufficientExplainer.paper`;
-[the method](method.md), section 1.9). Lines with *out-of-bag counts* count the rows that a tree did not draw, as the
-library does by default, and search the empty set, among the candidates of the experiment. What
-`SufficientExplainer()` does as it is stands in [honesty](honesty.md#what-the-default-finds-and-misses). Where the paper
-does not state a setting, the page states the choice; where a figure of the paper cannot be right, the page says so.
-Choices made after seeing figures are listed under "Chosen after looking".
+[the method](method.md), section 1.9). Lines *by default* are `SufficientExplainer()` as it is, without any
+setting; more about it stands in [honesty](honesty.md#what-the-default-finds-and-misses). Where the paper does not state
+a setting, the page states the choice; where a figure of the paper cannot be right, the page says so. Choices made after
+seeing figures are listed under "Chosen after looking".
 """
 
 

@@ -25,10 +25,8 @@ from suffice.errors import FidelityWarning, SearchSizeWarning, did_you_mean
 
 PEERS = ("shap", "lime", "anchor-exp", "imodels", "torch", "dice-ml", "NICEx")
 PACKAGES = ("suffice", "numpy", "scikit-learn", *PEERS)
-# What replaces the paper's settings (`SufficientExplainer.paper`) in lines with the library's counts: the rows that a
-# tree did not draw are counted, trees vote that split on the set, the empty set is searched, and an interval holds 95 %
-# of outcomes. Variables and rules stay those of the paper.
-DEFAULTS: dict[str, Any] = {"counts": "out-of-bag", "voters": "informed", "min_size": 0, "alpha": 0.05}
+# How the method of a line is named that runs the library as it is: `SufficientExplainer()`, without any setting.
+BY_DEFAULT = "by default"
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge, "==": math.isclose}
 
 

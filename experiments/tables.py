@@ -37,9 +37,13 @@ class ModelOnTable:
     predicted: Any
 
     def explainer(self, seed: int, **params: Any) -> SufficientExplainer:
-        """Fit an explainer on the model's outputs for the training rows."""
+        """Fit an explainer with the paper's settings on the model's outputs for the training rows."""
         of_paper = SufficientExplainer.paper(random_state=seed, **params).get_params(deep=False)
         return SufficientExplainer.for_model(self.model, self.train, **of_paper)
+
+    def default(self, seed: int) -> SufficientExplainer:
+        """Fit the library's default explainer on them."""
+        return SufficientExplainer.for_model(self.model, self.train, random_state=seed)
 
 
 def load_model(name: str, plan: Plan, seed: int) -> ModelOnTable:

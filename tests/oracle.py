@@ -222,26 +222,16 @@ class Oracle:
         """The first set of the chain with the highest SDP."""
         return max(chain, key=lambda S: self.sdp(x, S, outcome))
 
-    def nearest(self, x, outcome, best, min_size):
-        """What is left if variables are taken out of the best set, as long as 95 % of its SDP is kept.
-
-        Each time it is the variable without which the SDP is highest, the first among equals.
-        """
-        left, least = best, self.sdp(x, best, outcome) * Fraction(95, 100)
-        while len(left) > min_size:
-            parts = [tuple(w for w in left if w != v) for v in left]
-            part = max(parts, key=lambda S: self.sdp(x, S, outcome))
-            if self.sdp(x, part, outcome) < least:
-                break
-            left = part
-        return left
-
-    def reason_set(self, x, outcome, sets, names, mean_gains):
-        """The smallest set whose variables keep the outcome most often alone: it holds the reasons.
+    def best_set(self, x, outcome, sets, names, mean_gains):
+        """The smallest set, among the surest within one standard error, whose variables keep the outcome most often alone.
 
         `sets` has the surest first; `mean_gains` has what `mean_gain` returns for each variable.
         """
         smallest = [S for S in sets if len(S) == min(map(len, sets))]
+        sdps = {S: self.sdp(x, S, outcome) for S in smallest}
+        surest = max(smallest, key=sdps.get)
+        variance = self._share_variance(x, surest, outcome)
+        smallest = [S for S in smallest if (sdps[surest] - sdps[S]) ** 2 <= 2 * variance]
         alone = {v: self._alone(x, v, outcome) for S in smallest for v in S}
         order = []
         while len(order) < len(alone):
@@ -253,10 +243,14 @@ class Oracle:
         return smallest[places.index(min(places))]
 
     def _alone(self, x, v, outcome):
-        """The SDP of one variable, and the variance of a share of as many rows, with one row more of each kind."""
-        sdp, n = self.sdp(x, (v,), outcome), 1 / self.squared_weights(x, (v,))
+        """The SDP of one variable, and its variance."""
+        return self.sdp(x, (v,), outcome), self._share_variance(x, (v,), outcome)
+
+    def _share_variance(self, x, S, outcome):
+        """The variance of a share of as many rows, with one row more of each kind."""
+        sdp, n = self.sdp(x, S, outcome), 1 / self.squared_weights(x, S)
         share = (n * sdp + 1) / (n + 2)
-        return sdp, share * (1 - share) / n
+        return share * (1 - share) / n
 
     def mean_gain(self, v, predictions, n_averaged=256):
         """What a variable adds to the empty set on average over rows of the table, and the variance of the mean."""

@@ -32,7 +32,7 @@ def rare_explanations(levels="same", confidence=None):
     """Explain the first 200 rows with their observed outcomes."""
     X, y = rare_table()
     explainer = rare_explainer().with_settings(levels=levels, confidence=confidence)
-    return explainer.explain(X[:200], y[:200], progress=False)
+    return explainer.explain(X[:200], y[:200], sets="all", progress=False)
 
 
 def first(explanations, outcome, *, is_sufficient):

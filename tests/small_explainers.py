@@ -28,7 +28,7 @@ ROWS = X[:12]
 
 
 # Too few rows are out of bag for sets of every size; the counts of the paper find them.
-PAPER = {"counts": "bootstrap", "min_size": 1}
+PAPER = {"counts": "bootstrap", "min_size": 1, "levels": "same"}
 
 
 def classifier(**options):
@@ -42,7 +42,7 @@ def regressor(**options):
 
 def answers(explainer, rows=ROWS):
     """All answers of an explainer, as plain values."""
-    explanations = [explainer.explain(rows).to_dict(), explainer.explain(rows, sets="minimal").to_dict()]
+    explanations = [explainer.explain(rows).to_dict(), explainer.explain(rows, sets="all").to_dict()]
     arrays = [explainer.sdp(rows, [0, 2]), explainer.predict(rows), explainer.predict(rows, [1])]
     if explainer.task_ == "classification":
         arrays += [explainer.predict_proba(rows), explainer.predict_proba(rows, [1])]

@@ -75,7 +75,7 @@ def test_sets_larger_than_the_number_of_candidates_are_refused():
 
 
 def test_an_unknown_kind_of_sets_is_refused(explainer):
-    with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'foo'."):
+    with pytest.raises(ValueError, match=r"`sets` must be 'minimal' or 'all', got 'foo'."):
         explainer.explain(ROWS, sets="foo")
 
 
@@ -396,7 +396,7 @@ def test_no_rows_give_empty_explanations(explainer, sets):
     assert explanations.to_dict()["explanations"] == []
     assert explanations.to_frame().shape == (0, 12 if explainer.task_ == "classification" else 14)
     assert explanations.to_frame("importance").shape == (0, 4)
-    assert set(explanations.mean_importance("all").values()) == {0.0}
+    assert set(explanations.mean_importance().values()) == {0.0}
     assert set(explanations.mean_importance("minimal").values()) == {0.0}
     assert str(explanations).startswith("0 rows explained; 0 have a sufficient set")
     with pytest.raises(IndexError, match=r"There are 0 explanations; there is no number 0."):

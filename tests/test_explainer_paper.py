@@ -60,7 +60,7 @@ def test_the_sets_of_small_forests_are_those_of_the_oracle(is_class, counts):
         explainer = SufficientExplainer.paper(forest, counts=counts, pi=0.7, n_jobs=1).fit(X, y)
         oracle = Oracle(trees_of(forest, counts, len(X)), X, y, leaf)
         used = {int(name[1:]) for name in explainer.candidates_}
-        for x, e in zip(X[:6], explainer.explain(X[:6], rules=None), strict=True):
+        for x, e in zip(X[:6], explainer.explain(X[:6], sets="all", rules=None), strict=True):
             outcome = e.outcome if is_class else tuple(oracle.quantile(x, None, level) for level in (0.05, 0.95))
             expected = oracle.sufficient_sets(x, outcome, used, 0.7)
             sets = {tuple(sorted(int(name[1:]) for name in s.variables)): s.sdp for s in e.sufficient_sets}

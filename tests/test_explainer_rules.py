@@ -58,7 +58,7 @@ def test_a_rule_holds_what_the_definition_says(drawn, check, volume, seed, count
     X, y, task, forest = drawn
     counts = counts if forest.bootstrap or counts == "all" else "bootstrap"
     rng = np.random.default_rng(seed)
-    explainer = SufficientExplainer(forest, pi=0.7, counts=counts).fit(X, y)
+    explainer = SufficientExplainer(forest, pi=0.7, levels="same", counts=counts).fit(X, y)
     S = [c for c in range(X.shape[1]) if rng.random() < 0.7] or [0]
     queries = X[rng.integers(len(X), size=3)]
     sdp = explainer.sdp(queries, S)

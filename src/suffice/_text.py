@@ -15,7 +15,7 @@ _MISLEADING = re.compile(" (?:AND|THEN|or missing|is missing\\)?) ")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 AT_LEAST = "at least"  # before a lower bound
-ODDS_OPTION = "levels='odds'"  # the command and the app write it in their own words
+SAME_OPTION = "levels='same'"  # the command and the app write it in their own words
 
 # Types of models whose names say nothing.
 _NAMELESS = ("function", "method", "builtin_function_or_method", "partial")
@@ -55,9 +55,9 @@ def format_confidence(confidence: float) -> str:
 
 
 def format_level(level: float) -> str:
-    """Write the probability that a set must reach with two decimals, or more if it is near 0 or 1."""
+    """Write the probability that a set must reach with at most two decimals, or more if it is near 0 or 1."""
     distance = min(level, 1 - level)
-    return f"{level:g}" if distance <= 0 else f"{level:.{max(2, math.ceil(-math.log10(distance)))}f}"
+    return f"{level:g}" if distance <= 0 else f"{round(level, max(2, math.ceil(-math.log10(distance)))):g}"
 
 
 def format_lift(lift: float) -> str:

@@ -83,11 +83,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         What `y` is. "auto" goes by the forest or, without one, by the values.
     pi : float, default=0.9
         The probability that a sufficient set must reach, in (0, 1].
-    levels : {"same", "odds"}, default="same"
-        Classification: whether every class must reach `pi`, or a rare class a level of its own: the probability whose
-        odds are ``pi / (1 - pi)`` times those of the class among the training rows, and at most `pi`. A rare class
-        seldom reaches 0.9; with "odds" a set is sufficient if it makes the class 9 times as likely, in odds, as it is
-        on average.
+    levels : {"odds", "same"}, default="odds"
+        Classification: whether a rare class has a level of its own, or every class must reach `pi`. With "odds" the
+        level of a class is the probability whose odds are ``pi / (1 - pi)`` times those of the class among the training
+        rows, but at most `pi` and at least 0.5: a set is then sufficient if it makes the class 9 times as likely, in
+        odds, as it is on average, and more likely than not. "same" is the paper's.
     confidence : float, default=None
         If given, such as 0.95, a set is sufficient only if the lower bound of its SDP at this confidence reaches the
         level, not only its estimate.
@@ -201,7 +201,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         *,
         task: str = "auto",
         pi: float = 0.9,
-        levels: Literal["same", "odds"] = "same",
+        levels: Literal["odds", "same"] = "odds",
         confidence: float | None = None,
         alpha: float | None = None,
         radius: float | None = None,
@@ -414,7 +414,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         y: Any = None,
         *,
         ids: Any = None,
-        sets: SetsKind = "all",
+        sets: SetsKind = "minimal",
         rules: SetsKind | None = "minimal",
         check: Literal["rows", "everywhere"] = "everywhere",
         volume: Literal["rows", "lebesgue"] = "rows",
@@ -432,10 +432,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         ids : str or array-like of shape (n_rows,), default=None
             What the rows are called in texts, reports and tables: a column of `X`, or a list. None takes the index of a
             pandas frame, unless it just counts the rows from 0.
-        sets : {"all", "minimal"}, default="all"
-            "all" finds every sufficient set among the candidates; "minimal" stops at the smallest size that has one.
+        sets : {"minimal", "all"}, default="minimal"
+            "minimal" finds the smallest sufficient sets among the candidates; "all" finds every set that has no smaller
+            sufficient part, which takes longer.
         rules : {"minimal", "all", None}, default="minimal"
-            Which sets get a maximal rule: one of each row (the first whose rule covers `min_support` training rows),
+            Which sets get a maximal rule: the best one of each row (if its rule covers `min_support` training rows),
             every one that was found, or none.
         check, volume : str
             What a rule must fulfil and what it maximises: see `rule`.

@@ -23,7 +23,7 @@ from suffice.checks.quality import Quality
 from suffice.errors import check_number
 from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
-from suffice.explaining.importance import SHOWN_INDEX, ImportanceIndex, SetsKind
+from suffice.explaining.importance import SetsKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +50,7 @@ __all__ = [
 def importance(
     explanations: Explanations | Explanation | Sequence[Explanation],
     *,
-    sets: SetsKind = "all",
-    index: ImportanceIndex = SHOWN_INDEX,
+    sets: SetsKind = "minimal",
     n_variables: int = 15,
     ax: Axes | None = None,
 ) -> Axes:
@@ -61,10 +60,8 @@ def importance(
     ----------
     explanations : Explanations, Explanation or sequence of Explanation
         What is drawn. The importances of several rows are averaged over those with a sufficient set.
-    sets : {"all", "minimal"}, default="all"
-        Which sufficient sets count.
-    index : {"responsibility", "share"}, default="responsibility"
-        How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
+    sets : {"minimal", "all"}, default="minimal"
+        Which sufficient sets count: those of the smallest size, or all that were searched.
     n_variables : int, default=15
         How many variables are drawn at most. The others share one grey bar: that of the largest among them.
     ax : matplotlib.axes.Axes, default=None
@@ -86,14 +83,13 @@ def importance(
     """
     _check_whole("n_variables", n_variables)
     one = explanations if isinstance(explanations, Explanation) else None
-    return draw_importance(gather_importances(explanations, sets, index), one, n_variables, ax)
+    return draw_importance(gather_importances(explanations, sets), one, n_variables, ax)
 
 
 def importance_heatmap(
     explanations: Explanations | Sequence[Explanation],
     *,
-    sets: SetsKind = "all",
-    index: ImportanceIndex = SHOWN_INDEX,
+    sets: SetsKind = "minimal",
     n_variables: int = 15,
     max_rows: int = 2000,
     ax: Axes | None = None,
@@ -104,10 +100,8 @@ def importance_heatmap(
     ----------
     explanations : Explanations or sequence of Explanation
         What is drawn. Rows without a sufficient set are grey.
-    sets : {"all", "minimal"}, default="all"
-        Which sufficient sets count.
-    index : {"responsibility", "share"}, default="responsibility"
-        How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
+    sets : {"minimal", "all"}, default="minimal"
+        Which sufficient sets count: those of the smallest size, or all that were searched.
     n_variables : int, default=15
         How many variables are drawn at most: those with the largest mean importance.
     max_rows : int, default=2000
@@ -124,7 +118,7 @@ def importance_heatmap(
     _check_whole("max_rows", max_rows)
     if isinstance(explanations, Explanation):
         raise TypeError("`importance_heatmap` draws several rows; for one see `importance`.")
-    return draw_heatmap(gather_importances(explanations, sets, index), explanations, n_variables, max_rows, ax)
+    return draw_heatmap(gather_importances(explanations, sets), explanations, n_variables, max_rows, ax)
 
 
 def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) -> Axes:
@@ -340,8 +334,7 @@ def quality(explainer: SufficientExplainer | Quality, X: Any = None, y: Any = No
 def to_shap(
     explanations: Explanations | Explanation | Sequence[Explanation],
     *,
-    sets: SetsKind = "all",
-    index: ImportanceIndex = SHOWN_INDEX,
+    sets: SetsKind = "minimal",
 ) -> Any:
     """Return the importances as a ``shap.Explanation``, for shap's own plots.
 
@@ -349,10 +342,8 @@ def to_shap(
     ----------
     explanations : Explanations, Explanation or sequence of Explanation
         The explanations.
-    sets : {"all", "minimal"}, default="all"
-        Which sufficient sets count.
-    index : {"responsibility", "share"}, default="responsibility"
-        How importance is counted: see `Explanation.importance_by`; "share" is the LXI.
+    sets : {"minimal", "all"}, default="minimal"
+        Which sufficient sets count: those of the smallest size, or all that were searched.
 
     Returns
     -------
@@ -364,7 +355,7 @@ def to_shap(
         import shap
     except ImportError:
         raise ImportError("`to_shap` needs shap: pip install shap.") from None
-    gathered = gather_importances(explanations, sets, index)
+    gathered = gather_importances(explanations, sets)
     names, matrix = list(gathered.names), gathered.matrix
     rows = [explanations] if isinstance(explanations, Explanation) else explanations
     cells = [[_cell(columns) for _, columns in explanation.values] for explanation in rows]

@@ -76,7 +76,7 @@ def test_rows_alone_and_in_batches_have_the_sets_of_the_oracle(table, pi, seed):
                 rows=core_rows(queries, 1),
                 options=_core.SearchOptions(n_by_row=0, least_sdp=np.zeros(0), **options),
                 n_threads=1,
-                needs_nearest=True,
+                needs_best=True,
                 batch_size=batch_size,
                 n_first_trees=0,
             )

@@ -15,16 +15,16 @@ from experiments.stability import _mean_different
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_FILES = [e for e in EXPERIMENTS if e.name not in WITH_FILES]
-BOTH_COUNTS = [e for e in EXPERIMENTS if e.name in ("switch", "anchors", "lucas", "global")]
+WITH_DEFAULT = [e for e in EXPERIMENTS if e.name in ("switch", "moons", "anchors", "lucas", "global")]
 
 
-def lines_of_both_counts(experiment):
-    """Pair each line with out-of-bag counts with the same line with the paper's counts."""
+def default_lines(experiment):
+    """Pair each line of the library's default with the same line with the paper's settings."""
     by_name = {(line.method, line.label): line for line in experiment.lines}
     return [
-        (line, by_name[line.method.replace(", out-of-bag counts", ""), line.label])
+        (line, by_name[line.method.replace(", by default", ""), line.label])
         for line in experiment.lines
-        if "out-of-bag counts" in line.method
+        if "by default" in line.method
     ]
 
 
@@ -45,24 +45,22 @@ def test_experiments_on_files_run_without_the_other_methods(name, tmp_path):
     experiment = next(e for e in EXPERIMENTS if e.name == name)
     plan = Plan("tiny", peers=False, data=os.environ["SUFFICE_DATA"])
     figures = run_experiment(experiment, plan, tmp_path, lambda line: None)["figures"]
-    pairs = lines_of_both_counts(experiment)
+    pairs = default_lines(experiment)
     assert any(figures[ours.key] != figures[papers.key] for ours, papers in pairs) == bool(pairs)
     assert figures
 
 
-@pytest.mark.parametrize("experiment", BOTH_COUNTS, ids=lambda e: e.name)
-def test_lines_with_out_of_bag_counts_stand_beside_those_of_the_paper(experiment):
-    pairs = lines_of_both_counts(experiment)
+@pytest.mark.parametrize("experiment", WITH_DEFAULT, ids=lambda e: e.name)
+def test_lines_of_the_default_stand_beside_those_of_the_paper(experiment):
+    pairs = default_lines(experiment)
     assert pairs
     assert [line.key for line, papers in pairs if line.goal is not None or line.needs or line.key == papers.key] == []
 
 
-def test_the_switch_experiment_counts_rows_out_of_bag_in_the_line_that_says_so():
+def test_the_line_of_the_default_is_not_that_of_the_paper_on_the_switch_model():
     experiment = next(e for e in EXPERIMENTS if e.name == "switch")
     figures = experiment.run(Plan("tiny", peers=False), 0).figures
-    assert [
-        line.label for line, papers in lines_of_both_counts(experiment) if figures[line.key] == figures[papers.key]
-    ] == []
+    assert [line.label for line, papers in default_lines(experiment) if figures[line.key] == figures[papers.key]] == []
 
 
 def run_command(*arguments, **environment):

@@ -6,10 +6,9 @@ import warnings
 import numpy as np
 import pytest
 from experiments.page import make_page
-from experiments.runs import DEFAULTS, Outcome, Plan, aggregate, naming, run_experiment, summarise
+from experiments.runs import Outcome, Plan, aggregate, naming, run_experiment, summarise
 from toy_experiment import MADE, toy
 
-from suffice import SufficientExplainer
 from suffice.errors import FidelityWarning, SearchSizeWarning
 
 
@@ -84,14 +83,3 @@ def test_a_run_without_the_figure_of_a_line_is_an_error(tmp_path):
     """A misspelt key in a line of an experiment only made the line disappear."""
     with pytest.raises(ValueError, match=r"shows the figure 'share', which .* Did you mean 'shares'"):
         run_experiment(toy(lambda plan, seed: Outcome({"shares": 0.5})), Plan("tiny"), tmp_path, lambda line: None)
-
-
-def test_the_defaults_are_those_of_the_library_and_differ_from_the_settings_of_the_paper():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    y = X[:, 0] + rng.normal(size=200) > 0
-    library = SufficientExplainer(candidates="splits", random_state=0).fit(X, y)
-    defaults, paper = (SufficientExplainer.paper(random_state=0, **settings).fit(X, y) for settings in (DEFAULTS, {}))
-    assert (defaults.min_size, defaults.voters) == (library.min_size, library.voters)
-    np.testing.assert_array_equal(defaults.sdp(X, [0]), library.sdp(X, [0]))
-    assert np.any(paper.sdp(X, [0]) != library.sdp(X, [0]))

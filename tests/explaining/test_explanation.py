@@ -64,15 +64,16 @@ def test_an_explanation_is_sufficient_if_it_has_a_set():
 
 def test_importance_is_the_share_of_sets_that_hold_a_variable():
     third = pytest.approx(1 / 3)
-    assert explanation().importance == {"hour": third, "temp": third, "rain": third, "wind": third}
-    assert explanation().importance_by("share") == explanation().importance
-    assert explanation().importance_by("share", "minimal") == {"hour": 0.5, "temp": 0.5, "rain": 0.0, "wind": 0.0}
+    assert explanation().importance == {"hour": 0.5, "temp": 0.5, "rain": 0.0, "wind": 0.0}
+    assert explanation().ranked_importance() == [("hour", 0.5), ("temp", 0.5)]
+    every = {"hour": third, "temp": third, "rain": third, "wind": third}
+    assert dict(explanation().ranked_importance("all")) == every
     assert set(explanation(sufficient_sets=()).importance.values()) == {0.0}
 
 
 def test_importance_in_unknown_sets_is_refused():
-    with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'."):
-        explanation().importance_by("share", "most")
+    with pytest.raises(ValueError, match=r"`sets` must be one of \['minimal', 'all'\], got 'most'."):
+        explanation().ranked_importance("most")
 
 
 @pytest.mark.parametrize(
@@ -88,15 +89,15 @@ def test_a_class_is_always_in_its_interval():
 
 SEVERAL = """\
 The outcome is observed: busy.
-hour = 6 alone is enough to keep it with probability 0.95.
+hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).
 Other sufficient sets (probability 0.9 or more):
   temp (SDP 0.91)
   rain and wind (SDP 0.99)
-Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00, rain 0.50, wind 0.50."""
+Importance (share of the smallest sufficient sets with the variable): hour 0.50, temp 0.50."""
 
 MANY = """\
 The outcome is observed: busy.
-a = 1 alone is enough to keep it with probability 0.90.
+a = 1 alone is enough to keep it with probability 0.90 (0.9 is needed).
 Other sufficient sets (probability 0.9 or more):
   b (SDP 0.90)
   c (SDP 0.90)
@@ -104,33 +105,31 @@ Other sufficient sets (probability 0.9 or more):
   e (SDP 0.90)
   f (SDP 0.90)
   and 1 more
-Importance (1 / size of the smallest sufficient set with the variable): \
-a 1.00, b 1.00, c 1.00, d 1.00, e 1.00, and 2 more."""
+Importance (share of the smallest sufficient sets with the variable): \
+a 0.14, b 0.14, c 0.14, d 0.14, e 0.14, and 2 more."""
 
 NOT_SUFFICIENT = """\
 The outcome is observed: busy.
-No set of the candidates keeps it with probability 0.9. hour = 6 and temp = missing reach 0.89.
-What you can do:
-  Explain it with pi=0.89."""
+No set of the candidates keeps it with probability 0.9. hour = 6 and temp = missing reach 0.89."""
 
 OUTSIDE = """\
 The outcome is observed: 40. Read with care. The outcome lies outside the interval: the explanation is of the interval.
-hour = 6 alone is enough to keep it between 8.25 and 31 with probability 0.95."""
+hour = 6 alone is enough to keep it between 8.25 and 31 with probability 0.95 (0.9 is needed)."""
 
 RANKED = """\
 The outcome is observed: busy.
-hour = 6 alone is enough to keep it with probability 0.95.
+hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).
 Other sufficient sets (probability 0.9 or more):
   temp and wind (SDP 0.99)
   temp and rain (SDP 0.97)
-Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 0.50, wind 0.50, rain 0.50."""
+Importance (share of the smallest sufficient sets with the variable): hour 1.00."""
 
 FEW = """\
 The outcome is observed: busy.
-hour = 6 alone is enough to keep it with probability 0.95.
+hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).
 Other sufficient sets (probability 0.9 or more):
   temp (SDP 0.91)
-Importance (1 / size of the smallest sufficient set with the variable): hour 1.00, temp 1.00."""
+Importance (share of the smallest sufficient sets with the variable): hour 0.50, temp 0.50."""
 
 WINDY = (HOUR, SufficientSet(("temp", "wind"), 0.99), SufficientSet(("temp", "rain"), 0.97))
 SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
@@ -138,7 +137,7 @@ SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
 
 BOTH = """\
 The outcome is observed: busy.
-rain = 0.25 and wind (wind_N = 1) are enough to keep it with probability 0.99."""
+rain = 0.25 and wind (wind_N = 1) are enough to keep it with probability 0.99 (0.9 is needed)."""
 SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
 
 
@@ -150,7 +149,7 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (explanation(sufficient_sets=WINDY), RANKED),
         (
             explanation(sufficient_sets=(HOUR,)),
-            "The outcome is observed: busy.\nhour = 6 alone is enough to keep it with probability 0.95.",
+            "The outcome is observed: busy.\nhour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).",
         ),
         (
             explanation(sufficient_sets=(PAIR,), best_set=PAIR),
@@ -159,17 +158,17 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (explanation(sufficient_sets=(), best_set=SufficientSet(("hour", "temp"), 0.8999)), NOT_SUFFICIENT),
         (
             explanation(sufficient_sets=(SufficientSet((), 0.97),), best_set=SufficientSet((), 0.97)),
-            "The outcome is observed: busy.\nNo variable is needed to keep it: it has probability 0.97 among all rows.",
+            "The outcome is observed: busy.\nNo variable is needed to keep it: it has probability 0.97 (0.9 is needed) among all rows.",
         ),
         (
             numbers(12.0, 8.25, 31.0, sufficient_sets=(HOUR,)),
             "The outcome is observed: 12.\n"  # noqa: ISC004
-            "hour = 6 alone is enough to keep it between 8.25 and 31 with probability 0.95.",
+            "hour = 6 alone is enough to keep it between 8.25 and 31 with probability 0.95 (0.9 is needed).",
         ),
         (numbers(40.0, 8.25, 31.0, sufficient_sets=(HOUR,)), OUTSIDE),
         (
             explanation(outcome=True, sufficient_sets=(HOUR,)),
-            "The outcome is observed: True.\nhour = 6 alone is enough to keep it with probability 0.95.",
+            "The outcome is observed: True.\nhour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).",
         ),
         (
             explanation(
@@ -222,7 +221,7 @@ def test_an_explanation_becomes_plain_values():
         "outcome": 12.0,
         "interval": [8.0, 31.0],
         "pi": 0.9,
-        "levels": "same",
+        "levels": "odds",
         "confidence": 0.95,
         "has_signal": True,
         "base_rate": None,
@@ -230,7 +229,8 @@ def test_an_explanation_becomes_plain_values():
         "sdp_of_all": None,
         "target": "y",
         "source": "given",
-        "votes": None,
+        "is_contested": False,
+        "offered_pi": None,
         "prediction": None,
         "forest_agrees": True,
         "is_sufficient": True,
@@ -238,7 +238,7 @@ def test_an_explanation_becomes_plain_values():
         "values": {"hour": 6, "temp": None, "rain": 0.25, "wind_N": 1, "wind_S": 0},
         "best_set": {"variables": ["hour"], "sdp": 0.95},
         "sufficient_sets": [{"variables": ["hour"], "sdp": 0.95}, {"variables": ["rain", "wind"], "sdp": 0.999}],
-        "importance": {"hour": 0.5, "rain": 0.5, "wind": 0.5},
+        "importance": {"hour": 1.0},
         "rules": [],
     }
     assert explanation(sufficient_sets=()).to_dict()["importance"] == {}

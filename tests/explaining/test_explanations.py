@@ -21,7 +21,7 @@ from suffice._table.encoding import Column, Encoding
 from suffice._table.variables import Variables
 from suffice.errors import SearchSizeWarning
 from suffice.explaining.explanations import Answers
-from suffice.explaining.search import FoundSets
+from suffice.explaining.search import FoundSets, ScoredSet
 
 
 def data():
@@ -35,8 +35,8 @@ def explain(y, forest, y_explained=None, **options):
     X, _ = data()
     forest = forest(n_estimators=20, random_state=0)
     # Sets of every size and number are needed here; the counts of the paper find them on this table.
-    explainer = SufficientExplainer(forest, counts="bootstrap", min_size=1, **options).fit(X, y)
-    return explainer.explain(X[:40], (y if y_explained is None else y_explained)[:40])
+    explainer = SufficientExplainer(forest, counts="bootstrap", min_size=1, levels="same", **options).fit(X, y)
+    return explainer.explain(X[:40], (y if y_explained is None else y_explained)[:40], sets="all")
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +105,8 @@ def by_hand():
         best_masks=np.array([[0b011, 0], [0b001, 0], [0, 0]], dtype=np.uint64),
         best_sdps=np.array([0.5, 0.95, 0.25]),
         best_squares=np.array([0.01, 0.01, 0.01]),
-        nearly_masks=np.array([[0b010, 0], [0b001, 0], [0, 0]], dtype=np.uint64),
-        nearly_sdps=np.array([0.48, 0.95, 0.25]),
-        nearly_squares=np.array([0.01, 0.01, 0.01]),
         is_complete=np.array([True, True, False]),
+        offered=np.array([0.5, np.nan, 0.25]),
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
     outcomes = np.array(["u", "v", "w"])
@@ -124,10 +122,12 @@ def by_hand():
         model_name=None,
         forest=SimpleNamespace(predict_leaves=lambda X, n_threads: np.full((len(X), 3), [0.2, 0.5, 0.3])),
         levels=lambda outcomes: np.full(len(outcomes), 0.9),
+        level_of_rules=lambda: 0.9,
         base_rates=lambda outcomes: np.full(len(outcomes), 0.4),
     )
     ranks = np.arange(3, dtype=np.uint32)
-    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, [()] * 3, np.full(3, 0.6))
+    smaller = [None, ScoredSet((3,), 0.88, 0.01), None]
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, smaller, [()] * 3, np.full(3, 0.6))
     return Explanations(answers, fitted, "all", None)
 
 
@@ -135,18 +135,21 @@ def test_explanations_made_by_hand_say_what_was_put_in():
     first, second, last = by_hand()
     assert (first.best_set, last.best_set) == (SufficientSet(("c", "d"), 0.5), SufficientSet((), 0.25))
     assert second.sufficient_sets == (SufficientSet(("c",), 0.95), SufficientSet(("a", "d"), 1.0))
-    assert (first.nearest_set, second.nearest_set) == (SufficientSet(("d",), 0.48), None)
-    assert (first.votes, second.votes, last.votes) == (0.2, 0.5, 0.3)
+    assert (first.smaller_set, second.smaller_set) == (None, SufficientSet(("d",), 0.88))
+    assert (first.offered_pi, second.offered_pi, last.offered_pi) == (0.5, None, None)
+    assert (first.is_contested, second.is_contested) == (False, True)
+    assert by_hand().is_contested.tolist() == [False, True, False]
     assert (first.is_sufficient, second.is_sufficient, last.is_sufficient) == (False, True, False)
     assert by_hand().candidates == ("c", "d", "a")
     assert by_hand().variable_names == ("a", "b", "c", "d")
     assert by_hand().mean_importance("all") == {"a": 0.5, "b": 0.0, "c": 0.5, "d": 0.5}
     assert by_hand().mean_importance("minimal") == {"a": 0.0, "b": 0.0, "c": 1.0, "d": 0.0}
-    assert by_hand().to_frame("importance").to_numpy().tolist() == [[0] * 4, [0.5, 0, 0.5, 0.5], [0] * 4]
+    assert by_hand().to_frame("importance").to_numpy().tolist() == [[0] * 4, [0, 0, 1.0, 0], [0] * 4]
     assert by_hand().to_frame()["is_minimal"].tolist() == [False, True, False, False]
     assert str(by_hand()) == (
         "3 rows explained; 1 has a sufficient set (probability 0.9) among 3 candidate variables.\n"
-        "Mean importance: c 1.00, a 0.50, d 0.50."
+        "1 set is contested: other values of these rows point to another outcome.\n"
+        "Mean importance: c 1.00."
     )
 
 
@@ -167,7 +170,7 @@ def test_mean_importance_is_the_mean_over_rows_with_a_set(explanations, sets):
     for e in explanations:
         if e.is_sufficient:
             n += 1
-            for name, share in e.importance_by("share", sets).items():
+            for name, share in e.ranked_importance(sets):
                 total[name] += share
     assert explanations.mean_importance(sets) == pytest.approx({name: value / n for name, value in total.items()})
 
@@ -189,14 +192,16 @@ def test_mean_importance_is_zero_if_no_row_has_a_set():
 def test_the_summary_says_how_many_variables_were_searched_at_each_row():
     """With candidates of each row it counted all variables, and one row was "1 rows"."""
     X, y = data()
-    explainer = SufficientExplainer(RandomForestClassifier(n_estimators=5, random_state=0), n_candidates=2).fit(X, y)
+    explainer = SufficientExplainer(
+        RandomForestClassifier(n_estimators=5, random_state=0), n_candidates=2, levels="same"
+    ).fit(X, y)
     one = str(explainer.explain(X[:1]))
     assert one.startswith("1 row explained; ")
     assert "(probability 0.9) among 4 variables, 2 of them at each row." in one
 
 
 def test_mean_importance_of_unknown_sets_is_refused(explanations):
-    with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'."):
+    with pytest.raises(ValueError, match=r"`sets` must be one of \['minimal', 'all'\], got 'most'."):
         explanations.mean_importance("most")
 
 
@@ -282,8 +287,7 @@ def test_explanations_read_as_a_summary(class_explanations):
     listed = ", ".join(f"{name} {value:.2f}" for name, value in class_explanations.ranked_importance())
     n = sum(e.is_sufficient for e in class_explanations)
     summary = f"40 rows explained; {n} have a sufficient set (probability 0.8) among 4 candidate variables."
-    offer = f"\n{class_explanations.offer}" if class_explanations.offer else ""
-    assert str(class_explanations) == f"{summary}\nMean importance: {listed}.{offer}"
+    assert str(class_explanations) == f"{summary}\nMean importance: {listed}."
     assert repr(class_explanations) == str(class_explanations)
 
 
@@ -306,7 +310,7 @@ def contradicted(task):
         forest = RandomForestRegressor(20, random_state=0)
     explainer = SufficientExplainer(forest, max_sets=5, pi=0.6, min_size=1, counts="bootstrap").fit(X, y)
     with pytest.warns(SearchSizeWarning, match="ended after 5 of up to 15 sets"):
-        return explainer.explain(X[:40], other[:40])
+        return explainer.explain(X[:40], other[:40], sets="all")
 
 
 EVERY_KIND = {
@@ -315,7 +319,7 @@ EVERY_KIND = {
     "minimal sets without rules": lambda: (
         SufficientExplainer(RandomForestClassifier(20, random_state=0))
         .fit(*data())
-        .explain(data()[0][:40], sets="minimal", rules=None)
+        .explain(data()[0][:40], rules=None)
     ),
     "contradicted classes": lambda: contradicted("classes"),
     "contradicted numbers": lambda: contradicted("numbers"),
@@ -351,11 +355,12 @@ def test_the_arrays_of_all_rows_are_those_of_the_single_explanations(kind):
     assert explanations.best_sets == tuple(e.best_set for e in singles)
     assert explanations.is_search_complete == tuple(e.is_search_complete for e in singles)
     assert explanations.rules == tuple(e.rule for e in singles)
-    for sets in ("all", "minimal"):
+    for sets in ("all", "minimal") if explanations.sets == "all" else ("minimal",):
         matrix = explanations.importance_matrix(sets)
         assert matrix.shape == (n_rows, len(explanations.variable_names))
         for shares, e in zip(matrix.tolist(), singles, strict=True):
-            assert dict(zip(explanations.variable_names, shares, strict=True)) == e.importance_by("share", sets)
+            important = {n: s for n, s in zip(explanations.variable_names, shares, strict=True) if s > 0}
+            assert important == dict(e.ranked_importance(sets))
 
 
 def test_the_arrays_show_both_answers():
@@ -370,7 +375,7 @@ def test_the_arrays_show_both_answers():
 
 
 def test_the_importance_of_unknown_sets_is_refused(explanations):
-    with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'."):
+    with pytest.raises(ValueError, match=r"`sets` must be one of \['minimal', 'all'\], got 'most'."):
         explanations.importance_matrix("most")
 
 

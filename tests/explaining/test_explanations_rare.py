@@ -13,37 +13,42 @@ from suffice._io.result_table import result_columns
 from suffice.explaining.sentences import NO_SIGNAL
 
 
-def test_the_summary_counts_rows_that_need_no_variable_and_offers_levels_to_rare_classes():
+def test_the_summary_counts_rows_that_need_no_variable():
     explanations = rare_explanations()
     n_empty = sum(e.is_sufficient and not e.best_set.variables for e in explanations)
-    n_rare = sum(e.outcome == "yes" and not e.is_sufficient for e in explanations)
     text = str(explanations)
     assert "(probability 0.9)" in text
     assert f"{n_empty} rows need no variable: the outcome is kept for all values." in text
-    assert f"{n_rare} rows of rare classes have no sufficient set; for rare classes there is levels='odds'." in text
     assert n_empty > 150
-    assert n_rare > 3
+
+
+def test_a_rare_class_has_sets_by_default():
+    """None of its rows had one at the level of the common class."""
+    of_class = np.array([e.outcome == "yes" for e in rare_explanations()])
+    by_default = rare_explainer().explain(rare_table()[0][:200], rare_table()[1][:200], progress=False)
+    n_same, n_odds = rare_explanations().has_set[of_class].sum(), by_default.has_set[of_class].sum()
+    assert n_odds > n_same
 
 
 def test_levels_by_class_are_no_single_probability():
     explanations = rare_explanations("odds")
-    assert "(a level for each class: 9 times its odds)" in str(explanations)
-    assert "probability" not in str(explanations)
-    assert explanations.offer == ""
+    assert "(probability 0.9 for no and 0.5 for yes)" in str(explanations)
     assert rare_explanations(confidence=0.95).level_text == "probability 0.9, at 95 % confidence"
 
 
 def test_each_row_has_the_level_of_its_class():
     for e in rare_explanations("odds"):
-        times_its_odds = e.pi / (1 - e.pi) * (1 - e.base_rate) / e.base_rate
-        assert times_its_odds == pytest.approx(9 if e.base_rate < 0.5 else 9 * (1 - e.base_rate) / e.base_rate)
+        odds = 9 * e.base_rate / (1 - e.base_rate)
+        assert e.pi == pytest.approx(min(0.9, max(0.5, odds / (1 + odds))))
         assert e.levels == "odds"
 
 
-def test_numbers_have_no_offer():
+def test_numbers_have_one_level():
     X, _ = rare_table()
     explanations = SufficientExplainer(random_state=0, radius=0.1).fit(X, X["age"] + X["debt"]).explain(X[:20])
-    assert explanations.offer == ""
+    assert explanations.level_text == "probability 0.9"
+    assert {e.pi for e in explanations} == {0.9}
+    assert not any(e.sentences.level_note for e in explanations)
     assert (explanations.lifts > 0).any()
 
 
@@ -55,7 +60,6 @@ def test_variables_without_signal_are_named_in_the_summary():
         explanations = SufficientExplainer(random_state=0, pi=0.99).fit(X, shuffled).explain(X[:20])
     assert not explanations.has_set.any()
     assert NO_SIGNAL in str(explanations)
-    assert explanations.offer == ""
     assert NO_SIGNAL in explanations[0].sentences.lead
 
 

@@ -33,7 +33,6 @@ OPTIONS = {
     "least_sdp": np.zeros(0),
 }
 FIRST = ["offset", "masks", "sdps", "best_masks", "best_sdps", "best_squares"]
-NEARLY = ["nearly_masks", "nearly_sdps", "nearly_squares"]
 
 
 def search(projection, X, lo, hi, n_threads=1, **options):
@@ -48,15 +47,14 @@ def search(projection, X, lo, hi, n_threads=1, **options):
             progress=None,
         )
     )
-    assert sorted(result) == sorted([*FIRST, *NEARLY, "is_complete"])
+    assert sorted(result) == sorted([*FIRST, "is_complete"])
     assert result["is_complete"].dtype == np.bool_
     if np.shape(X)[1] <= 64:  # a wider projection can only be searched
-        for which in ("best", "nearly"):
-            narrow = {"sets": result[f"{which}_masks"][:, 0], "min_node_size": options["min_node_size"]}
-            squares = _core.squared_weights(
-                projection=projection, X=np.ascontiguousarray(X, dtype=np.float32), n_threads=n_threads, **narrow
-            )
-            np.testing.assert_array_equal(result[f"{which}_squares"], squares)
+        narrow = {"sets": result["best_masks"][:, 0], "min_node_size": options["min_node_size"]}
+        squares = _core.squared_weights(
+            projection=projection, X=np.ascontiguousarray(X, dtype=np.float32), n_threads=n_threads, **narrow
+        )
+        np.testing.assert_array_equal(result["best_squares"], squares)
     sets, best = as_numbers(result["masks"]), as_numbers(result["best_masks"])
     sdps, best_sdp, is_complete = result["sdps"], result["best_sdps"], result["is_complete"]
     sufficient = [
@@ -175,7 +173,7 @@ def test_narrow_and_wide_masks_agree(n_candidates, n_wide):
     assert one == inside
 
 
-def test_the_nearest_set_of_a_search_too_large_to_remember():
+def test_the_best_set_of_a_search_too_large_to_remember():
     """Beyond 65536 dropped sets the best one is found by a second enumeration."""
     n = 17
     trees, X, y = switch_forest(n_columns=n, n_trees=2)
@@ -322,10 +320,8 @@ def found_sets(by_row, candidates, is_complete=None):
         best_masks=np.array([as_words(S) for S, _ in best], dtype=np.uint64).reshape(len(best), 2),
         best_sdps=np.array([sdp for _, sdp in best]),
         best_squares=np.array([sdp / 3 for _, sdp in best]),
-        nearly_masks=np.array([as_words(S[:1]) for S, _ in best], dtype=np.uint64).reshape(len(best), 2),
-        nearly_sdps=np.array([sdp / 2 for _, sdp in best]),
-        nearly_squares=np.array([sdp / 4 for _, sdp in best]),
         is_complete=np.array([True] * len(by_row) if is_complete is None else is_complete, dtype=bool),
+        offered=np.array([np.nan if row else 0.1 for row in by_row]),
     )
 
 
@@ -347,9 +343,9 @@ def test_sets_are_counted_and_listed_by_row():
     every = [(row, tuple(sorted(CANDIDATES[i] for i in S))) for row, S in [(0, (0,)), (0, (1, 2, 70)), (2, (63, 64))]]
     assert sets.n_by_row().tolist() == [2, 0, 1]
     assert sets.by_row() == every
-    assert sets.nth_by_row(0) == [every[0], every[2]]
+    assert sets.best_by_row() == [every[0], every[2]]
     nothing = found_sets([[], []], CANDIDATES)
-    assert nothing.nth_by_row(0) == nothing.by_row() == []
+    assert nothing.best_by_row() == nothing.by_row() == []
     assert nothing.sizes().tolist() == []
 
 
@@ -460,9 +456,8 @@ def test_the_odds_of_a_level_are_those_of_pi_times_those_of_the_class(pi):
     if pi == 1:
         assert levels.tolist() == [1.0] * 4
     else:
-        np.testing.assert_allclose(levels / (1 - levels), pi / (1 - pi) * shares / (1 - shares))
-        if pi == 0.5:  # no gain is asked for
-            np.testing.assert_allclose(levels, shares)
+        odds = pi / (1 - pi) * shares / (1 - shares)
+        np.testing.assert_allclose(levels, np.clip(odds / (1 + odds), 0.5, pi))  # the outcome stays the most likely one
     assert explainer.with_settings(levels="same").fitted_.levels(outcomes).tolist() == [pi] * 4
 
 
@@ -483,7 +478,7 @@ def test_rows_of_several_classes_have_the_sets_of_each_class_alone(confidence):
         np.testing.assert_array_equal(together.masks[begin:end], alone.masks)
         np.testing.assert_array_equal(together.sdps[begin:end], alone.sdps)
         for name in BY_ROW:
-            assert np.array_equal(getattr(together, name)[i], getattr(alone, name)[0])
+            np.testing.assert_array_equal(getattr(together, name)[i], getattr(alone, name)[0])
         n_sets.add((int(y[i]), len(alone.sdps) > 0))
         level = fitted.levels(outcomes)[i]
         assert np.all(alone.sdps >= level - 1e-9)

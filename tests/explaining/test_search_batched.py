@@ -46,7 +46,7 @@ def make_rows(X, y, is_class, n):
     return core_rows(X[chosen], low, np.minimum(rank + rng.integers(5, 60, size=n), len(np.unique(y)) - 1))
 
 
-def search(projection, rows, batch_size, n_threads=1, needs_nearest=True, n_first_trees=0, **options):
+def search(projection, rows, batch_size, n_threads=1, needs_best=True, n_first_trees=0, **options):
     defaults = {"pi": 0.85, "min_node_size": 4, "min_size": 0, "max_size": 9, "minimal_only": True}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 4, "least_sdp": np.zeros(0)}
     return arrays_of(
@@ -55,7 +55,7 @@ def search(projection, rows, batch_size, n_threads=1, needs_nearest=True, n_firs
             rows=rows,
             options=_core.SearchOptions(**defaults | options),
             n_threads=n_threads,
-            needs_nearest=needs_nearest,
+            needs_best=needs_best,
             batch_size=batch_size,
             n_first_trees=n_first_trees,
         )
@@ -109,7 +109,7 @@ def test_trees_whose_splits_take_several_words(is_class):
         {"pi": np.inf, "max_size": 0},
         {"least_sdp": np.linspace(1.05, 0.85, 60)},
         {"least_sdp": np.linspace(1.05, 0.85, 60), "minimal_only": False},
-        {"needs_nearest": False},
+        {"needs_best": False},
         {"n_first_trees": 1},
         {"n_first_trees": 3, "minimal_only": False},
         {"min_node_size": 300},

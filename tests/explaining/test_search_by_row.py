@@ -1,4 +1,4 @@
-"""The search among the candidates of each row, and the set that keeps nearly all, against the oracle."""
+"""The search among the candidates of each row against the oracle, and what is shown of rows without a set."""
 
 from __future__ import annotations
 
@@ -71,13 +71,9 @@ def test_the_sets_of_a_row_are_those_among_its_own_candidates(
         expected = alone | oracle.sufficient_sets(x, outcome, chosen, pi, 2)
         begin, end = result["offset"][i : i + 2]
         assert {members(word, n) for word in result["masks"][begin:end, 0]} == set(expected)
-        nearly = members(result["nearly_masks"][i, 0], n)
-        assert abs(result["nearly_sdps"][i] - oracle.sdp(x, nearly, outcome)) < 1e-14
         best = members(result["best_masks"][i, 0], n)
         if not expected:
             assert best == oracle.best_of_chain(x, outcome, chain[min_size:])
-        is_small = bool(expected) and len(best) <= 4
-        assert nearly == (best if is_small else oracle.nearest(x, outcome, best, min_size))
 
 
 @pytest.mark.parametrize("batch_size", [1, 3], ids=["alone", "batched"])
@@ -98,23 +94,42 @@ def test_a_variable_without_splits_has_the_share_of_the_first_trees(batch_size):
         assert members(result["best_masks"][i, 0], 5) == oracle.best_of_chain(x, outcome, chain)
 
 
-def test_a_large_sufficient_set_has_a_small_one_that_comes_near():
+@pytest.fixture(scope="module")
+def majority():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(6000, 11)).astype(float)
     y = (X.sum(axis=1) >= 6).astype(int)  # six of the variables decide for sure, fewer nearly
-    explainer = SufficientExplainer(random_state=0, pi=0.97, n_jobs=1).fit(X, y)
-    sets = explainer.explain(X[:50], progress=False).answers.sets
-    sizes = np.array([len(sets.members(mask)) for mask in sets.best_masks])
-    near = np.array([len(sets.members(mask)) for mask in sets.nearly_masks])
-    has_set = sets.n_by_row() > 0
-    assert (has_set & (sizes > 4) & (near < sizes)).any()
-    for i in np.flatnonzero(has_set & (sizes > 4)):
-        best, left = sets.members(sets.best_masks[i]), sets.members(sets.nearly_masks[i])
-        assert set(left) <= set(best)
-        outcome = explainer.predict(X[i : i + 1])
-        smaller = [explainer.sdp(X[i : i + 1], [w for w in left if w != v], outcome)[0] for v in left]
-        assert sets.nearly_sdps[i] >= 0.95 * sets.best_sdps[i] - 1e-9 > max(smaller)
-    np.testing.assert_array_equal(near[has_set & (sizes <= 4)], sizes[has_set & (sizes <= 4)])
+    return SufficientExplainer(random_state=0, pi=0.97, n_jobs=1).fit(X, y), X[:50]
+
+
+def test_a_large_sufficient_set_has_a_smaller_one_of_a_level_lower_by_a_step(majority):
+    explainer, X = majority
+    explanations = explainer.explain(X, progress=False)
+    below = explainer.explain(X, pi=0.92, progress=False)
+    assert any(one.smaller_set is not None for one in explanations)
+    for one, at_lower in zip(explanations, below, strict=True):
+        is_large = one.is_sufficient and len(one.best_set.variables) > 4
+        is_smaller = len(at_lower.best_set.variables) < len(one.best_set.variables)
+        assert one.smaller_set == (at_lower.best_set if is_large and is_smaller else None)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_a_row_without_a_sufficient_set_shows_the_best_one_of_the_offered_level(majority, confidence):
+    """What is offered has been tried: with that level, the row has this set, and with no higher one it has any."""
+    explainer, X = majority
+    explainer = explainer.with_settings(pi=0.999, confidence=confidence, max_size=4, levels="same")
+    explanations = explainer.explain(X, progress=False)
+    rows = np.flatnonzero(~explanations.has_set)
+    assert len(rows) > 5
+    for i in rows[:12]:
+        one = explanations[int(i)]
+        assert one.offered_pi == round(round(one.offered_pi / 0.05) * 0.05, 2)
+        at_level = explainer.explain(X[i : i + 1], pi=one.offered_pi, progress=False)[0]
+        assert at_level.is_sufficient
+        assert at_level.best_set == one.best_set
+        reached = one.best_set.sdp if confidence is None else one.best_set.lower
+        assert reached >= one.offered_pi - 1e-12
+        assert f"With pi={one.offered_pi:g}" in str(one)
 
 
 def test_no_variable_is_chosen_where_the_empty_set_is_sufficient():

@@ -15,7 +15,7 @@ from suffice.explaining.sentences import NO_RULE
 
 PAIR = SufficientSet(("age", "income"), 0.724, 0.661)
 VALUES = (("age", (("age", 33.0),)), ("income", (("income", 2000.0),)), ("city", (("city", "Oslo"),)))
-NUMBER = {"outcome": 283.0, "prediction": 280.0, "interval": (233.0, 333.0), "votes": None}
+NUMBER = {"outcome": 283.0, "prediction": 280.0, "interval": (233.0, 333.0)}
 RULE = Rule(
     (Condition("age", high=40.0),), "Yes", None, 0.92, 143, 0.024, 0.88, None, True, 143.0, False, "Churn", n_kept=131
 )
@@ -33,7 +33,7 @@ def explanation(**changes):
         "prediction": "Yes",
         "target": "Churn",
         "source": "forest",
-        "votes": 0.719,
+        "sdp_of_all": 0.879,
     }
     return Explanation(**{**plain, **changes})
 
@@ -46,21 +46,21 @@ def without_set(**changes):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({}, "Churn is predicted: Yes (0.71 of the votes)."),
-        ({"target": "y"}, "The outcome is predicted: Yes (0.71 of the votes)."),
-        ({"source": "given"}, "Churn is observed: Yes (0.71 of the forest's votes)."),
-        ({"source": "given", "target": "y", "votes": None}, "The outcome is observed: Yes."),
+        ({}, "Churn is predicted: Yes (probability 0.87 for this row)."),
+        ({"target": "y"}, "The outcome is predicted: Yes (probability 0.87 for this row)."),
+        ({"source": "given"}, "Churn is observed: Yes (probability 0.87 for this row)."),
+        ({"source": "given", "target": "y", "sdp_of_all": None}, "The outcome is observed: Yes."),
         (
             {"source": "model", "model": "LGBMClassifier", "target": "prediction"},
-            "LGBMClassifier predicts: Yes (0.71 of the forest's votes).",
+            "LGBMClassifier predicts: Yes.",
         ),
-        ({"source": "model", "model": "function", "target": "prediction", "votes": None}, "The model predicts: Yes."),
+        ({"source": "model", "model": "function", "target": "prediction"}, "The model predicts: Yes."),
         (
             {"source": "forest", "model": "LGBMClassifier", "target": "prediction"},
-            "The output of LGBMClassifier is predicted: Yes (0.71 of the votes).",
+            "The output of LGBMClassifier is predicted: Yes.",
         ),
         (
-            {"source": "given", "model": "LGBMClassifier", "target": "prediction", "votes": None},
+            {"source": "given", "model": "LGBMClassifier", "target": "prediction"},
             "The outcome is given: Yes.",
         ),
         (
@@ -84,7 +84,7 @@ def without_set(**changes):
         ),
     ],
 )
-def test_the_outcome_is_named_with_its_source_and_the_votes(changes, sentence):
+def test_the_outcome_is_named_with_its_source_and_the_row_s_own_probability(changes, sentence):
     assert explanation(**changes).sentences.outcome_sentence == sentence
     assert str(explanation(**changes)).startswith(sentence)
 
@@ -100,13 +100,37 @@ def test_the_title_names_the_row_the_target_and_the_source():
 
 
 def test_the_lead_names_the_values_and_the_probability():
-    assert explanation().sentences.lead == "age = 33 alone is enough to keep it with probability 0.92 (at least 0.88)."
+    alone = "age = 33 alone is enough to keep it with probability 0.92 (at least 0.88; 0.9 is needed)"
+    assert explanation().sentences.lead == f"{alone}."
+    assert explanation(base_rate=0.4).sentences.lead == f"{alone}, 2.3 times as likely as on average."
     pair = explanation(best_set=SufficientSet(("age", "city"), 0.93))
-    assert pair.sentences.lead == "age = 33 and city = Oslo are enough to keep it with probability 0.93."
+    assert (
+        pair.sentences.lead == "age = 33 and city = Oslo are enough to keep it with probability 0.93 (0.9 is needed)."
+    )
     number = explanation(outcome=212.0, interval=(180.0, 260.0), prediction=212.0)
     assert number.sentences.lead == (
-        "age = 33 alone is enough to keep it between 180 and 260 with probability 0.92 (at least 0.88)."
+        "age = 33 alone is enough to keep it between 180 and 260 with probability 0.92 (at least 0.88; 0.9 is needed)."
     )
+
+
+def test_the_lead_about_a_model_says_that_it_predicts():
+    of_model = {"source": "model", "model": "SVC"}
+    enough = "with probability 0.92 (at least 0.88; 0.9 is needed)."
+    lead = explanation(**of_model, sdp_of_all=0.6).sentences.lead
+    assert lead == f"age = 33 alone is enough for SVC to predict it {enough}"
+    lead = explanation(**of_model, **NUMBER).sentences.lead
+    assert lead == f"age = 33 alone is enough for SVC to predict a number between 233 and 333 {enough}"
+
+
+@pytest.mark.parametrize(("own", "is_contested"), [(0.83, False), (0.819, True), (0.5, True), (0.99, False)])
+def test_a_set_far_above_the_row_s_own_probability_is_contested(own, is_contested):
+    shown = explanation(sdp_of_all=own)
+    assert shown.is_contested is shown.to_dict()["is_contested"] is is_contested
+    against = "; other values of this row point to another outcome."
+    assert shown.sentences.lead.endswith(against) is is_contested
+    assert not without_set(sdp_of_all=0.3).is_contested
+    assert not explanation(sdp_of_all=own, model="SVC").is_contested  # a model is certain at the row
+    assert not explanation(sdp_of_all=None).is_contested
 
 
 def test_the_rows_behind_a_rule_are_stated():
@@ -115,10 +139,14 @@ def test_the_rows_behind_a_rule_are_stated():
 
 
 def test_a_row_without_a_set_says_what_is_possible():
-    assert without_set(nearest_set=PAIR).sentences.lead == (
-        "No set of the candidates keeps it with probability 0.9. All variables together reach 0.74; age = 33 and "
-        "income = 2000 keep nearly all of it: 0.72 (at least 0.66)."
-    )
+    reach = "age = 33 and income = 2000 reach 0.72 (at least 0.66)"
+    shown = without_set(best_set=PAIR)
+    assert shown.sentences.lead == f"No set of the candidates keeps it with probability 0.9. {reach}."
+    assert str(shown).startswith("Churn is predicted: Yes (probability 0.74 for this row).")
+    number = without_set(best_set=PAIR, **NUMBER)
+    keeps = "No set of the candidates keeps it between 233 and 333 with probability 0.9. All variables together reach"
+    nearly = "0.74; age = 33 and income = 2000 keep nearly all of it: 0.72 (at least 0.66)."
+    assert number.sentences.lead == f"{keeps} {nearly}"
 
 
 @pytest.mark.parametrize(
@@ -131,67 +159,40 @@ def test_a_row_without_a_set_says_what_is_possible():
             "All variables together reach 0.74; age = 33 and city = Oslo reach 0.80.",
         ),
         (SufficientSet((), 0.71), "All variables together reach 0.74; without any variable the probability is 0.71."),
-        (
-            None,
-            "All variables together reach 0.74; age = 33, income = 2000 and city = Oslo keep nearly all of it: 0.74",
-        ),
     ],
 )
 def test_nearly_all_is_said_only_where_it_is_true(nearest, sentence):
-    assert sentence in without_set(nearest_set=nearest).sentences.lead
+    assert sentence in without_set(best_set=nearest, **NUMBER).sentences.lead
 
 
-def test_why_all_variables_reach_less_than_a_set_is_said():
-    """A set with 0.92 beside all variables with 0.78 read like a mistake."""
-    reason = "All variables together reach 0.78: other values point to another outcome."
-    assert explanation(sdp_of_all=0.78).sentences.all_text == reason
-    assert explanation(sdp_of_all=0.9).sentences.all_text == "All variables together reach 0.90."
-    assert without_set(sdp_of_all=0.78).sentences.all_text == "All variables together reach 0.78."
+def test_what_all_variables_reach_is_said_once():
+    assert explanation(**NUMBER, sdp_of_all=0.956).sentences.all_text == "All variables together reach 0.95."
+    assert explanation().sentences.all_text == ""  # the first sentence says it
+    assert explanation(**NUMBER, model="SVR").sentences.all_text == ""
 
 
-def test_what_to_do_is_listed_in_the_text():
-    text = str(without_set(nearest_set=PAIR, source="given", prediction="No"))
-    assert text.endswith(
-        "What you can do:\n"
-        "  Explain it with pi=0.72.\n"
-        "  Leave out `y` to explain what the forest predicts instead of the observed outcome."
-    )
-    assert str(explanation()).count("What you can do") == 0
+def test_the_level_that_is_offered_is_named_with_its_set():
+    sentence = "With pi=0.7, age and income are enough."
+    shown = without_set(best_set=PAIR, offered_pi=0.7)
+    assert shown.sentences.advice == sentence
+    assert str(shown).endswith(f"\n{sentence}")
+    alone = without_set(best_set=SufficientSet(("age",), 0.72), offered_pi=0.7, **NUMBER)
+    assert alone.sentences.advice == "With pi=0.7, age is enough."
+    rare = without_set(best_set=PAIR, offered_pi=0.7, base_rate=0.3)
+    assert rare.sentences.advice == "With pi=0.7, levels='same', age and income are enough."
+    assert without_set(best_set=PAIR, offered_pi=0.7, base_rate=0.3, levels="same").sentences.advice == sentence
+    assert without_set(best_set=PAIR).sentences.advice == explanation().sentences.advice == ""
 
 
-@pytest.mark.parametrize(
-    ("changes", "kinds"),
-    [
-        ({}, ["pi"]),
-        ({"nearest_set": SufficientSet(("age",), 0.499)}, []),
-        ({"nearest_set": SufficientSet(("age",), 0.9, 0.6), "confidence": 0.95}, ["pi"]),
-        ({"levels": "odds"}, []),
-        ({"has_signal": False}, []),
-        ({"source": "given", "prediction": "No"}, ["pi", "prediction"]),
-        ({"source": "model", "prediction": "No"}, ["pi"]),
-        ({"base_rate": 0.2}, ["pi", "levels"]),
-        (NUMBER, ["pi"]),
-        ({**NUMBER, "nearest_set": SufficientSet(("age",), 0.499)}, ["interval"]),
-    ],
-)
-def test_only_what_would_help_is_advised(changes, kinds):
-    shown = without_set(**{"nearest_set": PAIR, **changes})
-    assert [advice.kind for advice in shown.sentences.advice] == kinds
-    assert explanation(**{**changes, "nearest_set": None}).sentences.advice == ()
-
-
-def test_a_number_without_a_set_is_offered_a_wider_interval():
-    """Where no set reached 0.5 of a narrow interval, nothing was advised."""
-    shown = without_set(**NUMBER, nearest_set=SufficientSet(("age",), 0.37))
-    wider = "Explain it within a wider interval: take a larger `radius`, or a smaller `alpha`."
-    assert str(shown).endswith(f"What you can do:\n  {wider}")
-
-
-def test_the_offered_level_is_rounded_down():
-    assert without_set(nearest_set=PAIR).offered_pi == 0.72
-    assert without_set(nearest_set=PAIR, confidence=0.95).offered_pi == 0.66
-    assert without_set(nearest_set=PAIR, pi=0.72).offered_pi is None
-    assert explanation().offered_pi is None
+@pytest.mark.parametrize(("base_rate", "pi", "note"), [
+    (0.25, 0.75, "Yes is rare, 25 % of all rows: 0.75 is 9 times its odds."),
+    (0.05, 0.5, "Yes is rare, 5 % of all rows: 0.5 is 19 times its odds."),
+    (0.4, 0.857, ""),
+    (0.8, 0.9, ""),
+])  # fmt: skip
+def test_the_level_of_a_rare_class_is_explained(base_rate, pi, note):
+    assert explanation(base_rate=base_rate, pi=pi).sentences.level_note == note
+    assert explanation(base_rate=base_rate, pi=pi, levels="same").sentences.level_note == ""
 
 
 def test_sets_without_a_rule_of_enough_rows_say_so():
@@ -202,36 +203,32 @@ def test_sets_without_a_rule_of_enough_rows_say_so():
     assert NO_RULE not in str(explanation(rules_searched=True, best_set=SufficientSet((), 0.95)))
 
 
-def test_a_rule_of_another_set_than_the_best_says_so():
-    best, other = SufficientSet(("city",), 0.97, 0.9), SufficientSet(("age", "income"), 0.92)
-    shown = explanation(best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True)
-    note = "The rule is that of age and income: that of the best set covers too few training rows."
+def test_a_rule_that_tests_fewer_variables_than_the_set_says_so():
+    best = SufficientSet(("age", "income"), 0.92)
+    shown = explanation(best_set=best, rules=(RULE,), rules_searched=True)
+    note = "age alone decides within these bounds."
     assert shown.sentences.rule_note == note
     assert note in str(shown).splitlines()
     assert explanation(rules=(RULE,), rules_searched=True).sentences.rule_note == ""
-    # The set was found by its SDP alone: with the same SDP as the best set, it was taken for the best.
-    best = SufficientSet(("city",), 0.92, 0.9)
-    assert (
-        explanation(
-            best_set=best, sufficient_sets=(best, other), rules=(RULE,), rules_searched=True
-        ).sentences.rule_note
-        == note
-    )
+    three = SufficientSet(("age", "income", "city"), 0.92)
+    both = replace(RULE, conditions=(Condition("age", high=40.0), Condition("income", low=100.0)))
+    shown = explanation(best_set=three, rules=(both,), rules_searched=True)
+    assert shown.sentences.rule_note == "age and income alone decide within these bounds."
 
 
 def test_a_best_set_of_many_variables_names_few_that_come_near():
     best = SufficientSet(("age", "income", "city"), 0.92)
     note = "A smaller set comes close: age and income reach 0.88 (at least 0.80)."
-    shown = explanation(best_set=best, nearest_set=SufficientSet(("age", "income"), 0.88, 0.801))
+    shown = explanation(best_set=best, smaller_set=SufficientSet(("age", "income"), 0.88, 0.801))
     assert shown.sentences.short_note == note
     assert note in str(shown)
-    alone = explanation(best_set=best, nearest_set=SufficientSet(("age",), 0.88))
+    alone = explanation(best_set=best, smaller_set=SufficientSet(("age",), 0.88))
     assert alone.sentences.short_note == "A smaller set comes close: age reaches 0.88."
-    assert explanation(best_set=best).sentences.short_note == without_set(nearest_set=PAIR).sentences.short_note == ""
+    assert explanation(best_set=best).sentences.short_note == without_set().sentences.short_note == ""
 
 
 def test_no_half_sentences_are_left():
-    for shown in (explanation(rules=(RULE,)), without_set(nearest_set=PAIR)):
+    for shown in (explanation(rules=(RULE,)), without_set(best_set=PAIR)):
         for words in ("Nearest comes", "Share of these", "To keep it, this is enough"):
             assert words not in str(shown)
 

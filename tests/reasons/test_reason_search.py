@@ -144,7 +144,7 @@ def test_a_row_is_refused_without_a_sufficient_set():
     reasons = explainer.reasons(table[:20])
     assert reasons.refusals == {"no_set": 20}
     assert refusal_of(reasons[0]) == "no_set"
-    assert reasons[0].refusal.sentence == "no set of variables keeps the outcome with probability 0.90."
+    assert reasons[0].refusal.sentence == "no set of variables keeps the outcome with probability 0.89."
 
 
 def test_a_row_is_refused_if_no_variable_is_needed():

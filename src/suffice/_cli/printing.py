@@ -18,7 +18,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from suffice._text import ARGUMENT_WORDS, ODDS_OPTION, printable
+from suffice._text import ARGUMENT_WORDS, SAME_OPTION, printable
 
 N_LISTED = 10
 MAX_CANDIDATES = 40  # all are listed up to this number
@@ -26,7 +26,6 @@ MAX_CANDIDATES = 40  # all are listed up to this number
 _OPTIONS = (
     (r"\bextra_columns='ignore'", "--ignore-extra"),
     (r"\bunseen='missing'", "--unseen missing"),
-    (f"`?\\b{ODDS_OPTION}`?", "--levels odds"),
     (r"\bdates='parts'", "--dates parts"),
     (r"\bleave it out, or use its year\b", "leave it out with --drop, or use its year"),
     (r"\bLeave the column out if\b", "Leave the column out with --drop if"),
@@ -43,10 +42,8 @@ _OPTIONS = (
 )
 # The advice of an explanation, each in a line of its own.
 _ADVICE_OPTIONS = (
-    (re.escape(ODDS_OPTION), "--levels odds"),
-    (r"^(\s*Explain it with )pi=([\d.]+\.)$", r"\1--pi \2"),
-    (r"^(\s*Leave out )`y` to ", r"\1--target to "),
-    (r"take a larger `radius`, or a smaller `alpha`\.$", "take a larger --radius, or a smaller --alpha, at the fit."),
+    (r"^With pi=([\d.]+)", r"With --pi \1"),
+    (f"^(With .*), {SAME_OPTION}", r"\1 --levels same"),
 )
 
 

@@ -123,12 +123,6 @@ class SearchArrays:
     @property
     def best_squares(self) -> Floats: ...
     @property
-    def nearly_masks(self) -> Sets: ...
-    @property
-    def nearly_sdps(self) -> Floats: ...
-    @property
-    def nearly_squares(self) -> Floats: ...
-    @property
     def is_complete(self) -> NDArray[np.bool_]: ...
 
 def search(
@@ -138,7 +132,7 @@ def search(
     options: SearchOptions,
     n_threads: int,
     progress: Progress = None,
-    needs_nearest: bool = True,
+    needs_best: bool = True,
     batch_size: int = 0,
     n_first_trees: int = 0,
 ) -> SearchArrays: ...

@@ -77,7 +77,7 @@ void search_rows(const SearchCall& call, std::vector<std::uint32_t> numbers, con
     if (call.options.minimal_only && call.options.min_size <= 1 && call.options.max_size > 1) {
         SearchOptions singles = call.options;
         singles.max_size = 1;
-        singles.needs_nearest = false;
+        singles.needs_best = false;
         search_batched<Set>(call, singles, numbers, BatchPlan::kMostRows, [&](std::size_t) { call.watch(0); });
         std::erase_if(numbers, [&](std::uint32_t i) { return !call.results[i].sufficient.empty(); });
         for (const std::uint32_t i : numbers) call.results[i] = {};
@@ -90,7 +90,7 @@ void search_rows(const SearchCall& call, std::vector<std::uint32_t> numbers, con
 
 // What Python gets. Row i has the sufficient sets offset[i] ... offset[i + 1] - 1.
 struct SearchArrays {
-    Array offset, masks, sdps, best_masks, best_sdps, best_squares, nearly_masks, nearly_sdps, nearly_squares;
+    Array offset, masks, sdps, best_masks, best_sdps, best_squares;
     Array is_complete;
 };
 
@@ -106,7 +106,7 @@ Array to_words(const std::vector<WideSet>& sets) {
 
 SearchArrays to_arrays(const std::vector<const SearchResult*>& results) {
     std::vector<std::int64_t> offset{0};
-    std::vector<WideSet> sets, best, nearly;
+    std::vector<WideSet> sets, best;
     std::vector<double> sdps;
     for (const SearchResult* result : results) {
         for (const ScoredSet& set : result->sufficient) {
@@ -115,7 +115,6 @@ SearchArrays to_arrays(const std::vector<const SearchResult*>& results) {
         }
         offset.push_back(static_cast<std::int64_t>(sets.size()));
         best.push_back(result->best.variables);
-        nearly.push_back(result->nearly.variables);
     }
     return {.offset = to_array<std::int64_t>(std::move(offset), {results.size() + 1}),
             .masks = to_words(sets),
@@ -123,15 +122,12 @@ SearchArrays to_arrays(const std::vector<const SearchResult*>& results) {
             .best_masks = to_words(best),
             .best_sdps = array_of<double>(results, [](const SearchResult& r) { return r.best.sdp; }),
             .best_squares = array_of<double>(results, &SearchResult::best_squares),
-            .nearly_masks = to_words(nearly),
-            .nearly_sdps = array_of<double>(results, [](const SearchResult& r) { return r.nearly.sdp; }),
-            .nearly_squares = array_of<double>(results, &SearchResult::nearly_squares),
             .is_complete = array_of<bool>(results, &SearchResult::is_complete)};
 }
 
 SearchArrays search(const PyProjection& projection, const PyRows& rows, SearchOptions options, std::size_t n_threads,
-                    const nb::object& progress, bool needs_nearest, std::size_t batch_size, std::size_t n_first_trees) {
-    options.needs_nearest = needs_nearest;
+                    const nb::object& progress, bool needs_best, std::size_t batch_size, std::size_t n_first_trees) {
+    options.needs_best = needs_best;
     options.n_first_trees = n_first_trees;
     const Projection& p = projection.get();
     const Rows r = rows.get();
@@ -190,12 +186,9 @@ void bind_search(nb::module_& m) {
                     {"best_masks", &A::best_masks},
                     {"best_sdps", &A::best_sdps},
                     {"best_squares", &A::best_squares},
-                    {"nearly_masks", &A::nearly_masks},
-                    {"nearly_sdps", &A::nearly_sdps},
-                    {"nearly_squares", &A::nearly_squares},
                     {"is_complete", &A::is_complete}});
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none(), "needs_nearest"_a = true, "batch_size"_a = 0, "n_first_trees"_a = 0);
+          "progress"_a.none() = nb::none(), "needs_best"_a = true, "batch_size"_a = 0, "n_first_trees"_a = 0);
 }
 
 }  // namespace suffice

@@ -76,7 +76,6 @@ class Search {
         }
         find_sufficient();
         if (!is_stopped()) find_best();
-        if (!is_stopped()) find_nearest();
         for (std::size_t i = 0; i < n_rows() && !is_stopped(); ++i) finish(i);
     }
 
@@ -352,7 +351,7 @@ class Search {
         for (std::uint32_t i = 0; i < n_rows(); ++i) {
             if (!result(i).sufficient.empty())
                 result(i).best = result(i).sufficient.front();
-            else if (options_.needs_nearest && rows_[i].chain.empty())
+            else if (options_.needs_best && rows_[i].chain.empty())
                 choosing_.push_back(i);
         }
         const auto longest = [&](std::uint32_t i) {
@@ -360,39 +359,9 @@ class Search {
         };
         make_chains(longest);
         for (std::uint32_t i = 0; i < n_rows() && !is_stopped(); ++i) {
-            if (!result(i).sufficient.empty() || !options_.needs_nearest) continue;
+            if (!result(i).sufficient.empty() || !options_.needs_best) continue;
             const std::span<const ScoredSet> chain = rows_[i].chain;
             result(i).best = best_of_chain(chain.first(std::min(chain.size(), longest(i) + 1)), options_.min_size);
-        }
-    }
-
-    // What is left of the best set of a row if variables are taken out as long as it keeps nearly all of its SDP.
-    void find_nearest() {
-        choosing_.clear();
-        for (std::uint32_t i = 0; i < n_rows(); ++i) {
-            SearchResult& out = result(i);
-            out.nearly = out.best;
-            if (!has_best(out) || !needs_nearer(out)) continue;
-            race_.needed[i] = kNearly * out.best.sdp - kRounding;
-            choosing_.push_back(i);
-        }
-        while (!choosing_.empty() && !is_stopped()) {
-            candidates_.clear();
-            for (const std::uint32_t i : choosing_) {
-                const Set whole = static_cast<Set>(result(i).nearly.variables);
-                const Members<Set> members(whole);
-                if (members.size() <= options_.min_size) continue;
-                for (const std::uint8_t v : members) candidates_.push_back(candidate(whole & ~(Set{1} << v), i));
-            }
-            executor_.keep_highest(candidates_, race_);
-            if (is_stopped()) return;
-            choosing_.clear();
-            for_each_row_of_candidates([&](auto begin, auto end) {
-                const auto best = highest(begin, end);
-                choosing_.push_back(best->row);
-                result(best->row).nearly = {best->variables, best->mean()};
-                return end;
-            });
         }
     }
 
@@ -400,15 +369,13 @@ class Search {
     void finish(std::size_t i) {
         SearchResult& out = result(i);
         if (!has_best(out)) return;
-        const Set best = static_cast<Set>(out.best.variables), nearly = static_cast<Set>(out.nearly.variables);
+        const Set best = static_cast<Set>(out.best.variables);
         out.best_squares = executor_.squared_weights(i, best);
-        out.nearly_squares = nearly == best ? out.best_squares : executor_.squared_weights(i, nearly);
         for (ScoredSet& set : out.sufficient) set.variables = executor_.named(static_cast<Set>(set.variables));
         out.best.variables = executor_.named(best);
-        out.nearly.variables = executor_.named(nearly);
     }
 
-    bool has_best(const SearchResult& out) const { return !out.sufficient.empty() || options_.needs_nearest; }
+    bool has_best(const SearchResult& out) const { return !out.sufficient.empty() || options_.needs_best; }
 
     SearchOptions options_;
     const Projection& projection_;

@@ -20,11 +20,6 @@ namespace suffice {
 inline constexpr double kSlightlyMore = 1.0 + 1e-9;
 // More than two sums of the same shares in different orders differ, by tree: 1e-13 for 1,000 trees.
 inline constexpr double kOrderRounding = 1e-12;
-// The share of the highest SDP that a set must keep to come near it. A convention, not tuned.
-inline constexpr double kNearly = 0.95;
-// A sufficient set of more variables than a person holds in mind gets a smaller one that comes near it.
-// A convention, not tuned.
-inline constexpr std::size_t kMany = 4;
 
 // How many variables are compared over all trees, if all of them were compared over the first trees.
 // With three, after 25 trees, .636 of the rows have a set; with all variables over all trees .638 (docs/tables.md).
@@ -47,7 +42,7 @@ struct SearchOptions {
     // The SDP that a set of n effective rows (1 / sum of squared weights, rounded down) must reach besides pi, so that
     // its lower bound reaches pi. The last entry is for more rows as well. Empty: none.
     std::vector<double> least_sdp;
-    bool needs_nearest = true;  // whether rows without a sufficient set get the best set of their chain
+    bool needs_best = true;  // whether rows without a sufficient set get the best set of their chain
 
     std::size_t n_first_of(std::size_t n_trees) const { return n_first_trees < n_trees ? n_first_trees : 0; }
 
@@ -75,10 +70,6 @@ struct SearchResult {
     std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
     ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the best of the chain
     double best_squares = 1.0;          // the sum of the squared weights behind its SDP
-    // If `best` is not sufficient, or large: what is left of it if variables are taken out, one after the other, as
-    // long as nearly all of its SDP is kept, each time the one without which the SDP is highest. Else `best` itself.
-    ScoredSet nearly{0, 0.0};
-    double nearly_squares = 1.0;
     bool is_complete = true;  // whether all sets were searched; false if there are more than `max_sets`
 };
 
@@ -195,11 +186,6 @@ inline ScoredSet best_of_chain(std::span<const ScoredSet> chain, std::size_t min
     for (const ScoredSet& set : chain.subspan(min_size))
         if (set.sdp > best.sdp + kRounding) best = set;
     return best;
-}
-
-// Whether a smaller set is looked for that comes near the best one.
-inline bool needs_nearer(const SearchResult& result) {
-    return result.sufficient.empty() || count_members(result.best.variables) > kMany;
 }
 
 }  // namespace suffice

@@ -24,7 +24,7 @@ from suffice._forest.outcomes import (
     outcomes_of_intervals,
 )
 from suffice._forest.projection import MAX_VARIABLES, ProjectedForest
-from suffice._forest.settings import Settings, check_task_settings
+from suffice._forest.settings import LEAST_LEVEL, Settings, check_task_settings, level_by_odds
 from suffice._forest.trees import (
     Counts,
     FittedForest,
@@ -124,6 +124,7 @@ class Fitted:
     errors: OutOfBagErrors | None = None  # of numbers
     interval_scores: Floats | None = None  # of an older file
     calibrates_all: bool = True  # whether votes state the probability given all variables; not so in older files
+    least_level: float = LEAST_LEVEL  # of a class; 0 in older files
     model_name: str | None = None
     set_aside: SetAside | None = None
     is_probability: bool = False
@@ -292,13 +293,9 @@ class Fitted:
     def levels(self, outcomes: Outcomes) -> Floats:
         """Compute the probability that a sufficient set of each row must reach."""
         pi = self.settings.pi
-        if self.settings.levels == "same":
+        if self.settings.levels == "same" or self.classes is None:
             return np.full(len(outcomes.values), pi)
-        base = self.base_rates(outcomes)
-        # odds / (1 + odds), without a division by 0 at pi = 1.
-        gain = pi * base
-        levels: Floats = np.minimum(pi, gain / (gain + (1 - pi) * (1 - base)))
-        return levels
+        return level_by_odds(pi, self.base_rates(outcomes), self.least_level)
 
     def level_of_rules(self) -> float | dict[Any, float]:
         """Return the probability that a rule promises."""

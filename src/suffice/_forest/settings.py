@@ -7,13 +7,18 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from joblib import cpu_count
+from numpy.typing import NDArray
 
 from suffice._forest.projection import MAX_CANDIDATES
 from suffice.errors import check_number, check_word, did_you_mean
 
+Floats: TypeAlias = NDArray[np.float64]
+# The level of a rare class: it stays the most likely one.
+LEAST_LEVEL = 0.5
 DEFAULT_MAX_SETS = 2**12  # all sets of 12 candidates
 
 
@@ -133,11 +138,18 @@ def _count_threads(n_jobs: int | None) -> int:
 
 
 def check_task_settings(settings: Settings, task: str) -> None:
-    """Refuse a radius for classes, which have no intervals, and levels by class for numbers."""
+    """Refuse a radius for classes, which have no intervals."""
     if settings.radius is not None and task == "classification":
         raise ValueError("`radius` is for regression, but `y` holds classes; leave it None.")
-    if settings.levels == "odds" and task == "regression":
-        raise ValueError("`levels='odds'` is for classes, but `y` holds numbers; take 'same'.")
+
+
+def level_by_odds(pi: float, shares: Floats, least: float = LEAST_LEVEL) -> Floats:
+    """Compute the level of outcomes from their shares of the training rows (docs/method.md, 1.5)."""
+    gains = pi * shares
+    # odds / (1 + odds), without a division by 0 at pi = 1.
+    levels = np.divide(gains, gains + (1 - pi) * (1 - shares), out=np.zeros_like(gains), where=gains > 0)
+    clipped: Floats = np.minimum(pi, np.maximum(least, levels))
+    return clipped
 
 
 def least_cell(min_node_size: int | None, leaf: float, n_rows: int, n_kept: float, least_counted: int = 1) -> int:

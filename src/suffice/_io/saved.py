@@ -23,7 +23,7 @@ from suffice._forest.fitted import Fitted
 from suffice._forest.outcomes import rank_classes
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
-from suffice._forest.settings import Settings, check_task_settings
+from suffice._forest.settings import LEAST_LEVEL, Settings, check_task_settings
 from suffice._forest.trees import FittedForest, forest_params, list_trees, takes_missing
 from suffice._io import saved_parts as parts
 from suffice._io.saved_parts import NODE_TYPES, Memory, Reader, require
@@ -170,6 +170,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "min_node_size": fitted.min_node_size,
         "counts": fitted.counts,
         "calibrates_all": fitted.calibrates_all,
+        "least_level": fitted.least_level,
         "is_probability": fitted.is_probability,
         "default_radius": fitted.default_radius,
         "names": list(encoding.names),
@@ -284,6 +285,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         interval_scores=parts.read_scores(reader, classes is None),
         errors=parts.read_errors(reader, classes is None),
         calibrates_all=parts.read_flag(header.get("calibrates_all", number >= 4), "calibrates_all"),
+        least_level=parts.read_number(header.get("least_level", LEAST_LEVEL if number >= 4 else 0.0), "least_level"),
         settings=settings,
         set_aside=parts.read_set_aside(reader, encoding, classes),
         is_probability=header.get("is_probability", False),

@@ -29,7 +29,7 @@ from suffice._show.picture import (
     summarize,
 )
 from suffice._text import counted, format_level, format_percent, format_probability
-from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.explaining.importance import IMPORTANCE_MEANINGS
 from suffice.reasons.values import REFUSALS
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ def explanation_card(explanation: Explanation) -> str:
         drawn_bar = bar(sdp.value, "" if picture.is_sufficient else "plain", sdp.tick)
         figures = element("div", "figures", element("div", "figure", sdp.name, drawn_bar, sdp.text))
         parts += [part(best.title, best.note, _drawings(best.drawings), figures), *notes]
-    if picture.advice:
-        advice = element("ul", "advice", *(element("li", "", sentence) for sentence in picture.advice))
-        parts.append(part("What you can do", "", advice))
+    parts += optional("div", "part note", picture.advice)
     if picture.sets:
         halves = [part(picture.sets_title, picture.sets_note, bars(picture.sets, more=picture.more_sets, narrow=True))]
         if picture.importance:
@@ -98,7 +96,7 @@ def importance_part(title: str, importance: Sequence[Share], most: int) -> Html:
     drawn = element("div", "note", "No variable is in a sufficient set.")
     if importance:
         drawn = bars(importance[:most], "importance", more=more_text(len(importance), most))
-    return part(title, IMPORTANCE_MEANINGS[SHOWN_INDEX], drawn)
+    return part(title, IMPORTANCE_MEANINGS["minimal"], drawn)
 
 
 def explanations_card(explanations: Explanations) -> str:

@@ -103,7 +103,7 @@ def find_column(fitted: Fitted, name: str) -> int:
 def draw_curve(explanations: Explanations, row: int, variable: str | None, ax: Axes | None) -> Axes:
     """Draw the curve of a row along a variable, by default along the first of its best set."""
     fitted, answers, explanation = explanations.fitted, explanations.answers, explanations[row]
-    i, chosen = row % len(explanations), explanation.shown_set
+    i, chosen = row % len(explanations), explanation.best_set
     column = first_column(fitted, chosen) if variable is None else find_column(fitted, variable)
     outcomes = answers.outcomes.take(np.array([i]))
     view = view_curve(fitted, answers.X[i], outcomes, explanation, chosen, explanation.rule, column)

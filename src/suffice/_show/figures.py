@@ -44,7 +44,7 @@ def draw_sets(explanation: Explanation, n_sets: int, ax: Axes | None) -> Axes:
 
     A black line goes down from the end of a bar to the lower bound, where it is known.
     """
-    drawn: Sequence[SufficientSet] = explanation.sufficient_sets[:n_sets] or (explanation.shown_set,)
+    drawn: Sequence[SufficientSet] = explanation.sufficient_sets[:n_sets] or (explanation.best_set,)
     ranked = rank_in_sets([s.variables for s in drawn], [name for name, _ in explanation.values])
     names = [name for name, _ in ranked]
     ax = drawing.make_axes(ax, 3.6 + 0.55 * max(len(drawn), 3), 2.3 + 0.3 * max(len(names), 1))

@@ -16,11 +16,10 @@ from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import (
     IMPORTANCE_MEANINGS,
-    IMPORTANCE_NAMES,
-    ImportanceIndex,
     SetsKind,
-    check_importance,
-    rank_importance,
+    check_sets,
+    importance_of_sets,
+    rank_means,
 )
 
 if TYPE_CHECKING:
@@ -40,35 +39,31 @@ class Importances:
     mean: Floats
     ranked: list[int]  # variables of any importance, the most important first
     sets: SetsKind
-    index: ImportanceIndex
 
 
-def gather_importances(
-    explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind, index: ImportanceIndex
-) -> Importances:
+def gather_importances(explanations: Explanations | Explanation | Sequence[Explanation], sets: SetsKind) -> Importances:
     """Compute the importances of one row or of several."""
-    check_importance(index, sets)
+    check_sets(sets)
     one = explanations if isinstance(explanations, Explanation) else None
-    indices: tuple[ImportanceIndex, ImportanceIndex] = (index, "share")  # the share decides between equal ones
     if isinstance(explanations, Explanations):
         names, has_set = explanations.variable_names, explanations.has_set
-        matrix, shares = (explanations.importance_matrix(sets, index=which) for which in indices)
+        matrix = explanations.importance_matrix(sets)
     else:
         rows = [explanations] if isinstance(explanations, Explanation) else list(explanations)
         if not rows or not all(isinstance(row, Explanation) for row in rows):
             raise TypeError("`explanations` must be what `explain` gave: Explanations, or some of them.")
         names, has_set = tuple(name for name, _ in rows[0].values), np.array([row.is_sufficient for row in rows])
-        matrix, shares = (np.array([[*row.importance_by(i, sets).values()] for row in rows]) for i in indices)
-    means = [m[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names)) for m in (matrix, shares)]
-    ranked = rank_importance(*(dict(zip(names, mean.tolist(), strict=True)) for mean in means))
-    if one is not None:
-        ranked = one.ranked_importance(index, sets)
-    return Importances(names, matrix, has_set, means[0], [names.index(name) for name, _ in ranked], sets, index)
+        chosen = [row.minimal_sets if sets == "minimal" else row.sufficient_sets for row in rows]
+        importances = [importance_of_sets([s.variables for s in of_row], names) for of_row in chosen]
+        matrix = np.array([list(importance.values()) for importance in importances])
+    mean = matrix[has_set].mean(axis=0) if has_set.any() else np.zeros(len(names))
+    ranked = rank_means(names, mean) if one is None else one.ranked_importance(sets)
+    return Importances(names, matrix, has_set, mean, [names.index(name) for name, _ in ranked], sets)
 
 
 def draw_importance(gathered: Importances, one: Explanation | None, n_variables: int, ax: Axes | None) -> Axes:
     """Draw the importances of a row, or their means, as bars."""
-    sets, index = gathered.sets, gathered.index
+    sets = gathered.sets
     shown, has_set = gathered.ranked[:n_variables], gathered.has_set
     names = [gathered.names[v] for v in shown]
     labels = [drawing.shorten(name) if one is None else drawing.name_with_value(one, name) for name in names]
@@ -87,15 +82,15 @@ def draw_importance(gathered: Importances, one: Explanation | None, n_variables:
     ax.set_yticks(range(len(labels)), labels)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.1 * (1.0 if one is not None else max(widths)))
-    meaning = f"{IMPORTANCE_NAMES[index]}{{}}: {IMPORTANCE_MEANINGS[index]}"
+    meaning = f"importance: {IMPORTANCE_MEANINGS[sets]}"
     if one is not None:
         n_sets = len(one.sufficient_sets if sets == "all" else one.minimal_sets)
         ax.set_xticks(np.linspace(0, 1, 6))
-        drawing.set_xlabel(ax, meaning.format(""))
+        drawing.set_xlabel(ax, meaning)
         kind = "minimal sufficient set" if sets == "minimal" else "sufficient set"
         drawing.set_title(ax, f"{drawing.row_title(one)}\n{counted(n_sets, kind)}")
     else:
-        drawing.set_xlabel(ax, f"mean {meaning.format(' over minimal sets' if sets == 'minimal' else '')}")
+        drawing.set_xlabel(ax, f"mean {meaning}")
         n_rows = int(np.count_nonzero(has_set))
         of_all = "" if n_rows == len(has_set) else f" with a sufficient set, of {len(has_set)} in all"
         drawing.set_title(ax, f"Mean of {counted(n_rows, 'row')}{of_all}")
@@ -122,7 +117,7 @@ def draw_heatmap(
     colors = matplotlib.colormaps["Blues"].with_extremes(bad="#D9D9D9")
     drawn = np.where(has_set[order, None], matrix[order], np.nan)
     image = ax.imshow(drawn, aspect="auto", interpolation="nearest", cmap=colors, vmin=0, vmax=1)
-    ax.figure.colorbar(image, ax=ax, label=IMPORTANCE_NAMES[gathered.index], pad=0.02)
+    ax.figure.colorbar(image, ax=ax, label="importance", pad=0.02)
     ax.set_xticks(range(len(shown)), [drawing.shorten(gathered.names[v]) for v in shown])
     ax.tick_params(axis="x", length=0)
     drawing.rotate_labels(ax, 45)
@@ -136,7 +131,7 @@ def draw_heatmap(
         ax.set_ylabel(f"{len(rows)}{of_all} rows, similar ones together")
     n_empty = int(np.count_nonzero(~has_set[rows]))
     grey = f"\nGrey: {counted(n_empty, 'row')} without a sufficient set" if n_empty else ""
-    drawing.set_title(ax, f"Importance: {IMPORTANCE_MEANINGS[gathered.index]}{grey}")
+    drawing.set_title(ax, f"Importance: {IMPORTANCE_MEANINGS[gathered.sets]}{grey}")
     return drawing.keep_spines(ax, "left", "bottom")
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
 from suffice._text import counted, format_confidence, format_percent, format_probability, format_with_bound, join
-from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
+from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
     from suffice._table.condition import Condition
@@ -108,7 +108,7 @@ class ExplanationPicture:
     explanation: Explanation
     title: str
     sentence: str
-    advice: tuple[str, ...]
+    advice: str
     outcome: str
     kept: str
     badge: str
@@ -226,7 +226,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
         explanation,
         title=sentences.title,
         sentence=f"{sentences.outcome_sentence} {sentences.lead}",
-        advice=tuple(advice.text for advice in sentences.advice),
+        advice=sentences.advice,
         outcome=sentences.outcome_text,
         kept="" if explanation.interval is None else kept_text(sentences.interval_text),
         badge=_badge_text(len(explanation.best_set.variables), len(explanation.values)) if sets else NO_SET,
@@ -277,7 +277,7 @@ def more_text(n_all: int, n_listed: int) -> str:
 def picture_best_set(explanation: Explanation) -> SetPicture:
     """Compute what the best set of a row without a rule shows."""
     column_of = {column.name: column for column in explanation.columns}
-    shown = explanation.shown_set
+    shown = explanation.best_set
     drawings = tuple(
         draw(name, None, column_of.get(name), value)
         for variable in shown.variables
@@ -308,8 +308,8 @@ class Summary:
     n_disagree: int
     n_incomplete: int
     sizes: Mapping[int, int]
+    n_contested: int = 0
     has_signal: bool = True
-    offer: str = ""
 
     @property
     def share(self) -> float:
@@ -334,7 +334,10 @@ class Summary:
         if self.n_incomplete:
             rows = counted(self.n_incomplete, "row")
             sentences.append(f"The search ended before all sets of {rows} were looked at: there may be others.")
-        return (*sentences, self.offer) if self.offer else tuple(sentences)
+        if self.n_contested:
+            sets = counted(self.n_contested, "set")
+            sentences.append(f"{sets} {'is' if self.n_contested == 1 else 'are'} contested: {CONTESTED}.")
+        return tuple(sentences)
 
 
 def summarize(explanations: Explanations) -> Summary:
@@ -349,7 +352,7 @@ def summarize(explanations: Explanations) -> Summary:
         n_incomplete=len(explanations) - sum(explanations.is_search_complete),
         sizes=dict(sorted(sizes.items())),
         has_signal=explanations.fitted.has_signal,
-        offer=explanations.offer,
+        n_contested=int(explanations.is_contested.sum()),
     )
 
 

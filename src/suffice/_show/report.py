@@ -36,7 +36,7 @@ from suffice._text import counted, format_confidence, format_number, format_perc
 from suffice.changes.values import Changes
 from suffice.checks.quality import Quality, count_sets, quality_out_of_bag
 from suffice.explaining.explanations import Explanations
-from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.explaining.importance import IMPORTANCE_MEANINGS
 from suffice.explaining.sentences import NO_SIGNAL
 from suffice.reasons.values import Reasons
 
@@ -180,7 +180,6 @@ def _glance(explanations: Explanations, summary: Summary) -> Html:
         note = f"{'row' if summary.n_incomplete == 1 else 'rows'} that may have more sufficient sets"
         tiles.append(_tile("Search ended early", f"{summary.n_incomplete:,}", note))
     about_all = [] if summary.has_signal else [NO_SIGNAL]
-    about_all += [f"{summary.offer} In the command it is --levels odds."] if summary.offer else []
     return joined(
         [
             element("div", "tiles", *tiles),
@@ -228,8 +227,8 @@ def _terms(explanations: Explanations, summary: Summary, n_lines: int) -> dict[s
             "but there may be others, and the importances may differ from those over all sets."
         )
     level, mark = f"a probability of at least {settings.pi:g}", f"{settings.pi:g}"
-    if settings.levels == "odds":
-        level = f"at least the probability of the outcome's class: {explanations.level_text.partition(': ')[2] or '1'}"
+    if isinstance(explanations.fitted.level_of_rules(), dict):
+        level = f"at least {explanations.level_text}"
         mark = "the level of the class"
     if settings.confidence is not None:
         level += f" (its lower bound at {format_confidence(settings.confidence)})"
@@ -237,7 +236,7 @@ def _terms(explanations: Explanations, summary: Summary, n_lines: int) -> dict[s
         "rules": rules,
         "precision": precision,
         "level": level,
-        "importance": IMPORTANCE_MEANINGS[SHOWN_INDEX],
+        "importance": IMPORTANCE_MEANINGS["minimal"],
         "mark": mark,
         "bound": format_confidence(settings.confidence or SHOWN_CONFIDENCE),
         "interval": _defined("Interval", interval),

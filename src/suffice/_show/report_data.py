@@ -32,7 +32,7 @@ from suffice._show.picture import (
 )
 from suffice._table.encoding import Column
 from suffice._text import AT_LEAST, format_number, format_probability
-from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.explaining.importance import IMPORTANCE_MEANINGS
 from suffice.explaining.sentences import N_LISTED
 
 if TYPE_CHECKING:
@@ -46,11 +46,10 @@ if TYPE_CHECKING:
 MISSING = -1  # in the place of a code
 WORDS = {  # that stand in many cards
     "care": READ_WITH_CARE,
-    "importance": IMPORTANCE_MEANINGS[SHOWN_INDEX],
+    "importance": IMPORTANCE_MEANINGS["minimal"],
     "noSet": NO_SET,
     "enough": SUFFICIENT_SET,
     "nearest": NEAREST_SET,
-    "advice": "What you can do",
     "nothing": WHATEVER,
     "kept": kept_text(""),
     "bound": f" ({AT_LEAST} ",
@@ -220,7 +219,7 @@ class _Rows:
         if rule is not None and rule.interval is not None:
             self.conclusion = rule.conclusion.removesuffix(explanation.sentences.interval_text)
         if rule is None:
-            shown = [e for v in explanation.shown_set.variables for e in explanation.sentences.shown_values(v)]
+            shown = [e for v in explanation.best_set.variables for e in explanation.sentences.shown_values(v)]
             drawn = [self._boxes.place_value(name, None, value) for name, value in shown]
         else:
             shown = []
@@ -229,8 +228,8 @@ class _Rows:
             "sets": self._place_sets(explanation),
             "nSets": n_sets,
             "box": -1 if rule is None else self._boxes.place(rule.conditions, rule.coverage),
-            "sdp": floor_percent(explanation.shown_set.sdp if rule is None else rule.sdp),
-            "lower": floor_percent(explanation.shown_set.lower or 0.0),
+            "sdp": floor_percent(explanation.best_set.sdp if rule is None else rule.sdp),
+            "lower": floor_percent(explanation.best_set.lower or 0.0),
             "columns": [self._boxes.position_of[name] for name, _ in shown] if rule is None else 0,
             "drawn": drawn,
             "importance": self._list_importance(picture) or 0,
@@ -258,7 +257,7 @@ class _Rows:
     def _place_sets(self, explanation: Explanation) -> list[int]:
         """Return the positions of the sets that are listed, each with its SDP in per cent."""
         listed: list[int] = []
-        for chosen in explanation.sufficient_sets[:N_LISTED] or (explanation.shown_set,):
+        for chosen in explanation.sufficient_sets[:N_LISTED] or (explanation.best_set,):
             position = _place(self._distinct_sets, chosen.variables)
             if position == len(self.sets):
                 self.sets.append([set_text(chosen), *(self._variable_of[name] for name in chosen.variables)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from suffice._text import ARGUMENT_WORDS, ODDS_OPTION
+from suffice._text import ARGUMENT_WORDS, SAME_OPTION
 
 # Errors that bad input raises in the library; the page shows their messages.
 ERRORS = (ValueError, TypeError, ImportError, OSError)
@@ -22,12 +22,7 @@ def reword(error: BaseException | str) -> str:
 
 _WORDS = (
     (r"With unseen='missing' it counts as missing\.", "Let it count as missing under Settings."),
-    (re.escape(ODDS_OPTION), "a level for each class (under Settings of One row)"),
-    (
-        r"take a larger `radius`, or a smaller `alpha`\.",
-        "take a smaller alpha under Settings, or a larger radius at fit.",
-    ),
-    (r"Leave out `y` to explain what (.*) predicts instead of the (\w+) outcome\.", r"Explain what \1 predicts."),
+    (rf"^With pi=([\d.]+)(?:, {re.escape(SAME_OPTION)})?", r"With π = \1"),
     (r"dates='parts'", "the option for dates"),
     (r"With extra_columns='ignore' they are left out\.", ""),
     *ARGUMENT_WORDS,

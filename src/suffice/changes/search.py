@@ -11,6 +11,7 @@ import numpy as np
 from suffice import _core
 from suffice._forest.out_of_bag import Calibration, calibration_of, uses_votes
 from suffice._forest.outcomes import wanted_flags
+from suffice._forest.settings import level_by_odds
 from suffice.errors import check_number, check_word
 
 if TYPE_CHECKING:
@@ -117,10 +118,7 @@ def levels_of(state: Fitted, targets: Sequence[Target]) -> NDArray[np.float64]:
         return np.full(len(targets), pi)
     outcomes = state.training[1]
     share_of = {target: float(np.mean(target.holds(outcomes))) for target in set(targets)}
-    gains = np.array([pi * share_of[target] for target in targets])
-    others = np.array([(1 - pi) * (1 - share_of[target]) for target in targets])
-    levels: NDArray[np.float64] = np.minimum(pi, gains / np.maximum(gains + others, 1e-300))
-    return levels
+    return level_by_odds(pi, np.array([share_of[target] for target in targets]), state.least_level)
 
 
 @dataclass(frozen=True, eq=False)

@@ -307,7 +307,7 @@ def _quality_of_forest(
         predicted=predicted,
         classes=None if fitted.classes is None else tuple(fitted.classes.tolist()),
         sets=sets,
-        level=f"probability {settings.pi:g}" if settings.levels == "same" else "a level for each class",
+        level=f"probability {settings.pi:g}" if settings.levels == "same" or fitted.classes is None else "a level for each class",
     )
 
 

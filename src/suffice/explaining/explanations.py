@@ -18,20 +18,13 @@ from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.frames import make_frame
-from suffice._text import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
+from suffice._text import counted, format_confidence, format_level, join, to_plain
 from suffice.errors import check_word
 from suffice.explaining.answers import Answers
-from suffice.explaining.explanation import Explanation, SufficientSet
-from suffice.explaining.importance import (
-    SHOWN_INDEX,
-    ImportanceIndex,
-    SetsKind,
-    check_importance,
-    importance_of_rows,
-    rank_importance,
-)
-from suffice.explaining.search import ExplainOptions, find_rules, find_sufficient_sets
-from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
+from suffice.explaining.explanation import LEAST_OFFERED, Explanation, SufficientSet, is_contested
+from suffice.explaining.importance import SetsKind, check_sets, importance_of_rows, rank_means
+from suffice.explaining.search import ExplainOptions, find_rules, find_smaller_sets, find_sufficient_sets
+from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
     from suffice._forest.asked_rows import AskedRows
@@ -40,6 +33,8 @@ if TYPE_CHECKING:
     from suffice._table.table import Table
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
+
+MOST_CLASSES = 3  # of which a sentence states the levels
 
 RowChoice: TypeAlias = slice | Sequence[int] | NDArray[Any]
 """Chosen rows: a slice, places, or a mask of booleans."""
@@ -233,7 +228,7 @@ class Explanations(Sequence[Explanation]):
 
     @property
     def best_sets(self) -> tuple[SufficientSet, ...]:
-        """The best set of each row: its first sufficient one or, if there is none, the one nearest to `pi`."""
+        """The best set of each row: one of its smallest sufficient sets or, if there is none, the set with the most."""
         sets = self.answers.sets
         masks = [mask.tobytes() for mask in sets.best_masks]
         example = dict(zip(masks, sets.best_masks, strict=True))  # a few sets are the best ones of many rows
@@ -241,13 +236,16 @@ class Explanations(Sequence[Explanation]):
         figures = zip(masks, sets.best_sdps.tolist(), self.lower_bounds.tolist(), strict=True)
         return tuple(SufficientSet(variables[mask], sdp, lower) for mask, sdp, lower in figures)
 
-    @cached_property
-    def votes(self) -> NDArray[np.float64] | None:
-        """The forest's own probability of each row's class; None for numbers."""
-        if self.intervals is not None:
-            return None
-        probabilities = self.fitted.forest.predict_leaves(self.answers.X, self.fitted.settings.n_threads)
-        return probabilities[np.arange(len(self)), self.answers.outcomes.low]
+    @property
+    def sdps_of_all(self) -> NDArray[np.float64]:
+        """The row's own probability of its outcome: that given all variables."""
+        return self.answers.sdps_of_all
+
+    @property
+    def is_contested(self) -> NDArray[np.bool_]:
+        """Whether each row has a sufficient set that promises far more than the row's own probability."""
+        sets = self.answers.sets
+        return self.has_set & is_contested(sets.best_sdps, self.sdps_of_all, self.fitted.model_name)
 
     @cached_property
     def lower_bounds(self) -> NDArray[np.float64]:
@@ -276,31 +274,19 @@ class Explanations(Sequence[Explanation]):
     @property
     def level_text(self) -> str:
         """What a sufficient set must reach, as part of a sentence."""
-        settings = self.fitted.settings
-        level = f"probability {settings.pi:g}"
-        if settings.levels == "odds":
-            factor = f": {settings.pi / (1 - settings.pi):.3g} times its odds" if settings.pi < 1 else ""
-            level = f"a level for each class{factor}"
+        settings, of_rules = self.fitted.settings, self.fitted.level_of_rules()
+        if not isinstance(of_rules, dict) or len(set(of_rules.values())) == 1:
+            level = f"probability {settings.pi:g}"
+        elif len(of_rules) <= MOST_CLASSES:
+            level = f"probability {join([f'{format_level(each)} for {label}' for label, each in of_rules.items()])}"
+        else:
+            level = f"a level for each class: {settings.pi / (1 - settings.pi):.3g} times its odds"
         how = "" if settings.confidence is None else f", at {format_confidence(settings.confidence)} confidence"
         return f"{level}{how}"
 
     @property
-    def offer(self) -> str:
-        """The option for rows of rare classes without a sufficient set, in one sentence; nothing if there are none."""
-        settings = self.fitted.settings
-        if self.intervals is not None or settings.levels == "odds" or not self.fitted.has_signal or settings.pi >= 1:
-            return ""
-        pairs = zip(self.has_set.tolist(), self.base_rates.tolist(), strict=True)
-        n_rare = sum(not has_set and is_rare(base_rate) for has_set, base_rate in pairs)
-        if not n_rare:
-            return ""
-        have = "has" if n_rare == 1 else "have"
-        rows = f"{counted(n_rare, 'row')} of rare classes"
-        return f"{rows} {have} no sufficient set; for rare classes there is {ODDS_OPTION}."
-
-    @property
     def rules(self) -> tuple[Rule | None, ...]:
-        """The rule of each row: of its surest minimal set, or None."""
+        """The rule of each row: that of its best set, or None."""
         return tuple(rules[0] if rules else None for rules in self.answers.rules)
 
     @property
@@ -384,91 +370,86 @@ class Explanations(Sequence[Explanation]):
             sdp_of_all=float(self.answers.sdps_of_all[i]),
             base_rate=float(self.base_rates[i]),
             stability=None if self.stability is None else self.stability[i],
-            levels=self.fitted.settings.levels,
+            levels="same" if intervals is not None else self.fitted.settings.levels,
             confidence=self.fitted.settings.confidence,
             has_signal=self.fitted.has_signal,
             columns=self.columns,
             row=int(self.positions[i]),
             id=None if self.ids is None else self.ids[i],
-            nearest_set=self._nearest_set(i),
+            smaller_set=self._smaller_set(i),
+            offered_pi=self._offered_pi(i),
             target=self.fitted.target,
             source=self.answers.source,
             model=self.fitted.model_name,
-            votes=None if self.votes is None else float(self.votes[i]),
             rules_searched=self.answers.rules_searched,
         )
 
-    def _nearest_set(self, i: int) -> SufficientSet | None:
-        """Return the smallest set that keeps nearly all of the highest SDP of a row; None if that is the best set."""
-        sets = self.answers.sets
-        if self.has_set[i] and np.array_equal(sets.nearly_masks[i], sets.best_masks[i]):
+    def _smaller_set(self, i: int) -> SufficientSet | None:
+        smaller = self.answers.smaller[i]
+        if smaller is None:
             return None
         confidence = self.fitted.settings.confidence or SHOWN_CONFIDENCE
-        sdps = sets.nearly_sdps[i : i + 1]
-        [lower] = lower_bounds(sdps, sets.nearly_squares[i : i + 1], confidence)
-        return self._named(sets.nearly_masks[i], float(sdps[0]), float(lower))
+        [lower] = lower_bounds(np.array([smaller.sdp]), np.array([smaller.squares]), confidence)
+        return SufficientSet(tuple(self.variable_names[v] for v in smaller.variables), smaller.sdp, float(lower))
+
+    def _offered_pi(self, i: int) -> float | None:
+        level = float(self.answers.sets.offered[i])
+        return level if level >= LEAST_OFFERED else None
 
     def _named(self, mask: NDArray[np.uint64], sdp: float, lower: float | None = None) -> SufficientSet:
         names = self.variable_names
         return SufficientSet(tuple([names[v] for v in self.answers.sets.members(mask)]), sdp, lower)
 
-    def mean_importance(self, sets: SetsKind = "all", *, index: ImportanceIndex = "share") -> dict[str, float]:
+    def mean_importance(self, sets: SetsKind = "minimal") -> dict[str, float]:
         """Average the importance of the variables over the rows that have a sufficient set.
 
         Parameters
         ----------
-        sets : {"all", "minimal"}, default="all"
-            Which sufficient sets count.
-        index : {"share", "responsibility"}, default="share"
-            How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
+        sets : {"minimal", "all"}, default="minimal"
+            Which sufficient sets count: those of the smallest size, or all that were searched.
 
         Returns
         -------
         dict of str to float
             For each variable of the table its mean importance; 0 for all if no row has a sufficient set.
         """
-        importance = self.importance_matrix(sets, index=index)
+        importance = self.importance_matrix(sets)
         has_set = self.has_set
         mean = importance[has_set].mean(axis=0) if has_set.any() else np.zeros(importance.shape[1])
         return dict(zip(self.variable_names, mean.tolist(), strict=True))
 
-    def ranked_importance(
-        self, sets: SetsKind = "all", *, index: ImportanceIndex = SHOWN_INDEX
-    ) -> list[tuple[str, float]]:
+    def ranked_importance(self, sets: SetsKind = "minimal") -> list[tuple[str, float]]:
         """Rank the variables by their mean importance, in the order that all texts, reports and plots use.
 
         Parameters
         ----------
-        sets : {"all", "minimal"}, default="all"
-            Which sufficient sets count.
-        index : {"responsibility", "share"}, default="responsibility"
-            How importance is counted: see `Explanation.importance_by`.
+        sets : {"minimal", "all"}, default="minimal"
+            Which sufficient sets count: those of the smallest size, or all that were searched.
 
         Returns
         -------
         list of (str, float)
-            The variables of any importance, the most important first. The mean LXI decides between equal ones, and then
-            the order of the table.
+            The variables of any importance, the most important first; equal ones in the order of the table.
         """
-        return rank_importance(self.mean_importance(sets, index=index), self.mean_importance(sets))
+        return rank_means(self.variable_names, np.array(list(self.mean_importance(sets).values())))
 
-    def importance_matrix(self, sets: SetsKind = "all", *, index: ImportanceIndex = "share") -> NDArray[np.float64]:
+    def importance_matrix(self, sets: SetsKind = "minimal") -> NDArray[np.float64]:
         """Compute the importance of all variables for each row.
 
         Parameters
         ----------
-        sets : {"all", "minimal"}, default="all"
-            Which sufficient sets count.
-        index : {"share", "responsibility"}, default="share"
-            How importance is counted: see `Explanation.importance_by`. "share" is the LXI.
+        sets : {"minimal", "all"}, default="minimal"
+            Which sufficient sets count: those of the smallest size, or all that were searched.
 
         Returns
         -------
         ndarray of shape (n_rows, n_variables)
             The importance; 0 for all variables where a row has no sufficient set.
         """
-        check_importance(index, sets)
-        return importance_of_rows(self.answers.sets, len(self.variable_names), index, sets)
+        check_sets(sets)
+        if sets == "all" and self.sets != "all":
+            raise ValueError("Only the smallest sufficient sets were searched: explain the rows with sets='all' first.")
+        return importance_of_rows(self.answers.sets, len(self.variable_names), sets)
 
     def to_frame(self, of: Literal["sets", "rows", "importance"] = "sets") -> Any:
         """Return the explanations as a frame of the same kind as the table; for an array, as a pandas frame.
@@ -489,7 +470,7 @@ class Explanations(Sequence[Explanation]):
         """
         check_word("of", of, ("sets", "rows", "importance"))
         if of == "importance":
-            importance = self.importance_matrix("all")
+            importance = self.importance_matrix()
             return make_frame(dict(zip(self.variable_names, importance.T, strict=True)), self.library)
         from suffice._io.result_table import result_frame, sets_frame
 
@@ -588,6 +569,9 @@ class Explanations(Sequence[Explanation]):
             f"sufficient set ({self.level_text}) among {searched}."
         )
         lines = [summary] if self.fitted.has_signal else [summary, NO_SIGNAL]
+        n_contested = int(np.count_nonzero(self.is_contested))
+        if n_contested:
+            lines.append(f"{counted(n_contested, 'set')} {'is' if n_contested == 1 else 'are'} contested: {CONTESTED}.")
         n_empty = sum(not best.variables for best, found in zip(self.best_sets, self.has_set, strict=True) if found)
         if n_empty:
             verb = "needs" if n_empty == 1 else "need"
@@ -596,7 +580,7 @@ class Explanations(Sequence[Explanation]):
         if ranked:
             listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]
             lines.append(f"Mean importance: {', '.join(listed)}.")
-        return "\n".join([*lines, self.offer] if self.offer else lines)
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -612,10 +596,11 @@ def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: b
     has_bar = wants_bar(progress)
     with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report:
         sets = find_sufficient_sets(state, matrix, outcomes, minimal_only=options.sets == "minimal", progress=report)
+    smaller = find_smaller_sets(state, matrix, outcomes, sets)
     rules: list[tuple[Rule, ...]] = [()] * len(matrix)
     if options.rules is not None:
         rules = find_rules(state, matrix, outcomes, sets, options, progress, has_bar)
     known = sdps_of_all(state, matrix, outcomes)
-    answers = Answers(matrix, outcomes, predictions, sets, rules, known, rows.source, rows.ids)
+    answers = Answers(matrix, outcomes, predictions, sets, smaller, rules, known, rows.source, rows.ids)
     answers = answers._replace(rules_searched=options.rules is not None)
     return Explanations(answers, state.without_model, options.sets, rows.library)

@@ -6,17 +6,18 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
-from suffice._forest.bounds import discounted_share, least_sdps
+from suffice._forest.bounds import discounted_share, least_sdps, lower_bounds
 from suffice._forest.candidates import n_by_paths
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice.errors import SearchSizeWarning, did_you_mean, warn
+from suffice.explaining.best_set import put_best_first
 from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
@@ -33,10 +34,8 @@ BY_ROW = (
     "best_masks",
     "best_sdps",
     "best_squares",
-    "nearly_masks",
-    "nearly_sdps",
-    "nearly_squares",
     "is_complete",
+    "offered",
 )
 BOX_FIELDS = (
     "sdp",
@@ -63,10 +62,8 @@ class FoundSets:
     best_masks: NDArray[np.uint64]
     best_sdps: NDArray[np.float64]
     best_squares: NDArray[np.float64]
-    nearly_masks: NDArray[np.uint64]
-    nearly_sdps: NDArray[np.float64]
-    nearly_squares: NDArray[np.float64]
     is_complete: NDArray[np.bool_]
+    offered: NDArray[np.float64]  # the level that the best set of a row without a sufficient set reaches; else NaN
 
     def members(self, mask: NDArray[np.uint64]) -> VariableSet:
         """List the variables of a set."""
@@ -111,10 +108,9 @@ class FoundSets:
         rows = np.repeat(np.arange(len(self.offset) - 1), self.n_by_row()).tolist()
         return [(row, self.members(mask)) for row, mask in zip(rows, self.masks, strict=True)]
 
-    def nth_by_row(self, i: int) -> list[tuple[int, VariableSet]]:
-        """List one sufficient set of each row."""
-        rows = np.flatnonzero(self.n_by_row() > i).tolist()
-        return [(row, self.members(self.masks[self.offset[row] + i])) for row in rows]
+    def best_by_row(self) -> list[tuple[int, VariableSet]]:
+        """List the best sets of the rows that have a sufficient one, with their rows."""
+        return [(row, self.members(self.best_masks[row])) for row in np.flatnonzero(self.n_by_row()).tolist()]
 
 
 def find_sufficient_sets(
@@ -125,23 +121,27 @@ def find_sufficient_sets(
     minimal_only: bool,
     progress: Callable[[int], object] | None,
     warns: bool = True,
-    needs_nearest: bool = True,
+    needs_best: bool = True,
+    levels: NDArray[np.float64] | None = None,
 ) -> FoundSets:
-    """Find the sets of candidates with SDP >= pi that have no smaller part with SDP >= pi."""
+    """Find the sets of candidates that reach the level and have no smaller part that does; the best one comes first.
+
+    With `needs_best`, rows without a sufficient set get a best set too: that of a lower level, which is searched anew.
+    """
     settings = fitted.settings
     n = fitted.n_searched
     if settings.min_size > n:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
-    levels = fitted.levels(outcomes)
+    levels = fitted.levels(outcomes) if levels is None else levels
     distinct = np.unique(levels) if len(levels) else np.array([settings.pi])
     if len(distinct) == 1:
-        sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_nearest)
+        sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_best)
     else:
         parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
         for level, of_level in zip(distinct, rows, strict=True):
             report = None if progress is None else functools.partial(_report, progress, n_done)
             part = outcomes.take(of_level)
-            parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report, needs_nearest))
+            parts.append(_search(fitted, X[of_level], part, float(level), minimal_only, report, needs_best))
             n_done += len(of_level)
         sets = FoundSets.joined(parts).in_order(np.argsort(np.concatenate(rows)))
     if warns and not sets.is_complete.all():
@@ -153,7 +153,72 @@ def find_sufficient_sets(
             "larger `max_sets` (None: no limit), a `max_size`, or fewer candidates.",
             SearchSizeWarning,
         )
-    return sets
+    sets = put_best_first(fitted, X, outcomes, sets)
+    return _with_best_below(fitted, X, outcomes, sets) if needs_best else sets
+
+
+# Lower levels are multiples of this. A convention, not tuned.
+STEP = 0.05
+
+
+def _with_best_below(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets) -> FoundSets:
+    """Give rows without a sufficient set the best set of the highest level that any of their sets is known to reach."""
+    confidence, reached = fitted.settings.confidence, sets.best_sdps
+    if confidence is not None:
+        reached = lower_bounds(sets.best_sdps, sets.best_squares, confidence)
+    levels = np.round(np.floor(reached / STEP + 1e-9) * STEP, 2)
+    rows = np.flatnonzero((sets.n_by_row() == 0) & (levels > 0))
+    if not fitted.has_signal or not len(rows):
+        return sets
+    below = find_best_below(fitted, X, outcomes, rows, levels[rows])
+    rows, found = rows[below.n_by_row() > 0], np.flatnonzero(below.n_by_row() > 0)
+    arrays = {name: getattr(sets, name).copy() for name in ("best_masks", "best_sdps", "best_squares", "offered")}
+    for name in ("best_masks", "best_sdps", "best_squares"):
+        arrays[name][rows] = getattr(below, name)[found]
+    arrays["offered"][rows] = levels[rows]
+    return replace(sets, **arrays)
+
+
+class ScoredSet(NamedTuple):
+    """A set, its SDP and the sum of the squared weights behind it."""
+
+    variables: VariableSet
+    sdp: float
+    squares: float
+
+
+# A best set of more variables, more than a person holds in mind, gets a smaller one beside it. Not tuned.
+MANY = 4
+
+
+def find_smaller_sets(
+    fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets
+) -> list[ScoredSet | None]:
+    """Find smaller sets, of a level lower by one step, for rows whose best sufficient set has many variables."""
+    smaller: list[ScoredSet | None] = [None] * len(X)
+    sizes = np.array([len(sets.members(mask)) for mask in sets.best_masks], dtype=np.intp)
+    rows = np.flatnonzero((sets.n_by_row() > 0) & (sizes > MANY))
+    if len(rows):
+        below = find_best_below(fitted, X, outcomes, rows, fitted.levels(outcomes)[rows] - STEP)
+        for i, row in enumerate(rows.tolist()):
+            S = below.members(below.best_masks[i])
+            if len(S) < sizes[row]:
+                smaller[row] = ScoredSet(S, float(below.best_sdps[i]), float(below.best_squares[i]))
+    return smaller
+
+
+def find_best_below(
+    fitted: Fitted,
+    X: NDArray[np.float32],
+    outcomes: Outcomes,
+    rows: NDArray[np.intp],
+    levels: NDArray[np.float64],
+) -> FoundSets:
+    """Find the best sets of some rows at other levels."""
+    part = outcomes.take(rows)
+    return find_sufficient_sets(
+        fitted, X[rows], part, minimal_only=True, progress=None, warns=False, needs_best=False, levels=levels
+    )
 
 
 def _report(progress: Callable[[int], object], n_before: int, n_done: int) -> object:
@@ -167,7 +232,7 @@ def _search(
     level: float,
     minimal_only: bool,
     progress: Callable[[int], object] | None,
-    needs_nearest: bool,
+    needs_best: bool,
 ) -> FoundSets:
     """Search the sets of rows whose sufficient sets must reach the same level."""
     projected, settings = fitted.projected, fitted.settings
@@ -193,25 +258,23 @@ def _search(
         ),
         n_threads=settings.n_threads,
         progress=progress,
-        needs_nearest=needs_nearest,
+        needs_best=needs_best,
         n_first_trees=FIRST_TREES,
     )
-    of_sets = {name: getattr(arrays, name) for name in ("offset", "masks", "sdps", *BY_ROW)}
-    return FoundSets(projected.candidates, **of_sets)
+    of_sets = {name: getattr(arrays, name) for name in ("offset", "masks", "sdps", *BY_ROW) if name != "offered"}
+    return FoundSets(projected.candidates, **of_sets, offered=np.full(len(X), np.nan))
 
 
 CHECKS = ("rows", "everywhere")
 VOLUMES = ("rows", "lebesgue")
 MAX_NODES = 10_000
-# How many sets of a row are tried until the rule of one covers enough training rows.
-MAX_TRIED = 8
 
 
 @dataclass(frozen=True)
 class ExplainOptions:
     """What is searched for a row: which sets, which rules, and what a rule must fulfil and maximises."""
 
-    sets: Literal["all", "minimal"] = "all"
+    sets: Literal["minimal", "all"] = "minimal"
     rules: Literal["minimal", "all"] | None = "minimal"
     check: Literal["rows", "everywhere"] = "everywhere"
     volume: Literal["rows", "lebesgue"] = "rows"
@@ -220,7 +283,7 @@ class ExplainOptions:
     def __post_init__(self) -> None:
         """Refuse unknown words."""
         if self.sets not in ("all", "minimal"):
-            raise ValueError(f"`sets` must be 'all' or 'minimal', got {self.sets!r}.")
+            raise ValueError(f"`sets` must be 'minimal' or 'all', got {self.sets!r}.")
         if self.rules not in ("minimal", "all", None):
             raise ValueError(f"`rules` must be 'minimal', 'all' or None, got {self.rules!r}.")
         for name, known in (("check", CHECKS), ("volume", VOLUMES)):
@@ -229,31 +292,6 @@ class ExplainOptions:
                 raise ValueError(f"`{name}` must be one of {list(known)}, got {word!r}.{did_you_mean(word, known)}")
         if not isinstance(self.max_nodes, int) or self.max_nodes < 1:
             raise ValueError(f"`max_nodes` must be a whole number >= 1, got {self.max_nodes!r}.")
-
-
-def find_supported_rules(
-    fitted: Fitted,
-    X: NDArray[np.float32],
-    outcomes: Outcomes,
-    sets: FoundSets,
-    options: ExplainOptions,
-    progress: Callable[[int], object] | None = None,
-) -> tuple[list[tuple[int, VariableSet]], list[Rule | None]]:
-    """Find one maximal rule for each row: that of its first sufficient set whose rule covers enough training rows."""
-    of_rows: dict[int, tuple[VariableSet, Rule]] = {}
-    for i in range(MAX_TRIED):
-        row_sets = [(row, S) for row, S in sets.nth_by_row(i) if row not in of_rows]
-        if not row_sets:
-            break
-        # The first sets are nearly all of the work: the others are not counted.
-        rules = find_maximal_rules(fitted, X, outcomes, row_sets, options, progress if i == 0 else None)
-        for (row, S), rule in zip(row_sets, rules, strict=True):
-            if rule is not None and rule.support >= fitted.settings.min_support:
-                of_rows[row] = S, rule
-        if len(of_rows) == len(X):
-            break
-    ordered = sorted(of_rows.items())
-    return [(row, S) for row, (S, _) in ordered], [rule for _, (_, rule) in ordered]
 
 
 def find_maximal_rules(
@@ -399,18 +437,16 @@ def find_rules(
     progress: bool | None,
     has_bar: bool,
 ) -> list[tuple[Rule, ...]]:
-    """Find the rules of each row: of all its sufficient sets, or of the first with a rule that covers enough rows."""
+    """Find the rules of each row: of all its sufficient sets, or of the best one if it covers enough training rows."""
     of_all = options.rules == "all"
     n_boxes = len(sets.masks) if of_all else len(matrix)
     with progress_bar(n_boxes, progress, "rules") if has_bar else nullcontext() as report:
-        if of_all:
-            row_sets = sets.by_row()
-            rules = find_maximal_rules(state, matrix, outcomes, row_sets, options, report)
-        else:
-            row_sets, rules = find_supported_rules(state, matrix, outcomes, sets, options, report)
+        row_sets = sets.by_row() if of_all else sets.best_by_row()
+        rules = find_maximal_rules(state, matrix, outcomes, row_sets, options, report)
     rules_of: list[tuple[Rule, ...]] = [()] * len(matrix)
+    least = 0 if of_all else state.settings.min_support
     for (row, _), rule in zip(row_sets, rules, strict=True):
-        if rule is not None:
+        if rule is not None and rule.support >= least:
             rules_of[row] += (rule,)
     return rules_of
 
@@ -429,7 +465,5 @@ def find_only_rules(
     """Find the rule of each row without anything that an explanation would show beside it."""
     outcomes, has_bar = rows.outcomes(state), wants_bar(progress)
     with progress_bar(len(rows.matrix), progress) if has_bar else nullcontext() as report:
-        sets = find_sufficient_sets(
-            state, rows.matrix, outcomes, minimal_only=True, progress=report, needs_nearest=False
-        )
+        sets = find_sufficient_sets(state, rows.matrix, outcomes, minimal_only=True, progress=report, needs_best=False)
     return find_rules(state, rows.matrix, outcomes, sets, options, progress, has_bar)

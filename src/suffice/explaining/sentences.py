@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE
 from suffice._text import (
-    ODDS_OPTION,
+    AT_LEAST,
+    SAME_OPTION,
     counted,
     format_confidence,
     format_level,
     format_lift,
     format_number,
+    format_percent,
     format_probability,
     format_value,
     format_with_bound,
@@ -20,7 +22,7 @@ from suffice._text import (
     join,
     name_model,
 )
-from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX, rank_in_sets
+from suffice.explaining.importance import IMPORTANCE_MEANINGS
 
 if TYPE_CHECKING:
     from suffice.explaining.explanation import Explanation, SufficientSet
@@ -31,17 +33,9 @@ N_LISTED = 5
 N_OUTSIDE = 3
 NO_SIGNAL = "The variables carry no signal about the outcome, so no non-empty set is reported."
 NOT_COMPLETE = "The search ended before all sets were looked at: there may be others."
-NO_RULE = "No rule of these sets covers enough training rows."
-WIDER_INTERVAL = "Explain it within a wider interval: take a larger `radius`, or a smaller `alpha`."
+NO_RULE = "The rule of this set covers too few training rows to be shown."
+CONTESTED = "other values of these rows point to another outcome"
 NEARLY_ALL = 0.95  # the share of what all variables reach that is called "nearly all of it"
-
-
-class Advice(NamedTuple):
-    """What to do with a row that has no sufficient set."""
-
-    kind: Literal["pi", "prediction", "interval", "levels"]
-    text: str
-    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,15 +97,19 @@ class Sentences:
 
     @property
     def _sureness(self) -> str:
-        """How sure the forest is, in brackets; nothing if that is not known or another sentence says it."""
+        """The row's own probability, or another prediction, in brackets; nothing if it is said elsewhere."""
         if self.row.interval is None:
-            if self.row.votes is None:
+            if not self._has_own_probability:
                 return ""
-            of_whom = "the votes" if self.row.source == "forest" else "the forest's votes"
-            return f" ({format_probability(self.row.votes)} of {of_whom})"
+            return f" (probability {format_probability(self.row.sdp_of_all or 0.0)} for this row)"
         if self.row.source == "forest" or self.row.prediction is None or self.care:
             return ""
         return f" (the forest predicts {self.prediction_text})"
+
+    @property
+    def _has_own_probability(self) -> bool:
+        """Whether the first sentence states the row's own probability: of a class; a model is certain at the row."""
+        return self.row.interval is None and self.row.sdp_of_all is not None and self.row.model is None
 
     @property
     def care(self) -> str:
@@ -122,10 +120,8 @@ class Sentences:
 
     @property
     def lift_text(self) -> str:
-        """The lift as part of a sentence; nothing if the outcome is no rare class (a third of the rows or more)."""
-        if self.row.interval is not None or self.row.lift is None or not is_rare(self.row.base_rate):
-            return ""
-        return format_lift(self.row.lift)
+        """How many times as likely as on average the outcome is, given the shown set; nothing if that is not known."""
+        return format_lift(self.row.best_set.sdp / self.row.base_rate) if self.row.base_rate else ""
 
     @property
     def level_text(self) -> str:
@@ -141,13 +137,21 @@ class Sentences:
         return f" between {format_number(low)} and {format_number(high)}"
 
     @property
+    def _to_keep(self) -> str:
+        """What a sufficient set is enough for, as part of a sentence."""
+        if self.row.model is None or self.row.source != "model":
+            return f"to keep it{self._between}"
+        what = "it" if self.row.interval is None else f"a number{self._between}"
+        return f"for {self._model_name} to predict {what}"
+
+    @property
     def verdict(self) -> str:
         """Whether a set of variables is enough to keep the outcome, in one sentence."""
         if self.row.is_sufficient:
             n = len(self.row.best_set.variables)
             if not n:
-                return f"No variable is needed to keep it{self._between}."
-            return f"{counted(n, 'variable')} {'is' if n == 1 else 'are'} enough to keep it{self._between}."
+                return f"No variable is needed {self._to_keep}."
+            return f"{counted(n, 'variable')} {'is' if n == 1 else 'are'} enough {self._to_keep}."
         if not self.row.has_signal:
             return NO_SIGNAL
         sets = "the candidates" if self.row.is_search_complete else "variables that the search looked at"
@@ -162,20 +166,22 @@ class Sentences:
     @property
     def lead(self) -> str:
         """What is enough to keep the outcome, or what comes nearest, with the row's values: one or two sentences."""
-        chosen = self.row.shown_set
-        probability = format_with_bound(chosen.sdp, chosen.lower)
-        is_rare_class = self.row.interval is None and self.row.base_rate and is_rare(self.row.base_rate)
-        lift = f", {format_lift(chosen.sdp / self.row.base_rate)}" if is_rare_class and self.row.base_rate else ""
+        chosen = self.row.best_set
+        lift = f", {self.lift_text}" if self.lift_text and chosen.variables else ""
         if not self.row.is_sufficient:
-            return f"{self.verdict} {self._reach(chosen, probability, lift)}"
+            return f"{self.verdict} {self._reach(chosen, format_with_bound(chosen.sdp, chosen.lower), lift)}"
+        bound = "" if chosen.lower is None else f"{AT_LEAST} {format_probability(chosen.lower)}; "
+        probability = f"{format_probability(chosen.sdp)} ({bound}{self.level_text} is needed)"
         if not chosen.variables:
-            return f"{self.verdict.removesuffix('.')}: it has probability {probability}{lift} among all rows."
+            return f"{self.verdict.removesuffix('.')}: it has probability {probability} among all rows."
         verb = "alone is" if len(chosen.variables) == 1 else "are"
-        return f"{self.best_text} {verb} enough to keep it{self._between} with probability {probability}{lift}."
+        against = "; other values of this row point to another outcome" if self.row.is_contested else ""
+        return f"{self.best_text} {verb} enough {self._to_keep} with probability {probability}{lift}{against}."
 
     def _reach(self, chosen: SufficientSet, probability: str, lift: str) -> str:
         """Write what all variables reach where no set is sufficient, and what a small set reaches."""
-        whole = self.row.sdp_of_all
+        is_said = self.row.model is not None or self._has_own_probability
+        whole = None if is_said else self.row.sdp_of_all
         before = "" if whole is None else f"All variables together reach {format_probability(whole)}; "
         is_plural = len(chosen.variables) > 1
         if not chosen.variables:
@@ -222,25 +228,19 @@ class Sentences:
     @property
     def level_note(self) -> str:
         """Which level holds for the class and why, in one sentence; nothing if it is that of the common classes."""
-        if (
-            self.row.levels == "same"
-            or self.row.base_rate is None
-            or not 0 < self.row.base_rate < 0.5
-            or self.row.pi >= 1
-        ):
+        base_rate = self.row.base_rate or 0.0
+        if self.row.levels == "same" or self.row.interval is not None or not is_rare(base_rate) or self.row.pi >= 1:
             return ""
-        factor = self.row.pi / (1 - self.row.pi) * (1 - self.row.base_rate) / self.row.base_rate
-        return f"The level of this class is {format_level(self.row.pi)}: {factor:.3g} times its odds."
+        factor = self.row.pi / (1 - self.row.pi) * (1 - base_rate) / base_rate
+        rare = f"{self.outcome_text} is rare, {format_percent(base_rate)} % of all rows"
+        return f"{rare}: {format_level(self.row.pi)} is {factor:.3g} times its odds."
 
     @property
     def all_text(self) -> str:
-        """The probability of the outcome if all variables are known, in one sentence; nothing if it is not known."""
-        if self.row.sdp_of_all is None:
+        """What all variables reach, in one sentence; nothing if it is not known or the first sentence says it."""
+        if self.row.sdp_of_all is None or self.row.model is not None or self._has_own_probability:
             return ""
-        # A set can reach the level although all variables do not, which puzzles readers without a reason.
-        is_less = self.row.is_sufficient and self.row.sdp_of_all < self.row.pi
-        reason = ": other values point to another outcome" if is_less else ""
-        return f"All variables together reach {format_probability(self.row.sdp_of_all)}{reason}."
+        return f"All variables together reach {format_probability(self.row.sdp_of_all)}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -265,75 +265,43 @@ class Sentences:
     @property
     def bound_note(self) -> str:
         """What "at least" means, in one sentence; nothing if the bound is not known."""
-        if self.row.shown_set.lower is None:
+        if self.row.best_set.lower is None:
             return ""
         return f'"At least" holds with {format_confidence(self.row.confidence or SHOWN_CONFIDENCE)} confidence.'
 
     @property
     def rule_note(self) -> str:
-        """That the rule is not that of the best set, or that there is none, in one sentence; else nothing."""
+        """That the rule tests fewer variables than the best set, or that there is none, in one sentence."""
         if not self.row.rules_searched or not self.row.is_sufficient or not self.row.best_set.variables:
             return ""
         if self.row.rule is None:
             return NO_RULE
-        sdp, tested = self.row.rule.sdp, {condition.name for condition in self.row.rule.conditions}
+        tested = {condition.name for condition in self.row.rule.conditions}
         columns_of = {name: {column for column, _ in columns} for name, columns in self.row.values}
-
-        def distance(s: SufficientSet) -> tuple[float, bool]:
-            # Sets may have the same SDP; the rule tests columns of its own only.
-            return abs(s.sdp - sdp), not tested <= set().union(*(columns_of[name] for name in s.variables))
-
-        chosen = min(self.row.sufficient_sets, key=distance)
-        if chosen.variables == self.row.best_set.variables:
+        deciding = [name for name in self.row.best_set.variables if tested & columns_of[name]]
+        if not deciding or len(deciding) == len(self.row.best_set.variables):
             return ""
-        return f"The rule is that of {join(chosen.variables)}: that of the best set covers too few training rows."
+        return f"{join(deciding)} alone {'decides' if len(deciding) == 1 else 'decide'} within these bounds."
 
     @property
     def short_note(self) -> str:
         """Which few variables come near a best set of many, in one sentence; nothing if the best set is small."""
-        if not self.row.is_sufficient or self.row.nearest_set is None:
+        smaller = self.row.smaller_set
+        if smaller is None:
             return ""
-        nearest = self.row.nearest_set
-        reached = format_with_bound(nearest.sdp, nearest.lower)
-        verb = "reaches" if len(nearest.variables) == 1 else "reach"
-        return f"A smaller set comes close: {join(nearest.variables)} {verb} {reached}."
+        reached = format_with_bound(smaller.sdp, smaller.lower)
+        verb = "reaches" if len(smaller.variables) == 1 else "reach"
+        return f"A smaller set comes close: {join(smaller.variables)} {verb} {reached}."
 
     @property
-    def offer(self) -> str:
-        """The option for a rare class without a sufficient set, in one sentence; nothing for other rows."""
-        if (
-            self.row.is_sufficient
-            or self.row.levels == "odds"
-            or not self.lift_text
-            or not self.row.has_signal
-            or self.row.pi >= 1
-        ):
+    def advice(self) -> str:
+        """What a row without a sufficient set can be explained with, in one sentence that was tried; else nothing."""
+        if self.row.offered_pi is None:
             return ""
-        assert self.row.base_rate is not None
-        odds = self.row.pi / (1 - self.row.pi)
-        level = odds * self.row.base_rate / (odds * self.row.base_rate + 1 - self.row.base_rate)
-        return (
-            f"For rare classes there is {ODDS_OPTION}: this class would need probability {format_level(level)}, "
-            f"{odds:.3g} times its odds."
-        )
-
-    @property
-    def advice(self) -> tuple[Advice, ...]:
-        """What to do with a row without a sufficient set; empty for other rows."""
-        if self.row.is_sufficient or not self.row.has_signal:
-            return ()
-        advice = []
-        if self.row.offered_pi is not None:
-            advice.append(Advice("pi", f"Explain it with pi={self.row.offered_pi:g}.", self.row.offered_pi))
-        if self.row.source == "given" and not self.row.forest_agrees and self.row.prediction is not None:
-            whose = "the forest" if self.row.model is None else "the model"
-            text = f"Leave out `y` to explain what {whose} predicts instead of the {self.source_text} outcome."
-            advice.append(Advice("prediction", text))
-        if self.row.interval is not None and self.row.offered_pi is None:
-            advice.append(Advice("interval", WIDER_INTERVAL))
-        if self.offer:
-            advice.append(Advice("levels", self.offer))
-        return tuple(advice)
+        rare = self.row.levels == "odds" and self.row.interval is None and (self.row.base_rate or 1.0) < 0.5
+        same = f", {SAME_OPTION}" if rare else ""
+        verb = "is" if len(self.row.best_set.variables) == 1 else "are"
+        return f"With pi={self.row.offered_pi:g}{same}, {join(self.row.best_set.variables)} {verb} enough."
 
     @property
     def text(self) -> str:
@@ -350,13 +318,8 @@ class Sentences:
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")
-            ranked = rank_in_sets(
-                [s.variables for s in self.row.sufficient_sets], [name for name, _ in self.row.values]
-            )
-            listed = [f"{name} {value:.2f}" for name, value in ranked]
+            listed = [f"{name} {value:.2f}" for name, value in self.row.ranked_importance()]
             more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
-            lines.append(f"Importance ({IMPORTANCE_MEANINGS[SHOWN_INDEX]}): {', '.join(listed[:N_LISTED])}{more}.")
-        lines += [self.search_note, self.stability_note]
-        if self.advice:
-            lines += ["What you can do:", *(f"  {advice.text}" for advice in self.advice)]
+            lines.append(f"Importance ({IMPORTANCE_MEANINGS['minimal']}): {', '.join(listed[:N_LISTED])}{more}.")
+        lines += [self.search_note, self.stability_note, self.advice]
         return "\n".join(filter(None, lines))

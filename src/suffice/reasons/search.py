@@ -29,7 +29,7 @@ from suffice.explaining.importance import importance_of_sets
 from suffice.explaining.search import ExplainOptions, find_maximal_rules, find_sufficient_sets
 from suffice.reasons.code_book import CodeBook, bound_text, direction_of
 from suffice.reasons.model_use import N_REFERENCE, find_unused
-from suffice.reasons.order import choose_sets, losses_of_sets, rank_by_loss
+from suffice.reasons.order import losses_of_sets, rank_by_loss
 from suffice.reasons.values import Reason, Reasons, ReasonSettings, Refusal, RowReasons
 
 if TYPE_CHECKING:
@@ -191,15 +191,14 @@ class _Work:
         """Add reasons, or refusals, to the rows whose adverse outcome the forest gives."""
         state, rows = self._state, np.flatnonzero(decided.follows)
         X, outcomes = decided.matrix[rows], decided.kept(rows)
-        sets = find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=report, needs_nearest=False)
-        chosen = choose_sets(state, X, outcomes, sets)
-        losses = losses_of_sets(state, X, outcomes, sets, chosen)
+        sets = find_sufficient_sets(state, X, outcomes, minimal_only=False, progress=report, needs_best=False)
+        losses = losses_of_sets(state, X, outcomes, sets)
         levels = state.levels(outcomes).tolist()
         confidence = state.settings.confidence or SHOWN_CONFIDENCE
         lower = lower_bounds(sets.best_sdps, sets.best_squares, confidence).tolist()
         found = []
         for i, row in enumerate(rows.tolist()):
-            answer = self._with_sets(replace(answers[row], pi=levels[i]), sets, i, chosen[i], lower[i])
+            answer = self._with_sets(replace(answers[row], pi=levels[i]), sets, i, lower[i])
             found.append(self._refused(answer, losses[i]))
         found = self._ask_model(found)
         rules = self._rules(X, outcomes, found)
@@ -208,17 +207,17 @@ class _Work:
             answers[row] = found[i] if is_refused else self._worded(replace(found[i], rule=rules[i]), losses[i])
         return answers
 
-    def _with_sets(self, answer: RowReasons, sets: FoundSets, i: int, place: int, lower: float) -> RowReasons:
+    def _with_sets(self, answer: RowReasons, sets: FoundSets, i: int, lower: float) -> RowReasons:
         of_row = [
             SufficientSet(tuple(self._names[v] for v in sets.members(sets.masks[j])), float(sets.sdps[j]))
             for j in range(sets.offset[i], sets.offset[i + 1])
         ]
-        if of_row:  # only the surest of the smallest sets has a lower bound
+        if of_row:  # only the best set has a lower bound
             of_row[0] = replace(of_row[0], lower=lower)
         return replace(
             answer,
             sufficient_sets=tuple(of_row),
-            best_set=of_row[place - int(sets.offset[i])] if of_row else None,
+            best_set=of_row[0] if of_row else None,
             is_search_complete=bool(sets.is_complete[i]),
         )
 
@@ -274,7 +273,7 @@ class _Work:
     def _worded(self, answer: RowReasons, losses: dict[int, float]) -> RowReasons:
         """Give the variables their codes and texts."""
         all_sets = [s.variables for s in answer.sufficient_sets]
-        shares = importance_of_sets(all_sets, [self._names[v] for v in losses], "share")
+        shares = importance_of_sets(all_sets, [self._names[v] for v in losses])
         loss_of = {self._names[v]: loss for v, loss in losses.items()}
         bounds = {} if answer.rule is None else {c.name: c for c in answer.rule.conditions}
         by_code: dict[str, list[tuple[str, str, str]]] = {}

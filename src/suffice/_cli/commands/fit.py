@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice fit bikes.csv --target count -o bikes.suffice[/]\n\n"
-    "[cyan]suffice fit loans.parquet -t default --drop id --levels odds -o loans.suffice[/]\n\n"
+    "[cyan]suffice fit loans.parquet -t default --drop id -o loans.suffice[/]\n\n"
     "[cyan]zcat log.csv.gz | suffice fit - -t status --group os=linux,mac,windows --sample 20000 -o log.suffice[/]"
 )
 _KINDS = {
@@ -43,9 +43,9 @@ def fit(
     ] = "auto",
     pi: Annotated[float, typer.Option(help="The probability that a sufficient set must reach.")] = 0.9,
     levels: Annotated[
-        Literal["same", "odds"],
-        typer.Option(help="Classes: whether all must reach pi, or each its own level, pi / (1 - pi) times its odds."),
-    ] = "same",
+        Literal["odds", "same"],
+        typer.Option(help="Classes: whether a rare one has a level of its own, pi / (1 - pi) times its odds, or pi."),
+    ] = "odds",
     confidence: options.Confidence = None,
     drop: Annotated[
         list[str] | None,

@@ -150,8 +150,7 @@
 
   function advicePart(i) {
     const advice = data.advice[rows.advice[i]];
-    if (!advice.length) return null;
-    return part(words.advice, "", make("ul", "advice", ...advice.map((sentence) => make("li", "", sentence))));
+    return advice ? make("div", "part note", advice) : null;
   }
 
   function ruleParts(i) {

@@ -24,7 +24,6 @@ from suffice.app.parts import charts, controls, pieces
 from suffice.app.parts.grids import CHIPS, WRAPPED, choose_rows, grid, page_response, right_column, table_grid
 from suffice.app.state.jobs import Job, Jobs
 from suffice.explaining.explanations import Explanations
-from suffice.explaining.importance import SHOWN_INDEX
 
 if TYPE_CHECKING:
     from suffice._show.picture import Summary
@@ -268,7 +267,7 @@ def _tiles(summary: Summary, explanations: Explanations) -> list[html.Div]:
 
 def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
     explanations = explained.explanations
-    matrix, names = explanations.importance_matrix(index=SHOWN_INDEX), explanations.variable_names
+    matrix, names = explanations.importance_matrix(), explanations.variable_names
     drawn = [names.index(name) for name, _ in explanations.ranked_importance()[:MAX_DRAWN]]
     if not drawn:
         return charts.empty(scheme, "No row has a sufficient set.")

@@ -17,7 +17,7 @@ from suffice.app.parts import charts, controls
 from suffice.app.parts.grids import CHIPS, SELECT_ONE, WRAPPED, grid, page_response, table_grid
 from suffice.app.state.tables import example_search
 from suffice.app.state.workspace import MAX_SEARCHED
-from suffice.explaining.importance import IMPORTANCE_MEANINGS, SHOWN_INDEX
+from suffice.explaining.importance import IMPORTANCE_MEANINGS
 
 if TYPE_CHECKING:
     from suffice.app.state.jobs import Jobs
@@ -46,7 +46,7 @@ def layout(workspace: Workspace, view: View) -> html.Div:
             html.Div(answer.care, id="row-message"),
             html.Section(answer.outcome, id="outcome-card", className="panel wide outcome-card"),
             _sets_panel(workspace, view),
-            controls.panel("Importance", importance, note=IMPORTANCE_MEANINGS[SHOWN_INDEX]),
+            controls.panel("Importance", importance, note=IMPORTANCE_MEANINGS["minimal"]),
             controls.panel("Rule", rule, note="of the chosen set, on the training data", wide=True),
             row_panels.reasons_panel(workspace),
             row_panels.changes_panel(workspace),
@@ -262,7 +262,6 @@ def _connect_changes(app: Dash, sessions: Sessions) -> None:
                 "unseen": Input("unseen", "checked"),
                 "clicked_set": Input("sets", "cellClicked"),
                 "use_pi": Input({"type": "use-pi", "pi": ALL}, "n_clicks"),
-                "use_levels": Input({"type": "use-levels", "pi": ALL}, "n_clicks"),
                 "apply_change": Input({"type": "apply-change", "edits": ALL}, "n_clicks"),
                 "tab": Input("tabs", "value"),
             },

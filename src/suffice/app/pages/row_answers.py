@@ -114,22 +114,12 @@ def _lead(explanation: Explanation) -> list[Any]:
 def _not_sufficient(explanation: Explanation) -> html.Div:
     """Write why no set is sufficient, what comes nearest, and what to do."""
     sentences = explanation.sentences
-    items: list[Any] = []
-    for advice in sentences.advice:
-        if advice.kind == "pi" and advice.value is not None:
-            button = _button(f"Use π = {advice.value:g}", "use-pi", advice.value)
-            items.append([f"With π = {advice.value:g} it would be sufficient. ", button])
-        elif advice.kind == "levels":
-            items.append([f"{reword(advice.text)} ", _button("Use a level for each class", "use-levels", 1)])
-        else:
-            items.append(reword(advice.text))
-    verdict = sentences.verdict
-    listed = [html.Ul([html.Li(item) for item in items], className="advice")] if items else []
-    return controls.message("care", html.B(verdict), sentences.lead.removeprefix(verdict), *listed)
-
-
-def _button(text: str, kind: str, pi: float) -> dmc.Button:
-    return dmc.Button(text, id={"type": kind, "pi": f"{pi:g}"}, size="compact-xs", variant="light")
+    verdict, level, advice = sentences.verdict, explanation.offered_pi, []
+    if level is not None:
+        identifier = {"type": "use-pi", "pi": f"{level:g}"}
+        button = dmc.Button(f"Use π = {level:g}", id=identifier, size="compact-xs", variant="light")
+        advice = [html.P([f"{reword(sentences.advice)} ", button], className="advice")]
+    return controls.message("care", html.B(verdict), sentences.lead.removeprefix(verdict), *advice)
 
 
 def _effect(workspace: Workspace, view: View, explanation: Explanation) -> str:

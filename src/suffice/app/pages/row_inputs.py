@@ -67,7 +67,7 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
     """Make the next view after an edit, a choice or a setting."""
     explainer = workspace.explainer
     if isinstance(action, dict):
-        if action["type"] in ("use-pi", "use-levels", "apply-change"):
+        if action["type"] in ("use-pi", "apply-change"):
             return _accept(old, action, inputs)
         return old.with_(edits=read_edits(workspace, old, inputs["values"]))
     if action == "reset":
@@ -96,9 +96,8 @@ def _accept(old: View, action: Mapping[str, Any], inputs: Mapping[str, Any]) -> 
     """Take a setting, or the values of a change, that a button offers."""
     if action["type"] == "apply-change":
         return old.with_(edits=json.loads(action["edits"])) if any(inputs["apply_change"]) else old
-    if action["type"] == "use-pi":
-        return old.with_(pi=float(action["pi"])) if any(inputs["use_pi"]) else old
-    return old.with_(levels="odds") if any(inputs["use_levels"]) else old
+    # The offered level is that of the row's own outcome, whatever its class.
+    return old.with_(pi=float(action["pi"]), levels="same") if any(inputs["use_pi"]) else old
 
 
 def move(workspace: Workspace, old: View, action: str, inputs: Mapping[str, Any]) -> tuple[View, Any]:

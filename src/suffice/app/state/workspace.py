@@ -291,7 +291,7 @@ class Workspace:
     def chosen_set(self, view: View) -> SufficientSet:
         """Return the set that a view shows: the chosen one if it is sufficient, else the best one."""
         explanation, chosen = self.explain(view), set(view.chosen)
-        return next((s for s in explanation.sufficient_sets if set(s.variables) == chosen), explanation.shown_set)
+        return next((s for s in explanation.sufficient_sets if set(s.variables) == chosen), explanation.best_set)
 
     def rule(self, view: View) -> Rule | None:
         """Compute the rule of the set that a view shows."""
