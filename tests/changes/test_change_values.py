@@ -126,6 +126,12 @@ def test_moves_that_are_enough_only_together_are_stated_as_one_change(explainer)
     assert "together" not in alone.text
 
 
+def test_moves_that_come_nearest_together_are_stated_as_one_change(explainer):
+    answer = explainer.what_if({**ROW, "account": "empty"}, "good", min_plausibility=0.5)[0]
+    assert len(answer.nearest.moves) == 2
+    assert f" Closest: {answer.nearest.sentence}, together, but only " in answer.lead
+
+
 def test_numbers_and_categories_are_changed_in_the_same_words():
     X, _ = make_loans()
     y = X["income"] + 40.0 * (X["account"] == "much")

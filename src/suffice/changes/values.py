@@ -369,10 +369,10 @@ class RowChanges:
             return f"{text} None of the variables that may change makes a difference."
         if self.is_too_rare:
             share = f"{int(1000 * miss.plausibility) / 10:g}"  # rounded down: less than the least one
-            return f"{text} Closest: {miss.sentence}, but only {share} % of similar rows fall in this range."
+            return f"{text} Closest: {miss.listed}, but only {share} % of similar rows fall in this range."
         if miss.probability < NEARLY_NOTHING:
             return f"{text} No change that is allowed gives it a probability above {NEARLY_NOTHING}."
-        closest = f"letting {join(miss.variables)} vary" if miss.check == "mean" else miss.sentence
+        closest = f"letting {join(miss.variables)} vary" if miss.check == "mean" else miss.listed
         return f"{text} Closest: {closest} (probability {format_probability(miss.probability)})."
 
     @property
