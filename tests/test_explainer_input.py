@@ -292,13 +292,13 @@ def test_wrong_numbers_are_refused_afterwards(of_numbers, method, y, error, mess
     [
         (
             {"sample_weight": np.ones(60)},
-            "`fit` takes `X` and `y` only, got 'sample_weight'. Weights, like repeated rows, change the shares of the",
+            "`fit` takes `X`, `y`, `holdout`, `focus` and `fixed`, got 'sample_weight'. Weights, like",
         ),
         (
             {"weights": np.ones(60)},
-            "`fit` takes `X` and `y` only, got 'weights'. Weights, like repeated rows, change the shares",
+            "`fit` takes `X`, `y`, `holdout`, `focus` and `fixed`, got 'weights'. Weights, like",
         ),
-        ({"groups": np.ones(60)}, "`fit` takes `X` and `y` only, got 'groups'."),
+        ({"groups": np.ones(60)}, "`fit` takes `X`, `y`, `holdout`, `focus` and `fixed`, got 'groups'."),
     ],
 )
 def test_fit_takes_no_weights(arguments, message):

@@ -215,6 +215,22 @@ def test_every_question_takes_settings_for_one_call(question):
         QUESTIONS[question](explainer, n_trees=3)
 
 
+@pytest.mark.parametrize(
+    ("question", "setting"),
+    [
+        ("what_if", {"confidence": 0.95}),
+        ("what_if", {"min_support": 5}),
+        ("what_if_rules", {"min_size": 2}),
+        ("reasons", {"min_support": 5}),
+    ],
+    ids=str,
+)
+def test_a_setting_that_makes_no_difference_to_a_question_is_refused(question, setting):
+    [name] = setting
+    with pytest.raises(TypeError, match=f"`{question}` can change pi, .*, got '{name}'. It makes no difference here."):
+        QUESTIONS[question](seeded("classes"), **setting)
+
+
 def test_an_unfitted_explainer_has_no_copy():
     with pytest.raises(NotFittedError, match="not fitted"):
         classifier().with_settings(pi=0.5)

@@ -230,6 +230,33 @@ def test_settings_of_the_call_are_in_the_record(folder, tmp_path):
     assert records.verify(tmp_path / "r.jsonl", folder / "loans.suffice").is_true
 
 
+def test_records_of_all_outcomes_are_computed_again_for_all(tmp_path):
+    """Without adverse outcomes, every row had reasons before there was a focus class: such records stay true."""
+    explainer = loan_explainer()
+    explainer.save(tmp_path / "loans.suffice")
+    records.write(explainer.reasons(X, adverse=["bad", "good"]), tmp_path / "records.jsonl", tmp_path / "loans.suffice")
+    written = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    assert {record["settings"]["adverse"] for record in written} == {None}
+    assert {record["outcome"] for record in written if record["reasons"]} == {"bad", "good"}
+    assert records.verify(tmp_path / "records.jsonl", tmp_path / "loans.suffice").is_true
+
+
+@pytest.mark.parametrize("where", ["fit", "code book"])
+def test_no_record_proposes_to_change_what_is_fixed(where, tmp_path):
+    table, y = make_loans()
+    forest = RandomForestClassifier(30, min_samples_leaf=5, random_state=0)
+    explainer = SufficientExplainer(forest).fit(table, y, fixed=["income"] if where == "fit" else [])
+    explainer.save(tmp_path / "loans.suffice")
+    codes = [{"variable": name, "code": name, "text": name, "fixed": name == "income"} for name in table]
+    reasons = explainer.reasons(X, adverse="bad", codes=None if where == "fit" else codes)
+    records.write(reasons, tmp_path / "records.jsonl", tmp_path / "loans.suffice", change="good")
+    written = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    variables = {name for record in written for name in (record["change"] or {}).get("variables") or ()}
+    assert variables
+    assert "income" not in variables
+    assert records.verify(tmp_path / "records.jsonl", tmp_path / "loans.suffice").is_true
+
+
 def test_the_same_bytes_for_any_number_of_threads(folder, tmp_path):
     for n in (1, 3):
         explainer = loan_explainer().with_settings(n_jobs=n)

@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._forest import conditional
 from suffice._forest.asked_rows import AskedRows, ask_about
 from suffice._forest.drawn_rows import Drawing, plan_drawing
-from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_forest, warn_of_giveaways
+from suffice._forest.fitted import Declared
+from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, PAPER, Settings, check_changes
 from suffice._table.input import read_input, read_outcomes
@@ -165,6 +166,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Why `task_` is what it is, in one line.
     classes_ : ndarray
         The labels (classification only).
+    focus_ : object
+        The class that people care about; None if there is none.
     target_name_ : str
         The name of `y` if it had one, else "y".
     variable_names_ : tuple of str
@@ -246,7 +249,16 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, holdout: float | None = None, **unsupported: Any) -> SufficientExplainer:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        holdout: float | None = None,
+        focus: Any = None,
+        fixed: Sequence[str | int] = (),
+        **unsupported: Any,
+    ) -> SufficientExplainer:
         """Fit the forest, and choose the candidates.
 
         Parameters
@@ -258,6 +270,13 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         holdout : float, default=None
             The share of the rows, in (0, 1), that is set aside at random (`random_state`; in the same share of every
             class). The forest never sees them. `explain` then checks every rule on them, and so does `certify`.
+        focus : object, default=None
+            Classification: the class that people care about, such as customers who leave. `reasons` are given for its
+            rows by default, `quality` measures how well it is predicted, and reports and the app show its rows first.
+            None takes the rarer one of two classes (the second if both are as frequent); of more classes, none.
+        fixed : list of str or int, default=()
+            Variables that people cannot change, such as age: `what_if` leaves them as they are unless the call says
+            otherwise.
         **unsupported : dict
             Weights are not supported and are refused.
 
@@ -266,21 +285,18 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         SufficientExplainer
             The fitted explainer.
         """
-        if unsupported:
-            name = next(iter(unsupported))
-            hint = f" {NO_WEIGHTS}" if "weight" in name else ""
-            raise TypeError(f"`fit` takes `X` and `y` only, got {name!r}.{hint}")
-        self._fit(X, y, holdout)
+        refuse_arguments(unsupported)
+        self._fit(X, y, holdout, Declared(focus, fixed))
         warn_of_giveaways(self.fitted_)
         return self
 
-    def _fit(self, X: Any, y: Any, holdout: float | None, drawing: Drawing | None = None) -> None:
+    def _fit(self, X: Any, y: Any, holdout: float | None, declared: Declared, drawing: Drawing | None = None) -> None:
         settings = Settings.of(self)
         task_of_forest(self.forest)  # a forest of the wrong kind is refused first
         table = read_input(self, X, reset=True, min_rows=2)
         target = str(getattr(y, "name", None) or "y")
         outcomes = read_outcomes(y, table.n_rows)
-        self.fitted_ = fit(table, outcomes, target, self.forest, settings, drawing, holdout)
+        self.fitted_ = fit(table, outcomes, target, self.forest, settings, drawing, holdout, declared)
 
     @classmethod
     def for_model(
@@ -291,6 +307,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         probability_of: Any = None,
         holdout: float | None = None,
         drawn_rows: int = 0,
+        focus: Any = None,
+        fixed: Sequence[str | int] = (),
         **params: Any,
     ) -> SufficientExplainer:
         """Fit an explainer on the outputs of a model for a table. Nothing else of the model is used.
@@ -313,6 +331,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         drawn_rows : int, default=0
             About how many further rows the model is asked: copies of rows of `X` with values of near neighbours. They
             help the forest to follow the model on small tables; probabilities are counted on rows of `X` alone.
+        focus, fixed : object
+            The class that people care about, and what they cannot change: see `fit`.
         **params : dict
             Parameters of the explainer.
 
@@ -335,7 +355,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         explained = ExplainedModel(model, probability_of, X)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         drawing = plan_drawing(explainer, explained, drawn_rows)
-        explainer._fit(X, outputs, holdout, drawing)  # a model may well use one column only: no warning of giveaways
+        # A model may well use one column only: no warning of giveaways.
+        explainer._fit(X, outputs, holdout, Declared(focus, fixed), drawing)
         explainer.fitted_ = state_of_model(explainer.fitted_, explained, outputs, has_alpha="alpha" in params)
         return explainer
 
@@ -543,7 +564,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         target: Any = None,
         y: Any = None,
         *,
-        fixed: Sequence[str | int] = (),
+        fixed: Sequence[str | int] | None = None,
         only: Sequence[str | int] | None = None,
         direction: Mapping[str, Literal["up", "down"]] | None = None,
         bounds: Mapping[str, Any] | None = None,
@@ -569,12 +590,13 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
             The rows. One row may also be a dict of values, or a pandas Series.
         target : object, default=None
             The wanted outcomes. Classification: a class, a list of classes, ``{"not": label}``, or None for any class
-            but that of the row. Regression: ``(low, high)``, ``{"above": v}``, ``{"below": v}``, ``{"more": d}`` or
-            ``{"less": d}``; ends are included, and the last two count from the outcome of the row.
+            but that of the row, which leads rows of the focus class away from it. Regression: ``(low, high)``,
+            ``{"above": v}``, ``{"below": v}``, ``{"more": d}`` or ``{"less": d}``; ends are included, and the last two
+            count from the outcome of the row.
         y : array-like of shape (n_rows,), default=None
             The present outcomes; None for the predictions of the model that is explained, or of the forest itself.
-        fixed : list of str or int, default=()
-            Variables that must not change.
+        fixed : list of str or int, default=None
+            Variables that must not change. None takes those that `fit` was told, unless `only` names them.
         only : list of str or int, default=None
             The variables that may change; None for all that are not fixed.
         direction : dict of str to {"up", "down"}, default=None
@@ -641,7 +663,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         rules: Any,
         target: Any = None,
         *,
-        fixed: Sequence[str | int] = (),
+        fixed: Sequence[str | int] | None = None,
         only: Sequence[str | int] | None = None,
         bounds: Mapping[str, Any] | None = None,
         pi: float | None = None,
@@ -743,7 +765,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         adverse : object, default=None
             The outcomes that need reasons. Classification: a class, a list of classes, or ``{"not": label}``.
             Regression: ``(low, high)``, ``{"above": v}`` or ``{"below": v}``, ends included; sets then keep the outcome
-            in this range. None gives reasons to every row.
+            in this range. None takes the focus class (`focus_`); if there is none, every row gets reasons, as with
+            ``explainer.classes_``.
         protected : list of str or int, default=()
             Variables on which an outcome must not rest.
         model : estimator or callable, default=None
@@ -1207,6 +1230,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         if classes is None:
             raise AttributeError("`classes_` is for classification.")
         return classes
+
+    @property
+    def focus_(self) -> Any:
+        """The class that people care about; None if there is none."""
+        return self.fitted_.focus
 
     @property
     def target_name_(self) -> str:

@@ -414,7 +414,7 @@ class _Checker:
                 None if source == "forest" or (source == "model" and self._model is not None) else y,
                 codes=self._codes if settings["has_codes"] else None,
                 n=settings["n"],
-                adverse=settings["adverse"],
+                adverse=explainer.fitted_.classes if settings["adverse"] is None else settings["adverse"],
                 protected=settings["protected"],
                 model=self._model if settings["model"] is not None else None,
                 progress=False,

@@ -9,7 +9,7 @@ from small_explainers import CLASSES, NUMBERS, X
 
 from suffice import SufficientExplainer
 from suffice._forest import trees
-from suffice._forest.out_of_bag import expected_ranks, predict_out_of_bag, rows_not_drawn
+from suffice._forest.out_of_bag import expected_ranks, rows_not_drawn, votes_out_of_bag
 from suffice._forest.trees import rows_out_of_bag
 
 
@@ -25,22 +25,22 @@ def test_the_rows_are_those_that_scikit_learn_did_not_draw(counts):
 def test_predictions_are_those_of_scikit_learn(counts):
     forest = RandomForestRegressor(n_estimators=60, oob_score=True, random_state=0)
     explainer = SufficientExplainer(forest, counts=counts).fit(X, NUMBERS)
-    predictions, is_known = predict_out_of_bag(explainer.fitted_)
+    predictions, is_known = votes_out_of_bag(explainer.fitted_)
     assert is_known.all()
-    assert predictions == pytest.approx(explainer.forest_.oob_prediction_)
+    assert predictions[:, 0] == pytest.approx(explainer.forest_.oob_prediction_)
 
 
 def test_a_loaded_explainer_predicts_the_same(tmp_path):
     explainer = SufficientExplainer(random_state=0).fit(X, NUMBERS)
     explainer.save(tmp_path / "e.suffice")
     loaded = SufficientExplainer.load(tmp_path / "e.suffice")
-    assert np.array_equal(predict_out_of_bag(loaded.fitted_)[0], predict_out_of_bag(explainer.fitted_)[0])
+    assert np.array_equal(votes_out_of_bag(loaded.fitted_)[0], votes_out_of_bag(explainer.fitted_)[0])
 
 
 def test_a_forest_without_bootstrap_knows_no_row():
     forest = RandomForestRegressor(n_estimators=5, bootstrap=False, random_state=0)
     explainer = SufficientExplainer(forest, counts="bootstrap").fit(X, NUMBERS)
-    assert not predict_out_of_bag(explainer.fitted_)[1].any()
+    assert not votes_out_of_bag(explainer.fitted_)[1].any()
 
 
 def test_rows_that_are_all_counted_do_not_show_which_were_drawn(tmp_path):
@@ -51,7 +51,7 @@ def test_rows_that_are_all_counted_do_not_show_which_were_drawn(tmp_path):
     explainer.save(tmp_path / "e.suffice")
     for again in (explainer, SufficientExplainer.load(tmp_path / "e.suffice")):
         assert again.fidelity_ == explainer.fidelity_
-        assert not predict_out_of_bag(again.fitted_)[1].any()
+        assert not votes_out_of_bag(again.fitted_)[1].any()
         with pytest.raises(ValueError, match="the trees drew all rows, count all rows, or"):
             again.quality()
 

@@ -57,10 +57,24 @@ def test_windows_encodings_are_read_with_a_note(write):
         assert CodeBook.read(write(CSV, encoding="cp1252")).lines[1].text == "Größe {value}"
 
 
+def test_a_line_may_say_that_people_cannot_change_the_variable(write, tmp_path):
+    book = CodeBook.read(write("variable,code,text,fixed\na,A,x,yes\nb,B,y,\nc,C,z,No\nd,D,w, TRUE\n"))
+    assert book.fixed == ("a", "d")
+    lines = [{"variable": name, "code": name, "text": name, "fixed": name == "b"} for name in "ab"]
+    of_values = CodeBook.read(lines)
+    assert of_values.fixed == ("b",)
+    write_code_book(of_values, tmp_path / "again.json")
+    assert CodeBook.read(tmp_path / "again.json") == of_values
+    # Books without such lines keep their digests.
+    plain = CodeBook.read([{name: line[name] for name in ("variable", "code", "text")} for line in lines])
+    assert "fixed" not in plain.lines[0].to_dict()
+    assert plain.digest != of_values.digest
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "names its columns variable, condition, direction, code, text .*: missing"),
+        ("", "names its columns variable, condition, direction, code, text, fixed .*: missing"),
         ("variable,text\na,b\n", r"missing \['code'\]"),
         ("variable,code,text,conditon\na,b,c,d\n", r"unknown \['conditon'\]. Did you mean 'condition'?"),
         ("variable,code,text,code\na,b,c,d\n", "has two columns 'code'"),
@@ -71,6 +85,7 @@ def test_windows_encodings_are_read_with_a_note(write):
         ('variable,code,text\na,b,"c\n', "codes.csv, line 2"),
         ("variable,code,text,condition\na,b,c,below 7\n", "line 2: `condition` cannot be read from 'below 7'"),
         ("variable,code,text,direction\na,b,c,up\n", "line 2: `direction` must be 'low' or 'high', got 'up'"),
+        ("variable,code,text,fixed\na,b,c,perhaps\n", "line 2: `fixed` must be yes or no, got 'perhaps'"),
         ("variable,code,text\na,b,{income}\n", "line 2: The text of code 'b' holds {income}"),
         (b"variable,code,text\na,b,\x00\x00c\n", "contains NUL bytes, so it is not a text file"),
         (b"variable,code,text\na,b,\x07c\n", "control character"),

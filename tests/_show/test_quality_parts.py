@@ -19,7 +19,9 @@ def test_classes_have_a_matrix_and_the_shares_of_the_explained_rows():
         is_class = explanations.outcomes == share.outcome
         assert share.n_explained == np.count_nonzero(is_class)
         assert share.n_with_set == np.count_nonzero(explanations.has_set[is_class])
-    matrix, by_class = quality_parts(quality)
+    of_focus, matrix, by_class = quality_parts(quality)
+    assert f"How well {quality.focus} is predicted" in of_focus
+    assert all(name in of_focus for name in ("precision", "recall", "F1", "ROC AUC", "average precision"))
     assert f"{quality.confusion[0, 0]:,}" in matrix
     assert "explained rows with a set" in by_class
     page = make_report(explanations)

@@ -38,7 +38,7 @@ def test_the_card_of_many_rows_counts_codes_and_refusals():
 
 
 def test_the_card_of_many_rows_states_refusals_once():
-    reasons = loan_explainer().reasons(make_loans()[0][:40], protected=["account", "income"])
+    reasons = loan_explainer().reasons(make_loans()[0][:40], adverse=["bad", "good"], protected=["account", "income"])
     assert reasons.n_refused > 20
     card = reasons._repr_html_()
     assert card.count("Needs human review") == 1

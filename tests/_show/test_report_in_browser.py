@@ -71,6 +71,7 @@ def count_text(n, n_all, what="row"):
 
 def test_the_first_page_shows_the_first_rows_and_pages_turn(classes, show):
     page = show(classes)
+    page.select_option("#order", "row")
     assert rows_shown(page) == list(range(20))
     assert page.inner_text("#row-count") == "130 rows"
     pager = page.locator("#row-pager")
@@ -90,6 +91,7 @@ def test_the_first_page_shows_the_first_rows_and_pages_turn(classes, show):
 @pytest.mark.slow
 def test_a_search_finds_values_outcomes_and_rules(classes, show):
     page = show(classes)
+    page.select_option("#order", "row")
     value = {i: dict(c for _, held in e.values for c in held) for i, e in enumerate(classes)}
     page.fill("#row-search", '"town = town 1;" BUSY')
     wanted = [i for i, e in enumerate(classes) if value[i]["town"] == "town 1" and "busy" in str(e.outcome)]
@@ -117,6 +119,7 @@ def test_rows_are_filtered(classes, show):
         ("variable", "temp", lambda e: "temp" in e.shown_set.variables),
         ("variable", "hour", lambda e: "hour" in e.shown_set.variables),
     ]:
+        page.select_option("#order", "row")
         page.select_option(f"#{field}", label=option)
         wanted = [i for i, e in enumerate(explanations) if keeps(e)]
         assert page.inner_text("#row-count") == count_text(len(wanted), 130)
@@ -149,6 +152,28 @@ def test_rows_are_ordered(classes, show):
     assert rows_shown(page) == sorted(range(130), key=lambda i: (sdp[i], i))[:20]
 
 
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_rows_and_rules_of_the_focus_class_come_first(kind, show, request):
+    explanations = request.getfixturevalue(kind)
+    focus, rows = explanations.fitted.focus, list(explanations)
+    page = show(explanations)
+    if kind == "numbers":
+        assert focus is None
+        assert rows_shown(page) == list(range(20))
+        return
+    wanted = sorted(range(130), key=lambda i: not (rows[i].outcome == focus and rows[i].is_sufficient))
+    assert wanted[:20] != list(range(20))
+    assert rows_shown(page) == wanted[:20]
+    lines = GlobalRulesClassifier.from_explanations(explanations).rules_
+    by_focus = sorted(range(len(lines)), key=lambda k: (lines[k].rule.outcome != focus, -lines[k].coverage, k))
+    assert places(page) == [k + 1 for k in by_focus[:20]]
+    assert f"At first, rules for {focus} are listed before others." in page.inner_text("body")
+    page.select_option("#order", "row")
+    assert rows_shown(page) == list(range(20))
+    page.get_by_text("Clear").click()
+    page.wait_for_function("() => document.getElementById('order').value === 'focus'")
+
+
 def places(page):
     return page.eval_on_selector_all("#rule-table td.place", "cells => cells.map(c => Number(c.textContent))")
 
@@ -159,6 +184,8 @@ def test_rules_are_sorted(classes, show):
     lines = GlobalRulesClassifier.from_explanations(classes).rules_
     header = page.locator("#rule-table th")
     by_coverage = sorted(range(len(lines)), key=lambda k: (-lines[k].coverage, k))
+    assert header.nth(2).get_attribute("aria-sort") is None
+    header.nth(2).locator("button").click()
     assert header.nth(2).get_attribute("aria-sort") == "descending"
     assert places(page) == [k + 1 for k in by_coverage[:20]]
     header.nth(2).locator("button").click()
@@ -188,6 +215,7 @@ def test_rules_are_searched(classes, show):
 def test_the_rows_of_every_rule_are_those_that_it_covers(kind, show, request):
     explanations = request.getfixturevalue(kind)
     page = show(explanations)
+    page.select_option("#order", "row")
     page.locator("#rule-table th button").first.click()
     table, _ = explanations.explained
     rule_list_class = GlobalRulesClassifier if kind == "classes" else GlobalRulesRegressor

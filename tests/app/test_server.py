@@ -6,8 +6,9 @@ from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
 
-from suffice.app.server import make_app
-from suffice.app.state.sessions import Sessions
+from suffice.app.server import _page, make_app
+from suffice.app.state.sessions import PendingTables, Sessions
+from suffice.app.state.view import View
 
 
 def test_the_page_names_no_other_host(mixed):
@@ -18,6 +19,19 @@ def test_the_page_names_no_other_host(mixed):
     ).text
     assert "suffice" in page
     assert re.findall(r"""(?:src|href)="(?:https?:)?//""", page) == []
+
+
+@pytest.mark.parametrize(("search", "row"), [("", None), ("?tab=row", None), ("?row=0", 0), ("?tab=row&row=5", 5)])
+def test_a_link_without_a_row_leads_to_the_first_one_of_the_focus_class(mixed, search, row):
+    assert mixed.first_row not in (0, 5)
+    page = _page(Sessions(mixed), PendingTables(), "/", search)
+    assert page[-1].data["row"] == (mixed.first_row if row is None else row)
+
+
+def test_the_first_row_keeps_its_link(mixed):
+    """Row 0 was left out of links."""
+    assert View.from_search(View(row=0, pi=0.8).to_search()) == View(row=0, pi=0.8)
+    assert "row=0" in View().to_search()
 
 
 def test_without_its_packages_the_app_names_its_extra():

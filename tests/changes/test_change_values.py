@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from loans import loan_explainer, make_loans
+from loans import ROW, loan_explainer, make_loans
 
 from suffice import SufficientExplainer
 from suffice._show.cards import change_card
@@ -111,3 +111,32 @@ def test_rows_that_have_the_target_are_told_apart_everywhere(explainer):
     assert str(alone).startswith("1 of 1 row has a change that reaches the target (probability >= 0.80).")
     for answer in changes:
         assert ('<div class="badge">reached already</div>' in change_card(answer)) == answer.is_reached
+
+
+def test_moves_that_are_enough_only_together_are_stated_as_one_change(explainer):
+    """A list of moves was read as if each were enough."""
+    joint = explainer.what_if({**ROW, "account": "empty"}, "good")[0]
+    assert len(joint.best.moves) == 2
+    moved = " and ".join(move.text for move in joint.best.moves)
+    assert joint.lead.endswith(f"; {moved} would together make it good (probability >= 0.80).")
+    assert f"1. {moved}, together.\n" in joint.text
+    assert f"1. {moved}, together" in joint._repr_html_()
+    alone = explainer.what_if(ROW, "good")[0]
+    assert alone.lead.endswith(f"; {alone.best.moves[0]} would make it good (probability >= 0.80).")
+    assert "together" not in alone.text
+
+
+def test_moves_that_come_nearest_together_are_stated_as_one_change(explainer):
+    answer = explainer.what_if({**ROW, "account": "empty"}, "good", min_plausibility=0.5)[0]
+    assert len(answer.nearest.moves) == 2
+    assert f" Closest: {answer.nearest.sentence}, together, but only " in answer.lead
+
+
+def test_numbers_and_categories_are_changed_in_the_same_words():
+    X, _ = make_loans()
+    y = X["income"] + 40.0 * (X["account"] == "much")
+    explainer = SufficientExplainer(random_state=0).fit(X, y)
+    [answer] = explainer.what_if({**ROW, "account": "much"}, {"below": 40}, only=["account"])
+    assert answer.lead.startswith("Row 0: the outcome is predicted to be ")
+    assert "changing account from much to " in answer.lead
+    assert answer.lead.endswith(" would make it at most 40 (probability >= 0.80).")

@@ -197,7 +197,9 @@ def test_bounds_and_directions_beyond_the_training_rows_are_named(explainer):
     [highest] = explainer.what_if({**ROW, "income": 59, "account": "empty"}, "good", direction={"income": "up"})
     assert highest.notes == ("No training row has a higher income than 59.",)
     assert explainer.what_if(ROW, "good", direction={"income": "up"})[0].notes == ()
-    assert explainer.what_if(ROW, "good", fixed=["debt"], bounds={"debt": (10, 20)})[0].notes == ()
+    assert explainer.what_if(ROW, "good", fixed=["debt"], bounds={"debt": (10, 20)})[0].notes == (
+        "debt stays as it is.",
+    )
 
 
 def test_a_plain_no_names_the_nearest_miss():

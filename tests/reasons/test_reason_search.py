@@ -41,8 +41,18 @@ def test_only_adverse_outcomes_get_reasons():
     assert reasons.n_adverse == (predictions == "bad").sum()
 
 
-def test_without_adverse_outcomes_every_row_gets_reasons():
-    assert all(answer.reasons for answer in loan_explainer().reasons(X[:10]))
+def test_without_adverse_outcomes_the_focus_class_gets_reasons():
+    assert loan_explainer().focus_ == "good"
+    reasons, named = (loan_explainer().reasons(X[:30], **options) for options in ({}, {"adverse": "good"}))
+    assert reasons.to_dict() == named.to_dict()
+    assert {answer.outcome: answer.is_adverse for answer in reasons} == {"good": True, "bad": False}
+
+
+@pytest.mark.parametrize("adverse", [["bad", "good"], np.array(["good", "bad"])], ids=["list", "array"])
+def test_all_classes_are_adverse_on_request(adverse):
+    reasons = loan_explainer().reasons(X[:10], adverse=adverse)
+    assert all(answer.reasons for answer in reasons)
+    assert reasons.settings.adverse is None
 
 
 def test_the_text_names_the_value_and_the_bound():
@@ -60,7 +70,8 @@ def test_reasons_are_the_variables_of_a_smallest_set_by_what_is_lost_without_the
     explainer = loan_explainer()
     rows = X[:60]
     several = 0
-    for answer, explanation in zip(explainer.reasons(rows), explainer.explain(rows), strict=True):
+    all_reasons = explainer.reasons(rows, adverse=explainer.classes_)
+    for answer, explanation in zip(all_reasons, explainer.explain(rows), strict=True):
         best = answer.best_set
         assert best in answer.minimal_sets
         assert best.lower == (explanation.best_set.lower if best == explanation.best_set else None)
@@ -141,7 +152,7 @@ def test_a_row_is_refused_without_a_sufficient_set():
     noise = rng.random(300) < 0.3
     y = (table[:, 0] > 0) ^ noise
     explainer = SufficientExplainer(RandomForestClassifier(20, min_samples_leaf=20, random_state=0)).fit(table, y)
-    reasons = explainer.reasons(table[:20])
+    reasons = explainer.reasons(table[:20], adverse=[False, True])
     assert reasons.refusals == {"no_set": 20}
     assert refusal_of(reasons[0]) == "no_set"
     assert reasons[0].refusal.sentence == "no set of variables keeps the outcome with probability 0.89."
@@ -295,7 +306,7 @@ def test_without_adverse_numbers_the_interval_of_the_outcome_is_kept(scores):
     [
         ({"adverse": "worst"}, r"`adverse` must be among the classes \['bad', 'good'\], got 'worst'"),
         ({"adverse": {"more": 3}}, r"`adverse` must be a range of numbers or classes, got \{'more': 3\}"),
-        ({"adverse": ["bad", "good"]}, "`adverse` names every class"),
+        ({"adverse": []}, "`adverse` must name at least one class"),
         ({"protected": ["incom"]}, "In `protected`: Unknown variable 'incom'. Did you mean 'income'?"),
         ({"n": 0}, "`n` must be a whole number >= 1, got 0"),
         ({"codes": {"incom": "A"}}, r"the explainer does not have: \['incom'\]. Did you mean 'income'?"),
@@ -349,7 +360,7 @@ def test_rare_labels_and_groups_are_written_in_the_users_words():
     explainer = SufficientExplainer(
         RandomForestClassifier(30, random_state=0), groups={"both": ["a", "b"]}, min_size=1
     ).fit(table, y)
-    reasons = explainer.reasons(table[:12])
+    reasons = explainer.reasons(table[:12], adverse=explainer.classes_)
     assert [answer.values["place"] for answer in reasons] == [f"isle {i}" for i in range(12)]
     texts = [str(reason) for answer in reasons for reason in answer.reasons if reason.variables == ("both",)]
     assert texts

@@ -36,7 +36,7 @@ _OPTIONS = (
     (r"`n_jobs`", "--jobs"),
     (r"`(max|min)_(precision|rules|size|support)`", r"--\1-\2"),
     (r"`(alpha|confidence|dates|levels|pi|radius|task|unseen)`", r"--\1"),
-    (r"`(adverse|bounds|codes|direction|fixed|key|model|only|output|protected|target)`", r"--\1"),
+    (r"`(adverse|bounds|codes|direction|fixed|focus|key|model|only|output|protected|target)`", r"--\1"),
     (r"save one with explainer\.save\(path\)", "make one with `suffice fit`"),
     *ARGUMENT_WORDS,
 )
@@ -88,8 +88,8 @@ def format_fidelity(about: Mapping[str, Any]) -> str:
     return f"{100 * value:.0f} % correct on rows that the trees have not seen ({', '.join(shares[:N_LISTED])}{more})"
 
 
-def describe_fit(about: Mapping[str, Any]) -> dict[str, str]:
-    """Describe what was fitted."""
+def describe_fit(about: Mapping[str, Any], focus: str = "") -> dict[str, str]:
+    """Describe what was fitted, and how well the focus class is predicted."""
     classes, variables, candidates = about["classes"], about["variables"], about["candidates"]
     outcomes = "numbers" if classes is None else f"{len(classes)} classes: {listed(classes)}"
     n_searched = about.get("n_searched", len(candidates))
@@ -100,6 +100,8 @@ def describe_fit(about: Mapping[str, Any]) -> dict[str, str]:
         "Target": f"{about['target']}, {outcomes}",
         "Task": in_options(about["task_reason"]),
         "Fidelity": format_fidelity(about),
+        **({"Focus": f"{focus.removesuffix('.')} (out of bag)"} if focus else {}),
+        **({"Fixed": ", ".join(about["fixed"])} if about.get("fixed") else {}),
         "Candidates": f"{searched} variables{of_each_row} {names}",
     }
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import sklearn
@@ -22,6 +22,7 @@ from suffice._forest.outcomes import (
     intervals_around,
     outcomes_of_classes,
     outcomes_of_intervals,
+    read_focus,
 )
 from suffice._forest.projection import MAX_VARIABLES, ProjectedForest
 from suffice._forest.settings import LEAST_LEVEL, Settings, check_task_settings, level_by_odds
@@ -33,6 +34,7 @@ from suffice._forest.trees import (
     takes_missing,
 )
 from suffice._table.input import as_finite, check_finite
+from suffice._text import format_confidence, format_level, join
 from suffice.errors import check_number
 
 if TYPE_CHECKING:
@@ -44,6 +46,21 @@ if TYPE_CHECKING:
     from suffice._table.variables import Variables, VariableSet
 
 Rows = NDArray[np.intp]
+
+
+class Declared(NamedTuple):
+    """What users declare at fit: the class that people care about, and the variables that they cannot change."""
+
+    focus: Any = None
+    fixed: Sequence[str | int] = ()
+
+    def read(self, classes: NDArray[Any] | None, ranks: NDArray[Any], variables: Variables) -> Declared:
+        """Check both, name the variables, and take the default class if none is declared."""
+        fixed = variables.read("fixed", self.fixed)
+        return Declared(read_focus(self.focus, classes, ranks), tuple(variables.names[v] for v in fixed))
+
+
+NOTHING_DECLARED = Declared()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +103,7 @@ def draw_rows(y: NDArray[Any], share: float, is_class: bool, random_state: Any) 
 
 
 # Settings that a description names, besides the smallest size of a cell.
+MOST_CLASSES = 3  # of which a sentence states the levels
 _DESCRIBED = (
     "pi",
     "levels",
@@ -131,7 +149,13 @@ class Fitted:
     default_radius: float | None = None
     drawn: DrawnRows | None = None
     absent_model: str | None = None
+    declared: Declared = NOTHING_DECLARED
     model: ExplainedModel | None = None  # never saved
+
+    @property
+    def focus(self) -> Any:
+        """The class that people care about; None if there is none."""
+        return self.declared.focus
 
     @property
     def radius(self) -> float | None:
@@ -261,8 +285,15 @@ class Fitted:
 
     def predict(self, X: NDArray[np.float32]) -> NDArray[Any]:
         """Predict outcomes by the forest itself."""
-        predictions = self.forest.predict_leaves(X, self.settings.n_threads)
-        return predictions[:, 0] if self.classes is None else self.classes[np.argmax(predictions, axis=1)]
+        return self.decide(self.votes(X))
+
+    def votes(self, X: NDArray[np.float32]) -> Floats:
+        """Return the shares of the classes, or the numbers in one column, that the forest predicts."""
+        return self.forest.predict_leaves(X, self.settings.n_threads)
+
+    def decide(self, votes: Floats) -> NDArray[Any]:
+        """Return the predictions that follow from votes."""
+        return votes[:, 0] if self.classes is None else self.classes[np.argmax(votes, axis=1)]
 
     def outcomes(self, X: NDArray[np.float32], y: NDArray[Any]) -> Outcomes:
         """Make the outcomes of rows, with their intervals."""
@@ -304,6 +335,19 @@ class Fitted:
         levels = self.levels(outcomes_of_classes(self.classes, self.classes))
         return dict(zip(self.classes.tolist(), levels.tolist(), strict=True))
 
+    @property
+    def level_text(self) -> str:
+        """What a sufficient set must reach, as part of a sentence."""
+        settings, levels = self.settings, self.level_of_rules()
+        if not isinstance(levels, dict) or len(set(levels.values())) == 1:
+            text = f"probability {settings.pi:g}"
+        elif len(levels) <= MOST_CLASSES:
+            text = f"probability {join([f'{format_level(level)} for {label}' for label, level in levels.items()])}"
+        else:
+            text = f"a level for each class: {settings.pi / (1 - settings.pi):.3g} times its odds"
+        how = "" if settings.confidence is None else f", at {format_confidence(settings.confidence)} confidence"
+        return f"{text}{how}"
+
     def describe(self) -> dict[str, Any]:
         """Describe what was fitted to what, and by which settings."""
         settings = {name: getattr(self.settings, name) for name in _DESCRIBED}
@@ -312,6 +356,8 @@ class Fitted:
             "task_reason": self.task_reason,
             "target": self.target,
             "classes": None if self.classes is None else self.classes.tolist(),
+            "focus": self.focus,
+            "fixed": list(self.declared.fixed),
             "model": self.model_name or self.absent_model,
             "n_rows": len(self.forest.X),
             "n_set_aside": 0 if self.set_aside is None else len(self.set_aside.outcomes),

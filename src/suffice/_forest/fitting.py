@@ -6,6 +6,7 @@ Columns that alone predict the outcomes nearly without error cause a warning.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -23,7 +24,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from suffice._forest.candidates import AUTO, choose_candidates, gaining_variables
 from suffice._forest.drawn_rows import Drawing, draw_near, grow_on_drawn
-from suffice._forest.fitted import Fitted, SetAside, draw_rows
+from suffice._forest.fitted import NOTHING_DECLARED, Declared, Fitted, SetAside, draw_rows
 from suffice._forest.model_outputs import PROBABILITY_RADIUS, ExplainedModel, are_probabilities
 from suffice._forest.out_of_bag import measure_errors
 from suffice._forest.outcomes import rank_classes
@@ -145,6 +146,13 @@ SCREENED_ROWS = 10_000
 POOR_FIDELITY = 0.2
 # A forest must be better than a constant prediction by this many standard errors of the mean gain.
 SIGNAL = 2.0
+
+
+def refuse_arguments(others: Mapping[str, Any]) -> None:
+    """Refuse what `fit` does not take."""
+    for name in others:
+        hint = f" {NO_WEIGHTS}" if "weight" in name else ""
+        raise TypeError(f"`fit` takes `X`, `y`, `holdout`, `focus` and `fixed`, got {name!r}.{hint}")
 
 
 def task_of_forest(forest: object) -> str | None:
@@ -359,10 +367,11 @@ def fit(
     settings: Settings,
     drawing: Drawing | None = None,
     holdout: float | None = None,
+    declared: Declared = NOTHING_DECLARED,
 ) -> Fitted:
     """Fit a forest to a table, choose the candidates, and measure the fidelity."""
     if holdout is not None:
-        return _fit_with_holdout(table, y, target, forest, settings, holdout, drawing)
+        return _fit_with_holdout(table, y, target, forest, settings, holdout, drawing, declared)
     task, reason = decide_task(settings.task, forest, y)
     y = _check_outcomes_of_task(y, task, settings)
     encoding = Encoding.learn(table, settings.dates)
@@ -371,6 +380,8 @@ def fit(
     X = encoding.encode(table, settings.unseen)
     check_finite(X, [column.name for column in encoding.columns], takes_missing(forest))
     variables = Variables.of_matrix(encoding, X, settings.groups)
+    labels, ranks = np.unique(y, return_inverse=True)
+    declared = declared.read(labels if task == "classification" else None, ranks, variables)
     counts = decide_counts(settings.counts, forest)
     if forest is None and settings.candidates == AUTO and task == "classification":
         estimator = fit_screened_forest(X, y, variables, counts, settings)
@@ -416,6 +427,7 @@ def fit(
         out_of_bag=None if classes is None or not is_honest else fidelity.predictions.astype(np.float32),
         settings=settings,
         drawn=drawn,
+        declared=declared,
     )
     return replace(fitted, errors=measure_errors(fitted)) if classes is None and is_honest else fitted
 
@@ -440,7 +452,8 @@ def _fit_with_holdout(
     forest: Any,
     settings: Settings,
     holdout: float,
-    drawing: Drawing | None = None,
+    drawing: Drawing | None,
+    declared: Declared,
 ) -> Fitted:
     """Set rows aside at random, and fit on the others.
 
@@ -458,7 +471,7 @@ def _fit_with_holdout(
         y = as_finite(y)
     rest, aside = draw_rows(y, holdout, is_class, settings.random_state)
     drawing = None if drawing is None else drawing.of_rows(rest)
-    fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task), drawing)
+    fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task), drawing, None, declared)
     X = fitted.encode(table.take(aside), unseen="missing")
     values = y[aside] if fitted.classes is None else np.asarray(y[aside], dtype=fitted.classes.dtype)
     return replace(fitted, task_reason=reason, settings=settings, set_aside=SetAside(X, values))

@@ -39,12 +39,10 @@ def rows_not_drawn(forest: FittedForest, counts: Counts) -> NDArray[np.bool_]:
     return is_out
 
 
-def predict_out_of_bag(fitted: Fitted) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Predict each training row by the trees that did not draw it."""
+def votes_out_of_bag(fitted: Fitted) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the votes of the trees that did not draw a training row, and which rows have any."""
     is_out = rows_not_drawn(fitted.forest, fitted.counts)
-    values, is_known = fitted.forest.predict_out_of_bag(is_out, fitted.settings.n_threads)
-    predictions = values[:, 0] if fitted.classes is None else fitted.classes[np.argmax(values, axis=1)]
-    return predictions, is_known
+    return fitted.forest.predict_out_of_bag(is_out, fitted.settings.n_threads)
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,7 +107,9 @@ class Target:
         return np.asarray((self.low <= outcomes) & (outcomes <= self.high), dtype=bool)
 
 
-def read_targets(target: Any, outcomes: NDArray[Any], classes: NDArray[Any] | None) -> list[Target]:
+def read_targets(
+    target: Any, outcomes: NDArray[Any], classes: NDArray[Any] | None, *, may_be_all: bool = False
+) -> list[Target]:
     """Read which outcomes are wanted, for each row."""
     if classes is None:
         return [_numbers(target, float(outcome)) for outcome in outcomes]
@@ -122,13 +124,26 @@ def read_targets(target: Any, outcomes: NDArray[Any], classes: NDArray[Any] | No
     wanted = {_known_label(label, known) for label in (target if several else [target])}
     if not wanted:
         raise ValueError("`target` must name at least one class.")
-    if len(wanted) == len(known):
+    if len(wanted) == len(known) and not may_be_all:
         raise ValueError("`target` names every class: every row has one of them.")
     labels = tuple(label for label in known if label in wanted)
     return [Target(labels, 0.0, 0.0, " or ".join(format_label(label) for label in labels))] * len(outcomes)
 
 
-def _known_label(label: Any, known: list[Any]) -> Any:
+def read_focus(focus: Any, classes: NDArray[Any] | None, ranks: NDArray[Any]) -> Any:
+    """Read the class that people care about; by default the rarer one of two, the second if both are as frequent."""
+    if classes is None:
+        if focus is not None:
+            raise ValueError(f"`focus` names a class, but the outcomes are numbers: leave it None, got {focus!r}.")
+        return None
+    if focus is not None:
+        return _known_label(focus, classes.tolist(), "focus")
+    if len(classes) != 2:
+        return None
+    return classes.tolist()[int(2 * np.count_nonzero(ranks == 0) >= len(ranks))]
+
+
+def _known_label(label: Any, known: list[Any], word: str = "target") -> Any:
     label = to_plain(label)
     if label in known:
         return known[known.index(label)]
@@ -136,7 +151,7 @@ def _known_label(label: Any, known: list[Any]) -> Any:
     if isinstance(label, str) and label in by_text:
         return by_text[label]
     raise ValueError(
-        f"`target` must be among the classes {known}, got {label!r}: no training row has it."
+        f"`{word}` must be among the classes {known}, got {label!r}: no training row has it."
         f"{did_you_mean(label, map(str, known))}"
     )
 

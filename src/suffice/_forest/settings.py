@@ -118,16 +118,25 @@ CHANGEABLE = (
     "extra_columns",
     "n_jobs",
 )
+# What makes no difference to the answers of a method.
+UNUSED = {
+    "reasons": ("min_support",),
+    "what_if": ("confidence", "alpha", "radius", "min_support"),
+    "what_if_rules": ("confidence", "alpha", "radius", "min_size", "min_support"),
+}
 
 
 def check_changes(method: Callable[..., Any], names: Iterable[str], kind: type[Exception]) -> None:
-    """Refuse a setting that takes effect in `fit` only, or that does not exist."""
+    """Refuse a setting that takes effect in `fit` only, makes no difference to the method, or does not exist."""
+    unused = UNUSED.get(method.__name__, ())
+    usable = [name for name in CHANGEABLE if name not in unused]
     for name in names:
-        if name not in CHANGEABLE:
+        if name not in usable:
             parameters = inspect.signature(method).parameters
             options = [option for option, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
-            hint = did_you_mean(name, [*options, *CHANGEABLE]) or " For other parameters, fit again."
-            raise kind(f"`{method.__name__}` can change {', '.join(CHANGEABLE)}, got {name!r}.{hint}")
+            hint = did_you_mean(name, [*options, *usable]) or " For other parameters, fit again."
+            hint = " It makes no difference here." if name in unused else hint
+            raise kind(f"`{method.__name__}` can change {', '.join(usable)}, got {name!r}.{hint}")
 
 
 def _count_threads(n_jobs: int | None) -> int:

@@ -110,8 +110,9 @@ def _read_labels(text: str) -> tuple[Any, ...]:
     return tuple(labels)
 
 
-FIELDS = ("variable", "condition", "direction", "code", "text")
+FIELDS = ("variable", "condition", "direction", "code", "text", "fixed")
 NEEDED = ("variable", "code", "text")
+_FLAGS = {"yes": True, "true": True, "no": False, "false": False, "": False}
 _SEPARATORS = (",", ";", "\t", "|")
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})")
@@ -176,8 +177,8 @@ def _of_csv(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
             listed = f"missing {absent}" if absent else f"unknown {unknown}"
             near = did_you_mean(unknown[0], FIELDS) if unknown else ""
             raise ValueError(
-                f"{name}: the first line of a code book names its columns {', '.join(FIELDS)} (condition and direction "
-                f"may be left out): {listed}.{near}"
+                f"{name}: the first line of a code book names its columns {', '.join(FIELDS)} (condition, "
+                f"direction and fixed may be left out): {listed}.{near}"
             )
         twice = first_repeated(columns)
         if twice is not None:
@@ -255,7 +256,9 @@ def _line(entry: Mapping[str, Any]) -> CodeLine:
     elif condition is not None and not isinstance(condition, Condition):
         raise ValueError(f"`condition` must be a text such as '< 20000' or '= rent', got {condition!r}.")
     side: Any = direction.strip().lower() or None if isinstance(direction, str) else direction
-    return CodeLine(variable, code, text, condition, side)
+    flag = entry.get("fixed") or False
+    fixed: Any = _FLAGS.get(flag.strip().lower(), flag) if isinstance(flag, str) else flag
+    return CodeLine(variable, code, text, condition, side, fixed)
 
 
 def _text(name: str, value: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,9 @@ def training_rows(explainer: SufficientExplainer) -> tuple[pl.DataFrame, Any]:
     return pl.DataFrame(columns), outcomes
 
 
-def fit_table(frame: pl.DataFrame, target: str, left_out: list[str], has_dates: bool) -> SufficientExplainer:
+def fit_table(
+    frame: pl.DataFrame, target: str, left_out: list[str], has_dates: bool, fixed: Sequence[str] = ()
+) -> SufficientExplainer:
     """Fit an explainer to a table."""
     X = frame.drop([target, *(column for column in left_out if column != target)])
     table = read_columns(X)
@@ -94,7 +96,8 @@ def fit_table(frame: pl.DataFrame, target: str, left_out: list[str], has_dates: 
         raise ValueError("No columns are left besides the target.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the app shows the fidelity
-        return SufficientExplainer(random_state=0, dates="parts").fit(X, outcomes_of(frame, target))
+        kept = [column for column in fixed if column in X.columns]
+        return SufficientExplainer(random_state=0, dates="parts").fit(X, outcomes_of(frame, target), fixed=kept)
 
 
 def collect_rules(

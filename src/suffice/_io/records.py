@@ -90,7 +90,7 @@ def answer_settings(fitted: Fitted) -> dict[str, Any]:
 
 
 def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExplainer) -> dict[int, dict[str, Any]]:
-    """Find what would change the outcomes of the rows that have reasons, with protected variables left as they are."""
+    """Find what would change the outcomes of the rows with reasons; protected and fixed variables stay as they are."""
     places = [i for i, answer in enumerate(reasons) if answer.reasons]
     if context.change is None or not places:
         return {}
@@ -100,7 +100,7 @@ def _changes(reasons: Reasons, context: RecordContext, explainer: SufficientExpl
         table,
         context.change,
         [reasons[i].outcome for i in places],
-        fixed=reasons.settings.protected,
+        fixed=[*reasons.settings.protected, *reasons.fitted.declared.fixed, *reasons.codes.fixed],
         n=1,
         confirm=False,
         progress=False,

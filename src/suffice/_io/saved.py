@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._forest.fitted import Fitted
+from suffice._forest.fitted import Declared, Fitted
 from suffice._forest.outcomes import rank_classes
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.rounded_bounds import Ends
@@ -164,6 +164,8 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "target": fitted.target,
         "classes": None if fitted.classes is None else fitted.classes.tolist(),
         "classes_type": None if fitted.classes is None else fitted.classes.dtype.str,
+        "focus": fitted.focus,
+        "fixed": list(fitted.declared.fixed),
         "fidelity": fitted.fidelity,
         "fidelity_by_class": list((fitted.fidelity_by_class or {}).values()),
         "has_signal": fitted.has_signal,
@@ -292,6 +294,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         default_radius=parts.read_radius(header),
         drawn=parts.read_drawn(reader, encoding, len(X), n_classes),
         absent_model=model,
+        declared=Declared(header.get("focus"), header.get("fixed", [])).read(classes, y_rank, variables),
     )
     explainer.n_features_in_ = len(encoding.names)
     if encoding.has_names:

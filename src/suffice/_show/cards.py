@@ -245,7 +245,7 @@ def change_parts(answer: RowChanges) -> list[Html]:
         *(element("div", "part note", note) for note in answer.notes),
     ]
     for i, change in enumerate(answer.changes):
-        parts.append(part(f"{i + 1}. {change.sentence}", "", *_support(answer, change)))
+        parts.append(part(f"{i + 1}. {change.listed}", "", *_support(answer, change)))
     if answer.nearest is not None and answer.nearest.confirmed is not None:
         parts.append(element("div", "part note", answer.nearest.confirmation(answer.model)))
     return parts + optional("div", "part note", answer.caveat)

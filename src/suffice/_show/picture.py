@@ -381,6 +381,8 @@ def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("training table", f"{counted(about['n_rows'], 'row')}, {counted(n_columns, 'column')}{grouped}"),
         ("forest", f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')} ({', '.join(settings)})"),
         ("probability", level_fact(about["settings"])),
+        *([] if about["focus"] is None else [("focus", str(about["focus"]))]),
+        *([("fixed", ", ".join(about["fixed"]))] if about["fixed"] else []),
     ]
     return pairs if about["model"] is None else [("model", about["model"]), *pairs]
 

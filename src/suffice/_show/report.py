@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE
-from suffice._forest.out_of_bag import predict_out_of_bag
+from suffice._forest.out_of_bag import votes_out_of_bag
 from suffice._show.axis import rounded
 from suffice._show.cards import change_parts, fidelity_part, importance_part, reason_counts
 from suffice._show.markup import Html, bar, bars, element, facts, joined, part, read_template
@@ -212,6 +212,7 @@ def _terms(explanations: Explanations, summary: Summary, n_lines: int) -> dict[s
             "training rows that they cover and the precision expected for new rows. The rule with the lowest number "
             "that covers a row decides. Choose a rule's rows to see them below."
         )
+        rules += "" if about["focus"] is None else f" At first, rules for {about['focus']} are listed before others."
     precision = "1 - MSE / variance of all outcomes, as expected for new rows"
     interval = incomplete = ""
     if about["task"] == "classification":
@@ -269,7 +270,7 @@ def _settings(explanations: Explanations) -> Html:
 def report_quality(explanations: Explanations) -> Quality | None:
     """Compute the out-of-bag quality, with the shares of the explained rows that have a sufficient set."""
     fitted = explanations.fitted
-    if not predict_out_of_bag(fitted)[1].any():
+    if not votes_out_of_bag(fitted)[1].any():
         return None
     sets = count_sets(fitted, explanations.answers.outcomes, slice(None), explanations.has_set)
     return quality_out_of_bag(fitted, sets)
@@ -279,7 +280,9 @@ def quality_parts(quality: Quality) -> list[Html]:
     """Write the quality as panels."""
     if quality.classes is None:
         return [_errors(quality)]
-    return [part("Confusion matrix", "out of bag", _confusion(quality)), _by_class(quality)]
+    figures = [Share(name, value, format_probability(value)) for name, value in quality.of_focus.items() if value >= 0]
+    of_focus = [part(f"How well {quality.focus} is predicted", "out of bag", bars(figures))] if figures else []
+    return [*of_focus, part("Confusion matrix", "out of bag", _confusion(quality)), _by_class(quality)]
 
 
 def _errors(quality: Quality) -> Html:

@@ -75,6 +75,7 @@ def report_data(explanations: Explanations, reasons: Reasons | None = None) -> d
     return {
         "target": about["target"],
         "names": _names(explanations),
+        "focus": None if about["focus"] is None else about["classes"].index(about["focus"]),
         "canDisagree": explanations.answers.source != "forest",
         "levels": _levels(explanations),
         "classes": [str(label) for label in about["classes"]] if about["task"] == "classification" else None,
@@ -307,6 +308,9 @@ def _lines(explanations: Explanations, boxes: _Boxes) -> tuple[list[dict[str, An
         lines.append(
             {
                 "box": boxes.place(line.rule.conditions, line.coverage),
+                "isFocus": int(
+                    explanations.fitted.focus is not None and line.rule.outcome == explanations.fitted.focus
+                ),
                 "conclusion": picture.conclusion,
                 "note": picture.note,
                 "coverage": line.coverage,

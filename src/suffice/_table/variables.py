@@ -98,6 +98,15 @@ class Variables:
             raise TypeError(f"A set of variables is a list of names or numbers, got {variables!r}.")
         return tuple(sorted({self.position(variable) for variable in variables}))  # type: ignore[attr-defined]
 
+    def read(self, name: str, chosen: Any) -> VariableSet:
+        """Read a list of variables; the argument is named in messages."""
+        if isinstance(chosen, str):
+            raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}: write [{chosen!r}].")
+        try:
+            return self.subset(list(chosen))
+        except ValueError as error:
+            raise ValueError(f"In `{name}`: {error}") from None
+
     def subsets(self, S: Any, n_rows: int) -> list[VariableSet]:
         """Return the set of each row: one list of variables for all rows, or one list per row."""
         if not _is_collection(S):

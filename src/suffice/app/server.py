@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,6 +85,8 @@ def _page(sessions: Sessions, pending: PendingTables, path: str | None, search: 
     if path == "/start" or workspace is None:
         message = "The data behind this link are no longer here: open the table again." if view.data else ""
         return [_header(None), html.Main(start.layout(pending, message))]
+    if re.search("[?&]row=", search or "") is None:
+        view = view.with_(row=workspace.first_row)
     view = workspace.check(view)
     tabs = dmc.TabsList([dmc.TabsTab(text, value=name) for name, text in _TABS.items()])
     panes: dict[str, Any] = {"row": one_row.layout(workspace, view), **dict.fromkeys(_PANES)}

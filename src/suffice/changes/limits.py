@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.outcomes import range_text
-from suffice._text import format_value, to_plain
+from suffice._text import format_value, join, to_plain
 from suffice.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Limits:
     labels: dict[int, tuple[int, ...]]
     up: frozenset[int] = frozenset()
     down: frozenset[int] = frozenset()
+    fixed: tuple[str, ...] = ()
 
     def ends(self, column: int, own: float) -> tuple[float, float]:
         """Return the smallest and the largest number, or code of a category, that a column of a row may have."""
@@ -99,15 +100,17 @@ def below(end: float) -> np.float32:
 
 def read_limits(
     state: Fitted,
-    fixed: Sequence[str | int],
+    fixed: Sequence[str | int] | None,
     only: Sequence[str | int] | None,
     direction: Mapping[str, str] | None,
     bounds: Mapping[str, Any] | None,
 ) -> Limits:
     """Read what may change, and how far."""
     variables = state.variables
-    kept = set(read_variables(state, "fixed", fixed))
-    allowed = set(range(len(variables))) if only is None else set(read_variables(state, "only", only))
+    allowed = set(range(len(variables))) if only is None else set(variables.read("only", only))
+    kept = set(variables.read("fixed", state.declared.fixed if fixed is None else fixed))
+    if fixed is None and only is not None:  # the call itself lets these change
+        kept -= allowed
     both = sorted(variables.names[v] for v in kept & allowed) if only is not None else []
     if both:
         raise ValueError(f"`fixed` and `only` both name {both}: a variable may change or not.")
@@ -130,12 +133,14 @@ def read_limits(
             )
         ways[way].add(column)
     low, high, labels = read_ranges(state, bounds or {}, "bounds")
-    return Limits(tuple(changeable), low, high, labels, frozenset(ways["up"]), frozenset(ways["down"]))
+    stays = () if only is not None else tuple(variables.names[v] for v in sorted(kept))
+    return Limits(tuple(changeable), low, high, labels, frozenset(ways["up"]), frozenset(ways["down"]), stays)
 
 
-def notes_beyond(state: Fitted, limits: Limits, x: Matrix) -> list[str]:
-    """Name the bounds and directions of numbers that leave no value of a training row."""
-    notes = []
+def notes_about(state: Fitted, limits: Limits, x: Matrix) -> list[str]:
+    """Name what stays, and the bounds and directions of numbers that leave no value of a training row."""
+    are_several = len(limits.fixed) > 1
+    notes = [f"{join(limits.fixed)} {'stay as they are' if are_several else 'stays as it is'}."] * bool(limits.fixed)
     free = {c for v in limits.changeable for c in state.variables.columns[v]}
     for c in sorted(free & {*limits.low, *limits.high, *limits.up, *limits.down}):
         column, values = state.encoding.columns[c], state.forest.X[:, c]
@@ -172,16 +177,6 @@ def read_ranges(
         if last < math.inf:
             high[column] = last
     return low, high, labels
-
-
-def read_variables(state: Fitted, name: str, chosen: Any) -> tuple[int, ...]:
-    """Read a list of variables; the argument is named in messages."""
-    if isinstance(chosen, str):
-        raise TypeError(f"`{name}` must be a list of variables, got {chosen!r}: write [{chosen!r}].")
-    try:
-        return state.variables.subset(list(chosen or ()))
-    except ValueError as error:
-        raise ValueError(f"In `{name}`: {error}") from None
 
 
 def _column(state: Fitted, name: str, key: str) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from suffice._forest.out_of_bag import probabilities_at
 from suffice._forest.rounded_bounds import round_end, round_whole_end
 from suffice._table.condition import Condition
-from suffice.changes.limits import notes_beyond
+from suffice.changes.limits import notes_about
 from suffice.changes.search import evenly_spaced, holds_at_rows
 from suffice.changes.values import Change, Move, RowChanges
 from suffice.changes.wording import move_text
@@ -228,7 +228,7 @@ class ChangeMaker:
             model=state.model_name,
             columns=columns,
             row=i,
-            notes=tuple(notes_beyond(state, limits, x)),
+            notes=tuple(notes_about(state, limits, x)),
             is_model_absent=state.absent_model is not None and state.model_name is None,
             **about_row,
         )

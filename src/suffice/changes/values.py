@@ -164,6 +164,16 @@ class Change:
         return f"{moved} while {kept}" if moved and kept else moved or kept
 
     @property
+    def is_joint(self) -> bool:
+        """Whether several columns move, which is stated for all of them together."""
+        return len(self.moves) > 1
+
+    @property
+    def listed(self) -> str:
+        """The least change as an item of a list; several moves are marked as belonging together."""
+        return f"{self.sentence}, together" if self.is_joint else self.sentence
+
+    @property
     def box_text(self) -> str:
         """The whole box, as the conditions of a rule."""
         return " AND ".join(map(str, self.conditions))
@@ -277,7 +287,7 @@ class RowChanges:
     id : str or None
         The identifier of the row, if rows have any.
     notes : tuple of str
-        Bounds and directions beyond the training rows, as sentences.
+        What stays as it is, and bounds and directions beyond the training rows, as sentences.
     is_model_absent : bool
         Whether a model was explained that is not there: the explainer was loaded from a file.
     """
@@ -337,11 +347,12 @@ class RowChanges:
         best, model = self.best, name_model(self.model)
         if best is None:
             return f"No: {self._no_text}"
+        effect = f"{best.sentence} would {'together ' if best.is_joint else ''}make it {self.wanted}"
         if best.by == "model":
-            return f"{present}; according to {model}, {best.sentence} would make it {self.wanted}."
+            return f"{present}; according to {model}, {effect}."
         refused = f", but {model} does not confirm it" if best.confirmed is False else ""
         level = format_level(self.pi)
-        return f"{present}; {best.sentence} would make it {self.wanted} (probability >= {level}){refused}."
+        return f"{present}; {effect} (probability >= {level}){refused}."
 
     @property
     def _no_text(self) -> str:
@@ -358,10 +369,10 @@ class RowChanges:
             return f"{text} None of the variables that may change makes a difference."
         if self.is_too_rare:
             share = f"{int(1000 * miss.plausibility) / 10:g}"  # rounded down: less than the least one
-            return f"{text} Closest: {miss.sentence}, but only {share} % of similar rows fall in this range."
+            return f"{text} Closest: {miss.listed}, but only {share} % of similar rows fall in this range."
         if miss.probability < NEARLY_NOTHING:
             return f"{text} No change that is allowed gives it a probability above {NEARLY_NOTHING}."
-        closest = f"letting {join(miss.variables)} vary" if miss.check == "mean" else miss.sentence
+        closest = f"letting {join(miss.variables)} vary" if miss.check == "mean" else miss.listed
         return f"{text} Closest: {closest} (probability {format_probability(miss.probability)})."
 
     @property
@@ -369,7 +380,7 @@ class RowChanges:
         """The answer in plain words: the changes with what supports them."""
         lines = [self.lead, *self.notes]
         for i, change in enumerate(self.changes):
-            lines.append(f"{i + 1}. {change.sentence}.")
+            lines.append(f"{i + 1}. {change.listed}.")
             lines.append(f"   {change.evidence(self.goal)}")
             if change.confirmed is not None:
                 lines.append(f"   {change.confirmation(self.model)}")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, roc_auc_score
 
-from suffice._forest.out_of_bag import predict_out_of_bag
+from suffice._forest.out_of_bag import votes_out_of_bag
 from suffice._table.input import as_finite, read_outcomes
 from suffice._text import counted, format_number, format_percent, format_probability, name_model, to_plain
 from suffice.checks.refits import best_sets
@@ -77,6 +78,12 @@ class ClassQuality:
         """The share of the rows predicted to have the class that do; NaN if there are none."""
         return self.n_right / self.n_predicted if self.n_predicted else math.nan
 
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of recall and precision; NaN if no row has the class and none is predicted to."""
+        n = self.n_rows + self.n_predicted
+        return 2 * self.n_right / n if n else math.nan
+
 
 @dataclass(frozen=True, eq=False)
 class Quality:
@@ -102,6 +109,10 @@ class Quality:
         The level that a sufficient set must reach, in words.
     model : Quality or None, default=None
         For an explained model and observed outcomes: how well the model itself predicts them.
+    focus : object, default=None
+        The class that people care about.
+    scores : ndarray of shape (n_rows,) or None, default=None
+        The predicted probability of this class.
 
     Examples
     --------
@@ -122,6 +133,8 @@ class Quality:
     sets: tuple[SetShare, ...] = ()
     level: str = ""
     model: Quality | None = None
+    focus: Any = None
+    scores: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -150,6 +163,31 @@ class Quality:
         counts = self.confusion
         figures = zip(self.classes, counts.sum(axis=1), counts.sum(axis=0), np.diag(counts), strict=True)
         return tuple(ClassQuality(label, int(n), int(m), int(k)) for label, n, m, k in figures)
+
+    @property
+    def of_focus(self) -> dict[str, float]:
+        """How well the focus class is predicted; nothing without one.
+
+        Precision, recall and F1 of its predictions and, if there are scores, the area under the ROC curve (ROC AUC)
+        and under the curve of precision over recall (average precision).
+        """
+        found = [one for one in self.by_class if one.label == self.focus and self.focus is not None]
+        if not found:
+            return {}
+        figures = {"precision": found[0].precision, "recall": found[0].recall, "F1": found[0].f1}
+        if self.scores is None:
+            return figures
+        has_class = self.observed == self.focus
+        is_ranked = 0 < np.count_nonzero(has_class) < self.n_rows
+        for name, measure in (("ROC AUC", roc_auc_score), ("average precision", average_precision_score)):
+            figures[name] = float(measure(has_class, self.scores)) if is_ranked else math.nan
+        return figures
+
+    @property
+    def focus_text(self) -> str:
+        """How well the focus class is predicted, in one sentence; nothing without one."""
+        figures = ", ".join(f"{name} {_figure(value)}" for name, value in self.of_focus.items())
+        return f"{self.focus}: {figures}." if figures else ""
 
     @property
     def accuracy(self) -> float:
@@ -233,6 +271,8 @@ class Quality:
             figures["confusion"] = self.confusion.tolist()
             names = ["label", "n_rows", "n_predicted", "recall", "precision"]
             figures["by_class"] = [_figures(one, names) for one in self.by_class]
+        if self.of_focus:
+            figures["focus"] = {"label": to_plain(self.focus)} | {k: _plain(v) for k, v in self.of_focus.items()}
         if self.sets:
             figures["share_with_set"] = _plain(self.share_with_set)
             names = ["outcome", "n_rows", "n_explained", "n_with_set"]
@@ -244,7 +284,7 @@ class Quality:
         lines = [self.title, self.summary]
         if self.classes is not None and len(self.classes) <= MAX_CLASSES:
             lines += _matrix_lines(self)
-        lines += [self.sets_text] if self.sets_text else []
+        lines += filter(None, (self.focus_text, self.sets_text))
         return "\n".join(lines if self.model is None else [*lines, "", str(self.model)])
 
 
@@ -269,7 +309,7 @@ def quality_of_table(state: Fitted, rows: AskedRows, y: Any, n_explained: int) -
     else:
         raise ValueError("`y` is needed: predictions are compared with the observed outcomes of `X`.")
     sets = _search_sets(state, rows.matrix, outputs, n_explained)
-    quality = _quality_of_forest(state, n_rows, observed, state.predict(rows.matrix), sets)
+    quality = _quality_of_forest(state, n_rows, observed, state.votes(rows.matrix), sets)
     if state.model is None or y is None:
         return quality
     if state.model.probability_of is not None:  # a probability is compared with whether the class was observed
@@ -280,34 +320,44 @@ def quality_of_table(state: Fitted, rows: AskedRows, y: Any, n_explained: int) -
     if state.classes is not None:
         labels = {*state.classes.tolist(), *y.tolist(), *outputs.values.tolist()}
         classes = tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
-    model = Quality(state.target, name_model(state.model_name), OBSERVED, n_rows, y, outputs.values, classes)
+    about = (state.target, name_model(state.model_name), OBSERVED, n_rows)
+    model = Quality(*about, y, outputs.values, classes, focus=state.focus)
     return replace(quality, model=model)
 
 
 def quality_out_of_bag(fitted: Fitted, sets: tuple[SetShare, ...]) -> Quality:
     """Compare the training outcomes with out-of-bag predictions."""
-    predictions, is_known = predict_out_of_bag(fitted)
+    votes, is_known = votes_out_of_bag(fitted)
     if not is_known.any():
         raise ValueError(NO_ROWS)
     rows = f"{counted(int(np.count_nonzero(is_known)), 'training row')}, predicted out of bag"
-    return _quality_of_forest(fitted, rows, fitted.training[1][is_known], predictions[is_known], sets)
+    return _quality_of_forest(fitted, rows, fitted.training[1][is_known], votes[is_known], sets)
+
+
+def text_of_focus(fitted: Fitted) -> str:
+    """Write how well the focus class is predicted out of bag; nothing without one, or without such rows."""
+    has_rows = fitted.focus is not None and votes_out_of_bag(fitted)[1].any()
+    return quality_out_of_bag(fitted, ()).focus_text if has_rows else ""
 
 
 def _quality_of_forest(
-    fitted: Fitted, rows: str, observed: NDArray[Any], predicted: NDArray[Any], sets: tuple[SetShare, ...]
+    fitted: Fitted, rows: str, observed: NDArray[Any], votes: NDArray[np.float64], sets: tuple[SetShare, ...]
 ) -> Quality:
     """Compare outcomes with the predictions of the forest."""
     settings, model = fitted.settings, fitted.model_name
+    classes = None if fitted.classes is None else fitted.classes.tolist()
     return Quality(
         target=fitted.target,
         predictor="the forest",
         reference=OBSERVED if model is None else f"the outputs of {name_model(model)}",
         rows=rows,
         observed=observed,
-        predicted=predicted,
-        classes=None if fitted.classes is None else tuple(fitted.classes.tolist()),
+        predicted=fitted.decide(votes),
+        classes=None if classes is None else tuple(classes),
         sets=sets,
-        level=f"probability {settings.pi:g}" if settings.levels == "same" or fitted.classes is None else "a level for each class",
+        level=fitted.level_text,
+        focus=fitted.focus,
+        scores=None if classes is None or fitted.focus is None else votes[:, classes.index(fitted.focus)],
     )
 
 

@@ -18,7 +18,7 @@ from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.frames import make_frame
-from suffice._text import counted, format_confidence, format_level, join, to_plain
+from suffice._text import counted, to_plain
 from suffice.errors import check_word
 from suffice.explaining.answers import Answers
 from suffice.explaining.explanation import LEAST_OFFERED, Explanation, SufficientSet, is_contested
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from suffice._table.table import Table
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
-
-MOST_CLASSES = 3  # of which a sentence states the levels
 
 RowChoice: TypeAlias = slice | Sequence[int] | NDArray[Any]
 """Chosen rows: a slice, places, or a mask of booleans."""
@@ -274,15 +272,7 @@ class Explanations(Sequence[Explanation]):
     @property
     def level_text(self) -> str:
         """What a sufficient set must reach, as part of a sentence."""
-        settings, of_rules = self.fitted.settings, self.fitted.level_of_rules()
-        if not isinstance(of_rules, dict) or len(set(of_rules.values())) == 1:
-            level = f"probability {settings.pi:g}"
-        elif len(of_rules) <= MOST_CLASSES:
-            level = f"probability {join([f'{format_level(each)} for {label}' for label, each in of_rules.items()])}"
-        else:
-            level = f"a level for each class: {settings.pi / (1 - settings.pi):.3g} times its odds"
-        how = "" if settings.confidence is None else f", at {format_confidence(settings.confidence)} confidence"
-        return f"{level}{how}"
+        return self.fitted.level_text
 
     @property
     def rules(self) -> tuple[Rule | None, ...]:

@@ -48,6 +48,8 @@ class CodeLine:
         Which values the line is for; None for all.
     direction : {"low", "high"} or None, default=None
         Numbers: whether the line is for values that keep the outcome because they are low, or because they are high.
+    fixed : bool, default=False
+        Whether people cannot change the variable, such as their age: records then propose no change of it.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class CodeLine:
     text: str
     condition: Condition | None = None
     direction: Direction | None = None
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a line that cannot be used."""
@@ -76,6 +79,8 @@ class CodeLine:
                 )
         if self.direction not in (None, "low", "high"):
             raise ValueError(f"`direction` must be 'low' or 'high', got {self.direction!r}.")
+        if not isinstance(self.fixed, bool):
+            raise ValueError(f"`fixed` must be yes or no, got {self.fixed!r}.")
 
     @property
     def key(self) -> tuple[str, Condition | None, str | None]:
@@ -106,7 +111,7 @@ class CodeLine:
         Returns
         -------
         dict
-            The variable, what of it the line is for, the code and the text.
+            The variable, what of it the line is for, the code and the text, and whether the variable is fixed.
         """
         return {
             "variable": self.variable,
@@ -114,6 +119,7 @@ class CodeLine:
             "direction": self.direction,
             "code": self.code,
             "text": self.text,
+            **({"fixed": True} if self.fixed else {}),  # the digests of other books stay as they were
         }
 
 
@@ -164,11 +170,11 @@ class CodeBook:
         Parameters
         ----------
         source : path, mapping, iterable of mapping, or CodeBook
-            A CSV file with the columns variable, code and text, and perhaps condition and direction; a JSON file with a
-            list of such objects, or with one object for each variable; or the same as a dictionary or a list. In a
-            dictionary a variable has a text, a pair (code, text), or an object or list of objects with code, text,
-            condition and direction. Conditions are written as ``< 20000``, ``20000..30000``, ``= rent``,
-            ``in {rent, free}``, ``is missing``.
+            A CSV file with the columns variable, code and text, and perhaps condition, direction and fixed (yes or no);
+            a JSON file with a list of such objects, or with one object for each variable; or the same as a dictionary
+            or a list. In a dictionary a variable has a text, a pair (code, text), or an object or list of objects with
+            code, text, condition, direction and fixed. Conditions are written as ``< 20000``, ``20000..30000``,
+            ``= rent``, ``in {rent, free}``, ``is missing``.
 
         Returns
         -------
@@ -220,6 +226,11 @@ class CodeBook:
     def variables(self) -> tuple[str, ...]:
         """The variables that have a line."""
         return tuple(self._by_variable)
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The variables that people cannot change: ``explainer.fit(X, y, fixed=book.fixed)``."""
+        return tuple(dict.fromkeys(line.variable for line in self.lines if line.fixed))
 
     @cached_property
     def digest(self) -> str:

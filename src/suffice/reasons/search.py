@@ -22,7 +22,6 @@ from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.input import as_finite
 from suffice._table.rows import plain_columns
 from suffice._text import counted, format_exactly, format_level, format_outcome, join, to_plain
-from suffice.changes.limits import read_variables
 from suffice.errors import check_number
 from suffice.explaining.explanation import SufficientSet
 from suffice.explaining.importance import importance_of_sets
@@ -64,7 +63,7 @@ class Wishes:
 def read_wishes(state: Fitted, codes: Any, n: int, adverse: Any, protected: Sequence[str | int]) -> Wishes:
     """Read what reasons are wanted."""
     check_number("n", n, "a whole number >= 1", lambda v: v >= 1, Integral)
-    guarded = read_variables(state, "protected", protected)
+    guarded = state.variables.read("protected", protected)
     return Wishes(_read_book(state, codes, guarded), int(n), _read_adverse(adverse, state), guarded)
 
 
@@ -99,16 +98,19 @@ def _read_book(state: Fitted, codes: Any, protected: VariableSet) -> CodeBook:
 
 
 def _read_adverse(adverse: Any, state: Fitted) -> Target | None:
+    """Read which outcomes need reasons; None for all of them."""
+    adverse = state.focus if adverse is None else adverse
     if adverse is None:
         return None
     if isinstance(adverse, Mapping) and set(adverse) & {"more", "less"}:
         raise ValueError(f"`adverse` must be a range of numbers or classes, got {adverse!r}.")
     one: NDArray[Any] = np.zeros(1) if state.classes is None else state.classes[:1]
     try:
-        return read_targets(adverse, one, state.classes)[0]
+        target = read_targets(adverse, one, state.classes, may_be_all=True)[0]
     except ValueError as error:
         words = str(error).replace("`target`", "`adverse`").replace(", {'more': 50} or {'less': 50}", "")
         raise ValueError(words.replace("wanted", "adverse")) from None
+    return None if state.classes is not None and len(target.labels or ()) == len(state.classes) else target
 
 
 def _adverse_values(target: Target | None) -> tuple[Any, ...] | None:

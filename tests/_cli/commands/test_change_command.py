@@ -25,6 +25,18 @@ def test_changes_are_written_as_a_table(capsys):
     assert offers["what_changes"].to_list() == [answer.best.sentence if answer.best else None for answer in changes]
 
 
+def test_without_a_target_any_other_class_is_wanted(capsys):
+    explainer = SufficientExplainer.load("buys.suffice").with_settings(extra_columns="ignore")
+    assert command("change buys.suffice new.csv --ignore-extra --levels odds") == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    expected = explainer.what_if(pl.read_csv("new.csv"), levels="odds")
+    assert [line["target"] for line in lines] == [answer.wanted for answer in expected]
+    assert [line["pi"] for line in lines] == [answer.pi for answer in expected]
+    assert {line["target"] for line in lines} == {"yes", "no"}
+    assert command("change spent.suffice new.csv --ignore-extra") == 2
+    assert "--target must say which numbers are wanted" in capsys.readouterr().err
+
+
 def test_text_and_json_say_the_same(capsys):
     assert command("change buys.suffice new.csv -t yes -n 4 --ignore-extra") == 0
     text = capsys.readouterr().out

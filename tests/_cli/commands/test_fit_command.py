@@ -38,6 +38,24 @@ def test_the_options_of_fit_reach_the_explainer(here, capsys):
     assert about["task_reason"].startswith("regression: the outcomes are numbers with fractions")
 
 
+def test_the_focus_class_and_fixed_variables_are_kept(here, capsys):
+    line = "shop.parquet -t buys --drop id --drop spent --drop since --no-signal -o m.suffice"
+    code, out, _ = fit(capsys, f"{line} --focus no --fixed age,city")
+    assert code == 0
+    explainer = SufficientExplainer.load("m.suffice")
+    assert (explainer.focus_, explainer.fitted_.declared.fixed) == ("no", ("city", "age"))
+    figures = explainer.quality(n_explained=0).focus_text.removesuffix(".")
+    assert f"Focus: {figures} (out of bag)\nFixed: city, age\n" in out
+    run(["info", "m.suffice"])
+    assert f"Focus: {figures} (out of bag)\nFixed: city, age\n" in capsys.readouterr().out
+    code, _, err = fit(capsys, f"{line} --focus on")
+    assert code == 2
+    assert "--focus must be among the classes ['no', 'yes'], got 'on'" in err
+    code, out, _ = fit(capsys, f"{line} --counts all")
+    assert code == 0
+    assert "Focus" not in out
+
+
 @pytest.mark.parametrize(
     ("options", "params"),
     [

@@ -31,11 +31,8 @@ def test_many_rows_are_filtered_explained_cancelled_and_saved(open_app, cancer, 
     assert app.text("#many-importance .number") == f"{explanations.ranked_importance()[0][1]:.2f}"
     page.wait_for_selector("#heatmap .js-plotly-plot")
     page.wait_for_selector("#groups .ag-row")
-    counts: dict[object, int] = {}
-    for one in explanations:
-        key = one.best_set.variables if one.is_sufficient else None
-        counts[key] = counts.get(key, 0) + 1
-    assert app.text("#groups .ag-row[row-index='0'] .ag-cell[col-id='n']") == str(max(counts.values()))
+    first = ExplainedRows(explanations, list(range(40))).groups()[0]
+    assert app.text("#groups .ag-row[row-index='0'] .ag-cell[col-id='n']") == str(first["n"])
     for kind in ("csv", "parquet", "html"):
         with page.expect_download() as caught:
             page.click(f"#save-{kind}")
@@ -84,19 +81,33 @@ def test_rows_explained_a_few_at_a_time_are_explained_as_at_once(mixed):
 def test_rows_are_grouped_by_their_best_set(mixed):
     rows = list(range(5, 45))
     explained = ExplainedRows(explain_rows(mixed, View(), mixed.frame[rows], None, Job("", 40)), rows)
-    groups = explained.groups()
+    groups, focus = explained.groups(), mixed.explainer.focus_
     assert sum(group["n"] for group in groups) == 40
-    assert [group["n"] for group in groups] == sorted((group["n"] for group in groups), reverse=True)
-    largest = groups[0]
+    largest = max(groups, key=lambda group: group["n"])
     members = [
         (row, one)
         for row, one in zip(rows, explained.explanations, strict=True)
         if one.is_sufficient and list(one.best_set.variables) == largest["variables"]
     ]
     assert len(members) == largest["n"] > 8
+    members.sort(key=lambda member: member[1].outcome != focus)
     assert largest["rows"] == ", ".join(str(row) for row, _ in members[:8]) + ", …"
     for label in {one.outcome for _, one in members}:
         assert f"{label} ({sum(one.outcome == label for _, one in members)})" in largest["outcomes"]
+
+
+def test_sets_of_the_focus_class_come_first(mixed):
+    explanations = explain_rows(mixed, View(), mixed.frame[:60], None, Job("", 60))
+    focus = mixed.explainer.focus_
+    groups = ExplainedRows(explanations, list(range(60))).groups()
+    counts = {}
+    for one in explanations:
+        key = one.best_set.variables if one.is_sufficient else ("(no sufficient set)",)
+        n_of_focus, n = counts.get(key, (0, 0))
+        counts[key] = n_of_focus + (one.is_sufficient and one.outcome == focus), n + 1
+    by_focus, by_size = (sorted(counts.values(), key=key, reverse=True) for key in (None, lambda of_set: of_set[1]))
+    assert by_focus != by_size
+    assert [group["n"] for group in groups] == [n for _, n in by_focus]
 
 
 def test_rows_without_a_sufficient_set_are_one_group(mixed):

@@ -1,5 +1,7 @@
 """The page about model quality."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from app_client import all_text, with_class
@@ -104,6 +106,12 @@ def test_tiles_name_the_figures():
         "rows 5 predicted out of bag",
         "accuracy 0.80 0.60 by the most frequent class alone",
         "with a sufficient set 80 % probability 0.9; 5 rows searched",
+    ]
+    scores = np.array([0.9, 0.4, 0.2, 0.6, 0.1])
+    tiles = [all_text(tile) for tile in quality_tiles(replace(QUALITY, focus="a", scores=scores))]
+    assert tiles[2:4] == [
+        "F1 of a 0.66 precision 1.00, recall 0.50",
+        "ROC AUC of a 0.83 average precision 0.83",
     ]
     numbers = Quality("y", "the forest", "the observed outcomes", "3 rows", *[np.array([1.0, 2.0, 4.0])] * 2, None)
     assert [all_text(tile) for tile in quality_tiles(numbers)][1:] == [

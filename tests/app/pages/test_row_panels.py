@@ -72,6 +72,53 @@ def test_a_change_can_be_applied(mixed):
     assert len([part for part in parts if isinstance(part, dcc.Graph)]) == len(edits)  # what was edited has a curve
 
 
+def part_named(component, name):
+    """The part of a page with an identifier."""
+    if isinstance(component, list | tuple):
+        return next((part for child in component if (part := part_named(child, name)) is not None), None)
+    if getattr(component, "id", None) == name:
+        return component
+    children = getattr(component, "children", None)  # a component without children is false
+    return None if children is None else part_named(children, name)
+
+
+@pytest.fixture(scope="module")
+def loans():
+    X, y = make_loans()
+    return Workspace.of(SufficientExplainer(random_state=0).fit(X, y, fixed=["age"]), X, y)
+
+
+def test_curves_of_moves_that_belong_together_are_drawn_together(loans):
+    """Each curve moved one variable alone, and none of them came near the level."""
+    X, _ = make_loans()
+    row = int(((X["income"] < 25) & (X["account"] == "empty")).argmax())
+    parts = find_changes(loans, View(row=row), "good", "class", ["age"])
+    assert " would together make it good" in texts_of(parts)[0]
+    titles, reached = [], []
+    for graph in (part for part in parts if isinstance(part, dcc.Graph)):
+        titles.append(graph.figure.layout.xaxis.title.text)
+        names = [trace.name for trace in graph.figure.data]
+        assert any(name.startswith("own value: ") for name in names)
+        reached.append(max(graph.figure.data[0].y) >= 0.8)
+    assert len(titles) == 2
+    assert all(reached)
+    assert sorted(title.partition(", together with ")[0] for title in titles) == ["account", "income"]
+    assert any("together with income " in title for title in titles)
+
+
+def test_what_was_fixed_at_fit_is_fixed_on_the_page(loans):
+    assert part_named(changes_panel(loans), "wanted-fixed").value == ["age"]
+    assert "age stays as it is." in texts_of(find_changes(loans, View(), "", "class", ["age"]))
+
+
+def test_reasons_are_asked_for_the_focus_class(loans, diabetes):
+    assert part_named(reasons_panel(loans), "adverse").value == "good"
+    assert part_named(reasons_panel(diabetes), "adverse").value == ""
+    bad = View(row=loans.observed.index("bad"))
+    assert "is not adverse" in text_of(give_reasons(loans, bad, "good", [], None, ""))
+    assert "is not adverse" not in text_of(give_reasons(loans, bad, "", [], None, ""))  # every outcome
+
+
 def test_the_model_is_asked_if_it_is_there():
     """The forest has learnt that an income above 30 is enough; the model wants one above 40."""
     X, _ = make_loans()

@@ -16,10 +16,14 @@ def test_a_table_is_opened_fitted_and_explained(open_app, own_processes, tmp_pat
     page.set_input_files("#upload input", str(tmp_path / "traffic.csv"))
     page.wait_for_selector("#preview .ag-row")
     assert page.input_value("#target") == "traffic"
+    page.click("#fixed")
+    page.get_by_role("option", name="hour").click()
+    page.keyboard.press("Escape")
     page.click("#fit")
     page.wait_for_selector("#outcome")
     assert "300 rows · 4 variables · traffic" in app.text("header")
     assert "data=" in page.evaluate("window.location.search")
+    app.wait_for_text("#what-would", "hour stays as it is.")
     page.goto(f"{app.root}?data=0123456789abcdef")
     app.wait_for_text("#start-message", "no longer here")
 

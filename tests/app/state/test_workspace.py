@@ -15,6 +15,18 @@ def test_what_a_link_asks_for_and_the_table_does_not_have_is_replaced(mixed):
     assert mixed.check(view) == View(row=399, edits={"hour": 3}, n_candidates=3)
 
 
+def test_the_first_row_shown_is_of_the_focus_class_and_has_a_set(mixed, diabetes):
+    explanations = mixed.explainer.explain(mixed.frame[:200].select(mixed.names))
+    focus = mixed.explainer.focus_
+    wanted = [i for i, e in enumerate(explanations) if e.outcome == focus and e.is_sufficient]
+    assert mixed.first_row == wanted[0] > 0
+    assert diabetes.first_row == 0
+    unseen = mixed.frame.with_columns(sky=pl.lit("frogs"))
+    assert Workspace.of(mixed.explainer, unseen).first_row == 0
+    none = Workspace.of(mixed.explainer.with_settings(pi=1.0, max_size=1, min_size=1), mixed.frame)
+    assert none.first_row == 0
+
+
 def test_a_workspace_answers_as_the_library_does(mixed):
     explainer = mixed.explainer
     row = mixed.frame[7].select(mixed.names)

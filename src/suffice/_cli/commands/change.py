@@ -32,16 +32,19 @@ def change(
     explainer: options.Explainer,
     rows: options.Rows,
     target: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--target",
             "-t",
             metavar="WANTED",
             help="The wanted outcome: a class, classes as A,B, 'not A', or numbers as '>=200', '<=100', '200..250', "
-            "'+50' (more than now) or '-50'.",
+            "'+50' (more than now) or '-50'. By default any class but that of the row.",
         ),
-    ],
-    fixed: Annotated[str | None, typer.Option(metavar="NAMES", help="Variables that must not change: A,B,C.")] = None,
+    ] = None,
+    fixed: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Variables that must not change, as A,B,C; by default as at fit."),
+    ] = None,
     only: Annotated[str | None, typer.Option(metavar="NAMES", help="The variables that may change: A,B,C.")] = None,
     direction: Annotated[
         list[str] | None,
@@ -66,6 +69,7 @@ def change(
     n_rows: options.Limit = None,
     ids: options.Ids = None,
     pi: options.Pi = None,
+    levels: options.Levels = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
     input_format: options.InputFormat = None,
@@ -81,15 +85,15 @@ def change(
     kind = "text" if output == "-" else format_of_output(output, FORMATS, [explainer, rows])
     if output == "-" and not sys.stdout.isatty():
         kind = "text" if n_rows is not None else "jsonl"
-    loaded = load_explainer_file(explainer, options.changed_settings(None, None, None, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, options.changed_settings(None, levels, None, unseen, ignore_extra))
     limit = n_rows if n_rows or kind != "text" else options.N_SHOWN
     frame, names = read_rows(loaded, rows, input_format, ids or [], limit)
     loaded = options.with_model(loaded, model)
     directions: Any = dict(_pair("--direction", text) for text in direction or ())
     changes = loaded.what_if(
         frame,
-        options.read_target(target, loaded),
-        fixed=options.read_names(fixed),
+        None if target is None else options.read_target(target, loaded),
+        fixed=None if fixed is None else options.read_names(fixed),
         only=None if only is None else options.read_names(only),
         direction=directions,
         bounds={name: _bounds(loaded, name, text) for name, text in (_pair("--bounds", pair) for pair in bounds or ())},

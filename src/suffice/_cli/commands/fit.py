@@ -98,6 +98,14 @@ def fit(
         float | None,
         typer.Option(metavar="SHARE", help="Set a share of the rows aside, such as 0.2, to check every rule on them."),
     ] = None,
+    focus: Annotated[
+        str | None,
+        typer.Option(metavar="CLASS", help="The class that people care about; by default the rarer one of two."),
+    ] = None,
+    fixed: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Variables that people cannot change, as A,B,C: changes leave them as is."),
+    ] = None,
     signal: Annotated[
         bool, typer.Option(help="Count the rows that would get a set if the outcomes were shuffled; takes another fit.")
     ] = True,
@@ -111,6 +119,7 @@ def fit(
     from suffice._forest.settings import DEFAULT_MAX_SETS
     from suffice._io.explainer_file import outcomes_of
     from suffice._io.output import check_output
+    from suffice.checks.quality import text_of_focus
     from suffice.explainer import SufficientExplainer
 
     begin = time.perf_counter()
@@ -144,7 +153,7 @@ def fit(
         **given,
     )
     with working(f"Fitting on {counted(len(y), 'row')}"):
-        explainer.fit(X, y, holdout=holdout)
+        explainer.fit(X, y, holdout=holdout, focus=focus, fixed=options.read_names(fixed))
         if reason is not None:  # otherwise the reason would be the forest, which was made for this task
             explainer.fitted_ = replace(explainer.fitted_, task_reason=reason)
         explainer.save(output)
@@ -157,7 +166,7 @@ def fit(
         {
             "Rows": _rows_text(len(y), n_read, explainer.describe()["n_set_aside"]),
             "Columns": _kinds_text(X),
-            **describe_fit(explainer.describe()),
+            **describe_fit(explainer.describe(), text_of_focus(explainer.fitted_)),
             **({} if check is None else {"Signal": str(check)}),
             "Saved": f"{output} ({format_size(Path(output).stat().st_size)}), after {seconds:.1f} s",
         }

@@ -27,8 +27,10 @@ def info(
     """Describe a saved explainer."""
     from suffice._io.explainer_file import load_explainer_file
     from suffice._io.saved import read_origin
+    from suffice.checks.quality import text_of_focus
 
-    about = load_explainer_file(explainer).describe() | read_origin(explainer)
+    loaded = load_explainer_file(explainer)
+    about = loaded.describe() | read_origin(explainer)
     size = Path(explainer).stat().st_size
     if format == "json":
         content = {"file": explainer, "bytes": size, **about}
@@ -42,7 +44,7 @@ def info(
             "File": f"{explainer} ({format_size(size)}, format {about['format']})",
             "Rows": f"{about['n_rows']}" + (f", and {n_aside} set aside for checks" if n_aside else ""),
             "Columns": f"{len(about['columns'])}: {listed(about['columns'])}",
-            **describe_fit(about),
+            **describe_fit(about, text_of_focus(loaded.fitted_)),
             "Forest": f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')}, at least {leaf} rows in a leaf",
             "Settings": ", ".join(f"{name} {value}" for name, value in settings.items()),
             "Made by": ", ".join(f"{name} {number}" for name, number in about["versions"].items()),

@@ -105,7 +105,7 @@ Adverse = Annotated[
     typer.Option(
         metavar="OUTCOMES",
         help="The outcomes that need reasons: a class, classes as A,B, 'not A', or numbers as '<=500', '>=200' or "
-        "'200..250'. By default all.",
+        "'200..250'. By default the focus class of the fit; without one, all.",
     ),
 ]
 Protected = Annotated[

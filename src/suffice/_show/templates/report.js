@@ -311,7 +311,8 @@
     line.text = searchedText(line.box, line.conclusion);
   });
   let shownLines = lines;
-  let sortedBy = { key: "coverage", isDescending: true };
+  // At first, the rules for the class that people care about come before the others.
+  let sortedBy = { key: "coverage", isDescending: true, isFocusFirst: data.focus !== null };
   const body = document.querySelector("#rule-table tbody");
   const headers = [...document.querySelectorAll("#rule-table th")];
 
@@ -352,7 +353,7 @@
         : `${shownLines.length.toLocaleString("en")} of ${counted(lines.length, "rule")}`;
     showRulePages(shownLines.length, RULES_A_PAGE, page);
     for (const header of headers) {
-      const isSorted = header.firstElementChild.dataset.sort === sortedBy.key;
+      const isSorted = !sortedBy.isFocusFirst && header.firstElementChild.dataset.sort === sortedBy.key;
       if (isSorted) header.setAttribute("aria-sort", sortedBy.isDescending ? "descending" : "ascending");
       else header.removeAttribute("aria-sort");
     }
@@ -360,11 +361,12 @@
 
   function chooseRules() {
     const terms = termsOf(byId("rule-search").value);
-    const { key, isDescending } = sortedBy;
+    const { key, isDescending, isFocusFirst } = sortedBy;
     const compare = (a, b) => (key === "text" ? a.text.localeCompare(b.text) : a[key] - b[key]);
+    const byFocus = (a, b) => (isFocusFirst ? b.isFocus - a.isFocus : 0);
     shownLines = lines
       .filter((line) => terms.every((term) => line.text.includes(term)))
-      .sort((a, b) => (isDescending ? compare(b, a) : compare(a, b))); // equal ones stay in the order of their numbers
+      .sort((a, b) => byFocus(a, b) || (isDescending ? compare(b, a) : compare(a, b))); // equal ones stay in the order of their numbers
     drawRules();
   }
 
@@ -372,7 +374,8 @@
     const { sort } = header.firstElementChild.dataset;
     header.firstElementChild.addEventListener("click", () => {
       const startsDescending = sort !== "place" && sort !== "text";
-      sortedBy = { key: sort, isDescending: sortedBy.key === sort ? !sortedBy.isDescending : startsDescending };
+      const isAgain = sortedBy.key === sort && !sortedBy.isFocusFirst;
+      sortedBy = { key: sort, isDescending: isAgain ? !sortedBy.isDescending : startsDescending };
       chooseRules();
     });
   }
@@ -417,7 +420,9 @@
     return (i) => !(rows.outcome[i] < from) && !(rows.outcome[i] > to); // an empty field is NaN
   }
 
+  const isOfFocus = (i) => Number(rows.outcome[i] === data.focus && rows.nSets[i] > 0);
   const orders = {
+    focus: (a, b) => isOfFocus(b) - isOfFocus(a) || a - b,
     row: (a, b) => a - b,
     surest: (a, b) => rows.sets[b][1] - rows.sets[a][1] || a - b,
     unsure: (a, b) => rows.sets[a][1] - rows.sets[b][1] || a - b,
@@ -488,6 +493,9 @@
   }
 
   makeOutcomeFilter();
+  if (data.focus !== null) {
+    byId("order").prepend(new Option(`${data.classes[data.focus]} with a sufficient set first`, "focus", true, true));
+  }
   for (const v of data.candidates) byId("variable").append(new Option(variables[v], v));
   const controls = byId("row-controls");
   controls.addEventListener("submit", (event) => event.preventDefault());
@@ -495,5 +503,5 @@
   for (const input of controls.querySelectorAll("input")) input.addEventListener("input", later(chooseRows));
   controls.addEventListener("reset", () => setTimeout(() => showRowsOf(null)));
   chooseRules();
-  drawRows();
+  chooseRows();
 })();

@@ -113,12 +113,18 @@ class ExplainedRows:
     def groups(self) -> list[dict[str, Any]]:
         """Group rows with the same best set."""
         best_sets, outcomes = self.explanations.best_sets, self.explanations.outcomes.tolist()
-        names = self.names
+        names, focus = self.names, self.explanations.fitted.focus
         members: dict[tuple[str, ...] | None, list[int]] = {}
         for i, (best_set, has_set) in enumerate(zip(best_sets, self.explanations.has_set, strict=True)):
             members.setdefault(best_set.variables if has_set else None, []).append(i)
         lines = []
-        for key, (variables, rows) in enumerate(sorted(members.items(), key=lambda item: -len(item[1]))):
+        n_of_focus = {
+            variables: 0 if None in (variables, focus) else sum(outcomes[i] == focus for i in rows)
+            for variables, rows in members.items()
+        }
+        ordered = sorted(members.items(), key=lambda item: (-n_of_focus[item[0]], -len(item[1])))
+        for key, (variables, rows) in enumerate(ordered):
+            rows.sort(key=lambda i: outcomes[i] != focus)
             share = len(rows) / len(best_sets)
             lines.append(
                 {
@@ -272,7 +278,9 @@ def _heatmap(explained: ExplainedRows, scheme: str) -> Any:
     if not drawn:
         return charts.empty(scheme, "No row has a sufficient set.")
     best_sets = explanations.best_sets
-    order = sorted(np.flatnonzero(explanations.has_set).tolist(), key=lambda i: best_sets[i].variables)
+    outcomes, focus = explanations.outcomes.tolist(), explanations.fitted.focus
+    order = np.flatnonzero(explanations.has_set).tolist()
+    order.sort(key=lambda i: (outcomes[i] != focus, best_sets[i].variables))
     row_names = [explained.names[i] for i in order]
     return charts.heatmap(matrix[np.ix_(order, drawn)], [names[i] for i in drawn], row_names, scheme)
 

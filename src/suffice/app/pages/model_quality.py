@@ -118,6 +118,12 @@ def quality_tiles(quality: Quality) -> list[html.Div]:
         tiles.append(
             controls.tile("accuracy", _figure(quality.accuracy), f"{constant} by the most frequent class alone")
         )
+        figures = {name: _figure(value) for name, value in quality.of_focus.items()}
+        if figures:
+            precision = f"precision {figures['precision']}, recall {figures['recall']}"
+            tiles.append(controls.tile(f"F1 of {quality.focus}", figures["F1"], precision))
+            ranked = f"average precision {figures.get('average precision', '-')}"
+            tiles.append(controls.tile(f"ROC AUC of {quality.focus}", figures.get("ROC AUC", "-"), ranked))
     if quality.n_explained:
         note = f"{quality.level}; {quality.n_explained} rows searched"
         tiles.append(controls.tile("with a sufficient set", f"{format_percent(quality.share_with_set)} %", note))

@@ -13,7 +13,7 @@ from dash import Dash, Input, Output, html
 
 from suffice._forest.outcomes import read_targets
 from suffice._show.picture import set_text
-from suffice._text import counted, format_probability
+from suffice._text import counted, format_probability, format_value, join
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import charts, controls
 from suffice.app.state.jobs import Job, Jobs
@@ -67,7 +67,10 @@ def reasons_panel(workspace: Workspace) -> html.Section:
     """Lay out the panel with the reasons, in the words of a code book that may be dropped in."""
     labels = [] if workspace.is_regression else workspace.explainer.classes_.tolist()
     choices = controls.options(["", *labels], ["every outcome", *map(str, labels)])
-    adverse = controls.select("adverse", "Outcome that needs reasons", choices, "", 170)
+    focus = workspace.explainer.focus_
+    adverse = controls.select(
+        "adverse", "Outcome that needs reasons", choices, "" if focus is None else str(focus), 170
+    )
     hint = "protected variables, on which an outcome must not rest"
     kinds = "CSV or JSON with variable, code and text"
     return controls.panel(
@@ -112,7 +115,7 @@ def give_reasons(
 
 def _reasons(workspace: Workspace, view: View, book: CodeBook | None, adverse: str, protected: list[str]) -> RowReasons:
     labels = [] if workspace.is_regression else workspace.explainer.classes_.tolist()
-    wanted = next((label for label in labels if adverse and str(label) == adverse), None)
+    wanted = next((label for label in labels if adverse and str(label) == adverse), labels or None)
     y = workspace.observed_at([view.row]) if view.is_of_observed else None
     with workspace.lock:  # the model may be asked
         reasons = workspace.explainer_for(view).reasons(
@@ -132,11 +135,11 @@ def _reason(reason: Reason) -> html.Li:
 
 def changes_panel(workspace: Workspace) -> html.Section:
     """Lay out the panel that answers what would change the outcome."""
-    explainer = workspace.explainer
-    hint = "variables that must not change"
+    explainer, hint = workspace.explainer, "variables that must not change"
+    label, fixed = "Variables that must not change", list(explainer.fitted_.declared.fixed)
     return controls.panel(
         "What would change it",
-        controls.variable_picker("wanted-fixed", "Variables that must not change", explainer.variable_names_, hint),
+        controls.variable_picker("wanted-fixed", label, explainer.variable_names_, hint, value=fixed),
         html.Div(id="what-would"),
         extra=_wanted_numbers(workspace) if workspace.is_regression else _wanted_class(workspace),
         note="the fewest variables, and the values that they would need",
@@ -185,6 +188,7 @@ def find_changes(
         return [controls.message("error", reword(error))]
     row_changes = replace(row_changes, row=None)  # the page names the row; here it is the only one of its table
     parts: list[Any] = [html.P(row_changes.lead, className="lead")]
+    parts += [html.Div(note, className="note") for note in row_changes.notes]
     parts += [_change(row_changes, i, view) for i in range(len(row_changes.changes))]
     parts += _curves(workspace, view, row_changes, target, scheme or "light")
     if row_changes.caveat:
@@ -201,18 +205,27 @@ def _other_classes(workspace: Workspace, view: View) -> Any:
 
 
 def _curves(workspace: Workspace, view: View, row_changes: RowChanges, target: Any, scheme: str) -> list[Any]:
-    """Draw the probability of the target along every variable that moves in a change, or was edited."""
+    """Draw the probability of the target along every variable that moves in a change, or was edited.
+
+    Where several variables move together, each is drawn with the others moved: alone it would not be enough.
+    """
     fitted = workspace.explainer_for(view).fitted_
     listed = row_changes.changes or ((row_changes.nearest,) if row_changes.nearest is not None else ())
+    change_of = {move.column: change for change in reversed(listed) for move in change.moves}
     moved = [move.column for change in listed for move in change.moves]
     edited = [column.name for column in fitted.encoding.columns if column.name in view.edits]
     wanted = read_targets(target, np.array([row_changes.outcome]), fitted.classes)[0]
     names = [column.name for column in fitted.encoding.columns]
-    x = workspace.encoded(view)
     graphs = []
     for name in list(dict.fromkeys([*edited, *moved]))[:MAX_CURVES]:
+        values = change_of[name].values if name in change_of else {}
+        others = {other: value for other, value in values.items() if other != name}
+        if not set(others) <= set(workspace.names):  # parts of a date do not make a date
+            continue
+        x = workspace.encoded(view.with_(edits={**view.edits, **others}))
         curve = compute_target_curve(fitted, x, wanted, names.index(name), max_steps=200)
-        figure = charts.target_curve(curve, row_changes.wanted, row_changes.pi, scheme)
+        beside = join([f"{other} {format_value(value)}" for other, value in others.items()])
+        figure = charts.target_curve(curve, row_changes.wanted, row_changes.pi, scheme, beside)
         graphs.append(controls.graph(240, figure))
     return graphs
 
@@ -222,7 +235,7 @@ def _change(row_changes: RowChanges, i: int, view: View) -> html.Div:
     edits = json.dumps({**view.edits, **change.values}, default=str)
     button = dmc.Button("Apply", id={"type": "apply-change", "edits": edits}, size="compact-xs", variant="light")
     lines = [
-        html.Div([f"{i + 1}. {change.sentence} ", button], className="sentence"),
+        html.Div([f"{i + 1}. {change.listed} ", button], className="sentence"),
         html.Div(change.evidence(row_changes.goal), className="note under"),
     ]
     if change.confirmed is not None:

@@ -18,7 +18,6 @@ from suffice.app.parts.grids import grid, page_of, table_columns
 from suffice.app.state.jobs import Job, Jobs
 from suffice.app.state.sessions import PendingTable, PendingTables, Sessions, demo_workspace, fit_workspace
 from suffice.app.state.uploads import MAX_UPLOAD, read_upload
-from suffice.app.state.view import View
 from suffice.app.state.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -94,9 +93,11 @@ def _fields(names: list[str]) -> list[Component]:
     target = dmc.Select(id="target", value=str(len(names) - 1), size="sm", **columns)
     hint = "such as names of the rows"
     left_out = dmc.MultiSelect(id="leave-out", value=[], size="sm", placeholder=hint, **columns)
+    fixed = dmc.MultiSelect(id="fixed", value=[], size="sm", placeholder="such as age", **columns)
     return [
         html.Div([html.Label("Target: the column with the outcomes"), target]),
         html.Div([html.Label("Leave out"), left_out]),
+        html.Div([html.Label("What people cannot change"), fixed]),
     ]
 
 
@@ -122,6 +123,7 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs, pending: PendingTables) 
             "table": State("waiting", "data"),
             "target": State("target", "value"),
             "left_out": State("leave-out", "value"),
+            "fixed": State("fixed", "value"),
             "dates": State("dates", "checked"),
         },
         outputs={"goto": Output("goto", "data"), "cannot_cancel": Output("fit-controls", "hidden")},
@@ -148,7 +150,7 @@ def _receive(sessions: Sessions, pending: PendingTables, content: str | None, na
 
 
 def _link_to(data: str) -> str:
-    return f"/{View(data=data).to_search()}"
+    return f"/?data={data}"
 
 
 def _update(
@@ -169,9 +171,9 @@ def _update(
         explainer = sessions.first.explainer
         return _start(sessions, "Opening", lambda _: Workspace.of(explainer, frame, name=name))
     target = frame.columns[int(form["target"]) if form["target"] is not None else -1]
-    left_out = [frame.columns[int(i)] for i in form["left_out"] or []]
+    left_out, fixed = ([frame.columns[int(i)] for i in form[field] or []] for field in ("left_out", "fixed"))
     title, has_dates = f"Fitting 100 trees to {frame.height} rows", bool(form["dates"])
-    return _start(sessions, title, lambda watch: fit_workspace(frame, target, left_out, has_dates, name, watch))
+    return _start(sessions, title, lambda watch: fit_workspace(frame, target, left_out, has_dates, name, watch, fixed))
 
 
 def _start(sessions: Sessions, title: str, make: Callable[[Callable[[int], None]], Workspace]) -> dict[str, Any]:

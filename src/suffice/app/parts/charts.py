@@ -253,18 +253,21 @@ def curve(view: CurveView, scheme: str) -> go.Figure:
     return figure
 
 
-def target_curve(drawn: Curve, wanted: str, level: float, scheme: str) -> go.Figure:
-    """Draw the probability of the wanted outcome along one column, if all other values stay."""
+def target_curve(drawn: Curve, wanted: str, level: float, scheme: str, beside: str = "") -> go.Figure:
+    """Draw the probability of the wanted outcome along one column, if other values stay, or move as stated."""
     blue, column, ends = COLOURS[scheme][2], drawn.column, drawn.ends.tolist()
     axis = {"title": f"probability of {escape(wanted)}", "range": [0, 1.04]}
-    figure = base_figure(scheme, 240, xaxis=column_axis(column), yaxis=axis)
+    along = column_axis(column)
+    if beside:
+        along |= {"title": f"{escape(column.name)}, together with {escape(beside)}"}
+    figure = base_figure(scheme, 240, xaxis=along, yaxis=axis)
     if column.kind == "category":
         _add_bars(figure, column, drawn.of_all, "with this value", blue)
     else:
         _add_steps(figure, ends, drawn.of_all, "with this value", {"color": blue, "width": 3})
     _add_level(figure, (ends[0], ends[-1]), level, "level", scheme)
     if not math.isnan(drawn.own):
-        name = f"this row: {format_probability(drawn.at_own[1])}"
+        name = f"{'own value' if beside else 'this row'}: {format_probability(drawn.at_own[1])}"
         _add_own(figure, drawn.own, drawn.at_own[1], name, scheme)
     return figure
 

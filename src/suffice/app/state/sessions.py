@@ -6,7 +6,7 @@ import math
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -105,12 +105,14 @@ def fit_workspace(
     has_dates: bool,
     name: str,
     watch: Callable[[int], None] | None = None,
+    fixed: Sequence[str] = (),
 ) -> Workspace:
     """Fit an explainer to a table, in a process of its own: if it runs out of memory, nothing else ends."""
     frame = frame.filter(is_known(frame[target]))
     if not frame.height:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
-    explainer = run_in_process("suffice._io.explainer_file:fit_table", frame, target, left_out, has_dates, watch=watch)
+    arguments = (frame, target, left_out, has_dates, fixed)
+    explainer = run_in_process("suffice._io.explainer_file:fit_table", *arguments, watch=watch)
     return Workspace.of(explainer, frame, outcomes_of(frame, target), name)
 
 

@@ -83,7 +83,7 @@ class View:
         pairs: list[tuple[str, str]] = []
         for name in ("data", "tab", "row", "pi", "alpha", "n_candidates", *_BY_CLASS, "outcome", "unseen", "find"):
             value = getattr(self, name)
-            if value != getattr(default, name):
+            if value != getattr(default, name) or name == "row":  # a link without a row leads to the first one shown
                 pairs.append((name, json.dumps(value) if not isinstance(value, str) else value))
         pairs += [("set", name) for name in self.chosen]
         pairs += [("candidate", name) for name in self.candidates]

@@ -42,6 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 N_KEPT = 64  # answers that are kept for the next click
 N_REFITS = 10  # forests of each kind that a page grows to measure the stability of a row
+N_LOOKED_AT, N_TRIED = 200, 20  # rows among which the first one to show is sought, and those that are explained
 MAX_SEARCHED = 14  # variables that a view may search; with more, one click takes seconds
 
 
@@ -134,6 +135,21 @@ class Workspace:
         """All variables that can be candidates, the most important first."""
         fitted = self.explainer.fitted_
         return tuple(fitted.variables.names[v] for v in fitted.ranking())
+
+    @cached_property
+    def first_row(self) -> int:
+        """The row that is shown first: one of the focus class with a sufficient set, if there is one near the top."""
+        explainer, X = self.explainer.with_settings(extra_columns="ignore"), self.as_input(self.frame[:N_LOOKED_AT])
+        if explainer.focus_ is None:
+            return 0
+        try:
+            with self.lock:
+                rows = np.flatnonzero(explainer.outcomes(X).values == explainer.focus_)[:N_TRIED]
+                tried = self.as_input(self.frame[rows.tolist()])
+                explained = explainer.explain(tried, sets="minimal", rules=None, progress=False)
+        except ValueError:  # such as an unseen category: the page says so when the row is shown
+            return 0
+        return next(iter(rows[explained.has_set].tolist()), 0)
 
     @property
     def n_searched(self) -> int:
