@@ -46,18 +46,18 @@ def without_set(**changes):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({}, "Churn is predicted: Yes (0.71 of the votes)."),
-        ({"target": "y"}, "The outcome is predicted: Yes (0.71 of the votes)."),
-        ({"source": "given"}, "Churn is observed: Yes (0.71 of the forest's votes)."),
+        ({}, "Churn is predicted: Yes (0.72 of the votes)."),
+        ({"target": "y"}, "The outcome is predicted: Yes (0.72 of the votes)."),
+        ({"source": "given"}, "Churn is observed: Yes (0.72 of the forest's votes)."),
         ({"source": "given", "target": "y", "votes": None}, "The outcome is observed: Yes."),
         (
             {"source": "model", "model": "LGBMClassifier", "target": "prediction"},
-            "LGBMClassifier predicts: Yes (0.71 of the forest's votes).",
+            "LGBMClassifier predicts: Yes (0.72 of the forest's votes).",
         ),
         ({"source": "model", "model": "function", "target": "prediction", "votes": None}, "The model predicts: Yes."),
         (
             {"source": "forest", "model": "LGBMClassifier", "target": "prediction"},
-            "The output of LGBMClassifier is predicted: Yes (0.71 of the votes).",
+            "The output of LGBMClassifier is predicted: Yes (0.72 of the votes).",
         ),
         (
             {"source": "given", "model": "LGBMClassifier", "target": "prediction", "votes": None},

@@ -32,7 +32,7 @@ from suffice._show.picture import (
     summarize,
 )
 from suffice._show.report_data import report_data
-from suffice._text import counted, format_confidence, format_number, format_percent, format_probability, format_value
+from suffice._text import counted, format_confidence, format_number, format_percent, format_share, format_value
 from suffice.changes.values import Changes
 from suffice.checks.quality import Quality, count_sets, quality_out_of_bag
 from suffice.explaining.explanations import Explanations
@@ -312,7 +312,7 @@ def _by_class(quality: Quality) -> Html:
     with_set = {share.outcome: share for share in quality.sets if share.n_explained}
     for one in quality.by_class[:MAX_CLASSES]:
         shares = [
-            Share(name, value, format_probability(value))
+            Share(name, value, format_share(value))
             for name, value in (("recall", one.recall), ("precision", one.precision))
             if not np.isnan(value)
         ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from suffice._forest.out_of_bag import predict_out_of_bag
 from suffice._table.input import as_finite, read_outcomes
-from suffice._text import counted, format_number, format_percent, format_probability, name_model, to_plain
+from suffice._text import counted, format_number, format_percent, format_share, name_model, to_plain
 from suffice.checks.refits import best_sets
 
 if TYPE_CHECKING:
@@ -202,9 +202,9 @@ class Quality:
     def summary(self) -> str:
         """The figures for all rows, in one sentence."""
         if self.classes is None:
-            return f"R2 {_figure(self.r2)}, mean absolute error {format_number(self.mae)}."
-        always = f"always predicting the most frequent class would give {_figure(self.accuracy_of_constant)}"
-        return f"Accuracy {_figure(self.accuracy)}; {always}."
+            return f"R2 {format_share(self.r2)}, mean absolute error {format_number(self.mae)}."
+        always = f"always predicting the most frequent class would give {format_share(self.accuracy_of_constant)}"
+        return f"Accuracy {format_share(self.accuracy)}; {always}."
 
     @property
     def sets_text(self) -> str:
@@ -358,21 +358,15 @@ def _matrix_lines(quality: Quality) -> list[str]:
     corner = "observed \\ predicted" if not quality.is_agreement else "model \\ forest"
     heads = [corner, *(str(one.label) for one in figures), "rows", "recall"]
     lines = [
-        [str(one.label), *map(str, counts), str(one.n_rows), _figure(one.recall)]
+        [str(one.label), *map(str, counts), str(one.n_rows), format_share(one.recall)]
         for one, counts in zip(figures, quality.confusion.tolist(), strict=True)
     ]
-    lines.append(["precision", *(_figure(one.precision) for one in figures), str(quality.n_rows), ""])
+    lines.append(["precision", *(format_share(one.precision) for one in figures), str(quality.n_rows), ""])
     columns = list(zip(heads, *lines, strict=True))
     widths = [max(map(len, column)) for column in columns]
     padded = [[cell.rjust(width) for cell in column] for column, width in zip(columns, widths, strict=True)]
     padded[0] = [cell.ljust(widths[0]) for cell in columns[0]]
     return ["  ".join(line).rstrip() for line in zip(*padded, strict=True)]
-
-
-def _figure(value: float) -> str:
-    if math.isnan(value):
-        return "-"
-    return format_probability(value) if value >= 0 else f"{value:.2f}"
 
 
 def _figures(values: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.frames import make_frame
-from suffice._text import ODDS_OPTION, counted, format_confidence, is_rare, to_plain
+from suffice._text import ODDS_OPTION, counted, format_confidence, format_share, is_rare, to_plain
 from suffice.errors import check_word
 from suffice.explaining.answers import Answers
 from suffice.explaining.explanation import Explanation, SufficientSet
@@ -594,7 +594,7 @@ class Explanations(Sequence[Explanation]):
             lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
         ranked = self.ranked_importance()
         if ranked:
-            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]
+            listed = [f"{name} {format_share(value)}" for name, value in ranked[:N_LISTED]]
             lines.append(f"Mean importance: {', '.join(listed)}.")
         return "\n".join([*lines, self.offer] if self.offer else lines)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from suffice._table.condition import Condition, check_conditions, import_library, quote_for_pandas
 from suffice._table.table import read_columns
-from suffice._text import counted, format_lift, format_number, format_percent, format_probability, is_rare
+from suffice._text import counted, format_lift, format_number, format_percent, format_probability, format_share, is_rare
 from suffice.explaining.certificate import Certificate
 
 __all__ = ["Condition", "Promise", "Rule"]
@@ -290,7 +290,7 @@ class Rule:
         kept = f"{counts} {one if self.n_kept == 1 else many} {what}"
         if self.precision is None or not self.states_expectation:
             return f"{kept}.{few}"
-        return f"{kept}; expected precision on new rows: {format_probability(self.precision)}.{few}"
+        return f"{kept}; expected precision on new rows: {format_share(self.precision)}.{few}"
 
     @property
     def states_expectation(self) -> bool:

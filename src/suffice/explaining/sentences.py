@@ -14,6 +14,7 @@ from suffice._text import (
     format_lift,
     format_number,
     format_probability,
+    format_share,
     format_value,
     format_with_bound,
     is_rare,
@@ -108,7 +109,7 @@ class Sentences:
             if self.row.votes is None:
                 return ""
             of_whom = "the votes" if self.row.source == "forest" else "the forest's votes"
-            return f" ({format_probability(self.row.votes)} of {of_whom})"
+            return f" ({format_share(self.row.votes)} of {of_whom})"
         if self.row.source == "forest" or self.row.prediction is None or self.care:
             return ""
         return f" (the forest predicts {self.prediction_text})"
@@ -353,7 +354,7 @@ class Sentences:
             ranked = rank_in_sets(
                 [s.variables for s in self.row.sufficient_sets], [name for name, _ in self.row.values]
             )
-            listed = [f"{name} {value:.2f}" for name, value in ranked]
+            listed = [f"{name} {format_share(value)}" for name, value in ranked]
             more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
             lines.append(f"Importance ({IMPORTANCE_MEANINGS[SHOWN_INDEX]}): {', '.join(listed[:N_LISTED])}{more}.")
         lines += [self.search_note, self.stability_note]
