@@ -24,6 +24,7 @@ from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, PAPER, Settings, check_changes
+from suffice._table import frames
 from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
@@ -332,6 +333,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         explainer = cls(**params)
         if explainer.task == "auto" and explainer.forest is None and probability_of is None:
             explainer.task = task_of_model(model)
+        X = frames.for_model(X)
         explained = ExplainedModel(model, probability_of, X)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         drawing = plan_drawing(explainer, explained, drawn_rows)
@@ -426,7 +428,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
-            The rows to explain. One row may also be a dict of values, or a pandas Series such as ``frame.iloc[0]``.
+            The rows to explain. They may also be a list of dicts of values, and one row a dict or a pandas Series such
+            as ``frame.iloc[0]``.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
         ids : str or array-like of shape (n_rows,), default=None
