@@ -25,6 +25,7 @@ from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_for
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, PAPER, Settings, check_changes
 from suffice._table import frames
+from suffice._table.encoding import EncodedRows
 from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
@@ -1109,10 +1110,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_matrix_columns), float32
-            Numbers as they are, categories as codes, the parts of dates; NaN for missing values.
+            Numbers as they are, categories as codes, the parts of dates; NaN for missing values. Methods that take rows
+            also take this matrix, or rows of it, unless a model is explained.
         """
         state = self._state()
-        return state.encode(self._read_table(state, X))
+        return EncodedRows.of(state.encode(self._read_table(state, X)), state.encoding)
 
     def outcomes(self, X: Any, y: Any = None) -> Outcomes:
         """Return the outcomes of rows: what `explain` explains.
@@ -1145,6 +1147,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     def _read_table(self, state: Fitted, X: Any) -> Table:
         """Read rows that have the columns of the training table; those that said nothing at fit may be absent."""
+        table = X.table if isinstance(X, EncodedRows) else None
+        X = X if table is None else table
         return read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
 
     def _encode(self, state: Fitted, X: Any) -> tuple[NDArray[np.float32], str | None]:

@@ -174,5 +174,6 @@ def _content(answer: Any, kind: str) -> bytes:
         rules = answer.to_dict()["rules"]
         lines = [{name: value for name, value in rule.items() if name not in _NESTED} for rule in rules]
         return table_bytes(pl.DataFrame(lines, infer_schema_length=None, strict=False), "csv")
-    writers = {"text": str, "json": lambda a: a.to_json(ensure_ascii=False, indent=1), "sql": lambda a: a.to_sql()}
-    return f"{writers[kind](answer)}\n".encode()
+    if kind == "json":
+        return f"{answer.to_json(ensure_ascii=False, indent=1)}\n".encode()
+    return f"{answer.to_sql() if kind == 'sql' else answer}\n".encode()
