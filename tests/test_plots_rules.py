@@ -277,8 +277,8 @@ def test_wrong_rules_rows_and_columns_are_refused(explanations):
         plots.rule(explanations, 0, ["hour", "hour"])
     with pytest.raises(IndexError, match=r"There are 40 explanations; there is no number 40\."):
         plots.rule(explanations, 40)
-    with pytest.raises(TypeError, match=r"`rule` needs all explanations and the position of a row, got Explanation\."):
-        plots.rule(explanations[0], 0)
+    with pytest.raises(TypeError, match=r"`rule` draws what `explain` gave, got list\."):
+        plots.rule([explanations[0]], 0)
 
 
 def test_parts_of_dates_are_columns():

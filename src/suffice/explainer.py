@@ -46,7 +46,7 @@ from suffice.checks.quality import N_EXPLAINED, Quality, quality_of_table, quali
 from suffice.checks.signal import SignalCheck, check_signal
 from suffice.checks.stability import measure_stability
 from suffice.errors import check_number
-from suffice.explaining.explanations import Explanations, explain
+from suffice.explaining.explanations import Explanations, explain, importance_of_columns
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
 from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
 
@@ -181,6 +181,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         The class whose probability is explained, or None; only after `for_model`.
     model_rows_ : object
         The table that `for_model` was given, as it is; `save` leaves it out.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The mean importance of the columns for the outcomes of up to 1,000 training rows; computed when first read.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -196,6 +198,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     >>> explanation.is_sufficient
     True
     """
+
+    _importances: tuple[Fitted, Floats] | None = None
 
     def __init__(
         self,
@@ -465,6 +469,23 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         state = self._state("explain", settings)
         options = ExplainOptions(sets, rules, check, volume)
         return check_explanations(explain(state, self._read(state, X, y, ids), options, progress))
+
+    def __call__(self, X: Any, y: Any = None) -> Explanations:
+        """Explain rows with the defaults of `explain`, as explainers of shap are called.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The rows to explain.
+        y : array-like of shape (n_rows,), default=None
+            Their outcomes: see `explain`.
+
+        Returns
+        -------
+        Explanations
+            What ``explain(X, y)`` returns.
+        """
+        return self.explain(X, y)
 
     def rule(
         self,
@@ -1228,6 +1249,19 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     def candidates_(self) -> tuple[str, ...]:
         """The variables that may be searched, the most important first; `n_candidates` of them at each row."""
         return self.fitted_.candidate_names
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The mean importance of the columns for the outcomes of training rows, in the order of the columns.
+
+        The importance of a variable at a row is the share of the row's minimal sufficient sets that hold it (LXI); rows
+        without a set do not count. A variable of several columns shares its importance equally among them. Up to 1,000
+        training rows are explained, drawn by `random_state`, when the attribute is first read; later it is at hand.
+        """
+        state = self._state()
+        if self._importances is None or self._importances[0] is not state:
+            self._importances = state, importance_of_columns(state, self.random_state)
+        return self._importances[1].copy()
 
     @property
     def min_node_size_(self) -> int:

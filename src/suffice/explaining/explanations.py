@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
+from suffice._forest.asked_rows import AskedRows
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
@@ -34,12 +36,13 @@ from suffice.explaining.search import ExplainOptions, find_rules, find_sufficien
 from suffice.explaining.sentences import N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
-    from suffice._forest.asked_rows import AskedRows
     from suffice._forest.fitted import Fitted
     from suffice._table.encoding import Column
     from suffice._table.table import Table
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
+
+N_FOR_IMPORTANCE = 1000  # training rows: a few seconds at most
 
 RowChoice: TypeAlias = slice | Sequence[int] | NDArray[Any]
 """Chosen rows: a slice, places, or a mask of booleans."""
@@ -396,6 +399,7 @@ class Explanations(Sequence[Explanation]):
             model=self.fitted.model_name,
             votes=None if self.votes is None else float(self.votes[i]),
             rules_searched=self.answers.rules_searched,
+            origin=(self, i),
         )
 
     def _nearest_set(self, i: int) -> SufficientSet | None:
@@ -551,16 +555,19 @@ class Explanations(Sequence[Explanation]):
 
         return write_text(path, make_report(self, title=title, changes=changes, reasons=reasons))
 
-    def plot(self, kind: Literal["importance", "heatmap", "rule", "curve"] = "importance", **options: Any) -> Any:
+    def plot(
+        self, kind: Literal["importance", "overview", "heatmap", "rule", "curve"] = "importance", **options: Any
+    ) -> Any:
         """Draw the explanations with matplotlib.
 
         Parameters
         ----------
-        kind : {"importance", "heatmap", "rule", "curve"}, default="importance"
-            What is drawn: the mean LXI of the variables; the LXI of each row; the rule of one, as in
-            ``plot("rule", row=0)``; or its probability along a variable, as in ``plot("curve", variable="age")``.
+        kind : {"importance", "overview", "heatmap", "rule", "curve"}, default="importance"
+            What is drawn: the mean importance of the variables; how often each is in the best set, and for which
+            values; the importance for each row; the rule of one row, as in ``plot("rule", row=0)``; or its probability
+            along a variable, as in ``plot("curve", variable="age")``.
         **options : dict
-            Passed to `importance`, `importance_heatmap`, `rule` or `curve` of `suffice.plots`, such as ``ax``.
+            Passed to the function of `suffice.plots` of that name, such as ``ax``.
 
         Returns
         -------
@@ -569,14 +576,7 @@ class Explanations(Sequence[Explanation]):
         """
         from suffice import plots
 
-        kinds: dict[str, Any] = {
-            "importance": plots.importance,
-            "heatmap": plots.importance_heatmap,
-            "rule": plots.rule,
-            "curve": plots.curve,
-        }
-        check_word("kind", kind, list(kinds))
-        return kinds[kind](self, **options)
+        return plots.draw(self, kind, **options)
 
     def __str__(self) -> str:
         """Summarise: how many rows have a sufficient set, and which variables they rest on."""
@@ -619,3 +619,17 @@ def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: b
     answers = Answers(matrix, outcomes, predictions, sets, rules, known, rows.source, rows.ids)
     answers = answers._replace(rules_searched=options.rules is not None)
     return Explanations(answers, state.without_model, options.sets, rows.library)
+
+
+def importance_of_columns(state: Fitted, random_state: Any) -> NDArray[np.float64]:
+    """Compute the mean importance of the columns of the table for the outcomes of training rows."""
+    matrix, outcomes = state.training
+    rows = np.sort(check_random_state(random_state).permutation(len(matrix))[:N_FOR_IMPORTANCE])
+    asked = AskedRows(None, matrix[rows], outcomes[rows], "given")
+    explained = explain(state, asked, ExplainOptions("minimal", None), progress=False)
+    importance = np.zeros(len(state.encoding.names))
+    means = explained.mean_importance("minimal", index="share").values()
+    for columns, value in zip(state.variables.columns, means, strict=True):
+        sources = list({state.encoding.columns[c].source for c in columns})
+        importance[sources] = value / len(sources)
+    return importance
