@@ -22,7 +22,6 @@ from suffice.explaining.sentences import Sentences
 
 if TYPE_CHECKING:
     from suffice._table.encoding import Column
-    from suffice.explaining.explanations import Explanations
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import RowStability
 
@@ -142,7 +141,7 @@ class Explanation:
     model: str | None = field(default=None, compare=False)
     votes: float | None = field(default=None, compare=False)
     rules_searched: bool = field(default=False, compare=False)
-    origin: tuple[Explanations, int] | None = field(default=None, compare=False, repr=False)
+    origin: tuple[Any, int] | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not all other rows and the forest."""
