@@ -74,7 +74,7 @@ def test_a_share_reads_the_same_with_two_digits_and_in_per_cent(share):
     ("share", "text"),
     [
         (0.906, "0.91"),
-        (0.285, "0.29"),
+        (0.285, "0.28"),
         (0.284, "0.28"),
         (0.999, "0.99"),
         (1.0, "1.00"),

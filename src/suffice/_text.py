@@ -86,7 +86,7 @@ def format_percent(share: float) -> str:
 
 
 def _whole_percent(share: float) -> int:
-    percent = math.floor(100 * share + 0.5 + 1e-7)  # 1e-7: 0.285 * 100 is 28.499999999999996
+    percent = round(round(100 * share, 7))  # halves to the even number, also 0.285 * 100, which is 28.499999999999996
     return min(percent, 99) if share < 1 else percent  # 100 % means all rows, and nothing less
 
 

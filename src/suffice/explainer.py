@@ -24,8 +24,8 @@ from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitting import NO_WEIGHTS, fit, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, PAPER, Settings, check_changes
-from suffice._table import frames
 from suffice._table.encoding import EncodedRows
+from suffice._table.frames import for_model
 from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
@@ -338,7 +338,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         explainer = cls(**params)
         if explainer.task == "auto" and explainer.forest is None and probability_of is None:
             explainer.task = task_of_model(model)
-        X = frames.for_model(X)
+        X = for_model(X)
         explained = ExplainedModel(model, probability_of, X)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         drawing = plan_drawing(explainer, explained, drawn_rows)
@@ -470,22 +470,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         options = ExplainOptions(sets, rules, check, volume)
         return check_explanations(explain(state, self._read(state, X, y, ids), options, progress))
 
-    def __call__(self, X: Any, y: Any = None) -> Explanations:
-        """Explain rows with the defaults of `explain`, as explainers of shap are called.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The rows to explain.
-        y : array-like of shape (n_rows,), default=None
-            Their outcomes: see `explain`.
-
-        Returns
-        -------
-        Explanations
-            What ``explain(X, y)`` returns.
-        """
-        return self.explain(X, y)
+    __call__ = explain  # explainer(X), as explainers of shap are called
 
     def rule(
         self,
@@ -1168,9 +1153,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     def _read_table(self, state: Fitted, X: Any) -> Table:
         """Read rows that have the columns of the training table; those that said nothing at fit may be absent."""
-        table = X.table if isinstance(X, EncodedRows) else None
-        X = X if table is None else table
-        return read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
+        extra, fillers = state.settings.extra_columns, state.encoding.fillers
+        return read_input(self, EncodedRows.read(X), extra_columns=extra, fillers=fillers)
 
     def _encode(self, state: Fitted, X: Any) -> tuple[NDArray[np.float32], str | None]:
         """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""

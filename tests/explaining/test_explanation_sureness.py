@@ -142,6 +142,6 @@ def test_a_rule_of_fewer_than_50_rows_is_marked(support, has_few_rows):
     marked = replace(whole, rules=(rule,))
     assert rule.has_few_rows is has_few_rows
     assert (note in rule.rows_text) is has_few_rows
-    rows = f"45 of the {support} training rows within these bounds (13 % of all) have this outcome"
+    rows = f"45 of the {support} training rows within these bounds (12 % of all) have this outcome"
     assert f"{rows}; expected precision on new rows: 0.87." in str(marked)
     assert (note in str(marked)) is has_few_rows

@@ -328,12 +328,13 @@ class EncodedRows(np.ndarray[Any, Any]):
         marked.encoding = encoding
         return marked
 
-    @property
-    def table(self) -> Table | None:
-        """The rows as a table; None if columns were taken out, or if the encoding is not known."""
-        if self.encoding is None or self.ndim != 2 or self.shape[1] != len(self.encoding.columns):
-            return None
-        return self.encoding.decode(np.asarray(self))
+    @staticmethod
+    def read(X: Any) -> Any:
+        """Return the rows of such a matrix as a table; anything else, also a part of its columns, as it is."""
+        encoding = X.encoding if isinstance(X, EncodedRows) else None
+        if encoding is None or X.ndim != 2 or X.shape[1] != len(encoding.columns):
+            return X
+        return encoding.decode(np.asarray(X))
 
 
 def warn_of_precision(columns: Sequence[tuple[Column, NDArray[Any]]]) -> None:
