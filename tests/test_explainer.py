@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.feature_selection import SelectFromModel
 from small_explainers import CLASSES, FRAME, NAMES, NUMBERS, ROWS, X, answers, classifier, regressor
 
 from suffice import SufficientExplainer
@@ -307,3 +308,52 @@ def test_an_interrupted_explainer_still_answers():
         timer.cancel()
         signal.signal(signal.SIGINT, handler)
     assert answers(explainer.set_params(max_size=1, max_sets=2**12, pi=0.9), table[:5]) == before
+
+
+def test_an_explainer_is_called_as_those_of_shap():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
+    assert list(explainer(X[:4])) == list(explainer.explain(X[:4]))
+    assert list(explainer(X[:4], [True] * 4)) == list(explainer.explain(X[:4], [True] * 4))
+
+
+def test_the_importance_of_the_columns_is_that_of_training_rows():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 3)), columns=["a", "b", "c"])
+    y = (X["b"] > 0) & (X["c"] > -1)
+    explainer = SufficientExplainer(random_state=0).fit(X, y)
+    importance = explainer.feature_importances_
+    expected = explainer.explain(X, y, sets="minimal", rules=None).mean_importance("minimal")
+    assert importance.tolist() == pytest.approx(list(expected.values()))
+    assert importance.argmax() == 1
+    assert explainer.with_settings(pi=0.6).feature_importances_.tolist() != importance.tolist()
+    assert SelectFromModel(explainer, prefit=True, threshold=importance[1]).get_support().tolist() == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_the_importance_of_columns_is_computed_once(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(1200, 3))
+    explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
+    importance = explainer.feature_importances_
+    calls = []
+    monkeypatch.setattr("suffice.explainer.importance_of_columns", lambda *args: calls.append(args))
+    importance[:] = 7.0  # a copy: the next reader must not see this
+    assert explainer.feature_importances_.max() <= 1
+    assert not calls
+
+
+def test_the_importance_of_a_group_is_shared_by_its_columns():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"day": pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 400), unit="D")})
+    X["same"], X["red"], X["blue"] = 1.0, rng.integers(0, 2, 400), rng.normal(size=400)
+    explainer = SufficientExplainer(random_state=0, dates="parts", groups={"colour": ["red", "blue"]})
+    day, same, red, blue = explainer.fit(X, X["blue"] > 0).feature_importances_
+    assert explainer.n_features_in_ == 4
+    assert (same, red) == (0, blue)
+    assert red + blue > 0.9 > day
+
+
+def test_an_explainer_that_is_not_fitted_has_no_importances():
+    assert not hasattr(SufficientExplainer(), "feature_importances_")

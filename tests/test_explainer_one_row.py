@@ -1,4 +1,4 @@
-"""One row with the names of its columns: a pandas Series or a dict, through all methods that take rows."""
+"""Rows with the names of their columns, a pandas Series, a dict or a list of dicts, in all methods that take rows."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ FORMS = {
     "dict": lambda i: FRAME.iloc[i].to_dict(),
     "dict in another order": lambda i: dict(reversed(FRAME.iloc[i].to_dict().items())),
     "dict of polars": lambda i: pl.from_pandas(FRAME).row(i, named=True),
+    "list of dicts": lambda i: [FRAME.iloc[i].to_dict()],
     "dict of columns": lambda i: FRAME[i : i + 1].to_dict("list"),
 }
 
@@ -84,3 +85,26 @@ def test_a_row_with_other_names_or_without_names_is_refused(explainer):
 def test_several_outcomes_do_not_belong_to_one_row(explainer):
     with pytest.raises(ValueError, match="`y` has 2 entries, `X` has 1 rows"):
         explainer.explain(FRAME.iloc[0], ["busy", "calm"])
+
+
+def test_a_list_of_dicts_is_a_table(explainer):
+    """An error message suggested dicts of values, but a list of them was refused."""
+    records = FRAME.to_dict("records")
+    forest = RandomForestClassifier(20, min_samples_leaf=3, random_state=0)
+    np.testing.assert_array_equal(SufficientExplainer(forest).fit(records, BUSY).encode(FRAME), explainer.encode(FRAME))
+    assert list(explainer.explain(records[:20])) == list(explainer.explain(FRAME[:20]))
+    assert str(explainer.reasons(records[:9])) == str(explainer.reasons(FRAME[:9]))
+    assert str(explainer.what_if(records[:3])) == str(explainer.what_if(FRAME[:3]))
+    named = [{"order": f"A{i}", **row} for i, row in enumerate(records[:3])]
+    assert explainer.explain(named, ids="order").ids == ("A0", "A1", "A2")
+    assert explainer.explain(named[0], ids="order").ids == ("A0",)
+    model = SufficientExplainer.for_model(lambda X: X["hour"] > 12, records, random_state=0)
+    assert model.explain(records[:9]).outcomes.tolist() == (FRAME["hour"][:9] > 12).tolist()
+
+
+def test_a_name_that_a_dict_lacks_is_a_missing_value(explainer):
+    rows = FRAME[:2].to_dict("records")
+    del rows[1]["temp"]
+    assert np.isnan(explainer.encode(rows)[1, 2])
+    with pytest.raises(ValueError, match=r"missing \['temp'\]"):
+        explainer.encode([{"hour": 1, "weather": "rain", "workingday": True}] * 2)

@@ -49,6 +49,49 @@ def some_rules(explanations):
     return list(dict.fromkeys(rule for explanation in explanations for rule in explanation.rules))
 
 
+# --- an encoded table given back -------------------------------------------------------------------------------------
+
+
+def test_what_encode_returned_stands_for_the_rows_that_it_was_made_of(fitted):
+    """With ``unseen="missing"`` all categories in it counted as missing, without a word."""
+    _, explainer, explanations = fitted
+    rows = take(as_pandas())
+    encoded = explainer.encode(rows)
+    for given in (encoded, encoded.copy(), explainer.encode(encoded)):
+        answers = explainer.explain(given, rules="all", unseen="missing")
+        assert [answer.to_dict() for answer in answers] == [
+            {name: value for name, value in expected.to_dict().items() if name != "id"} for expected in explanations
+        ]
+    assert explainer.predict(encoded[3:5]).tolist() == explainer.predict(rows[3:5]).tolist()
+    assert str(explainer.reasons(encoded[:4])) == str(explainer.reasons(explainer.encode(rows[:4])))
+
+
+def test_the_encoding_is_that_of_the_matrix_not_that_of_the_explainer():
+    frame = pd.DataFrame({"size": pd.Categorical([3, 1, 2] * 60), "n": np.arange(180) % 7})
+    y = (frame["size"].astype(int) == 2) & (frame["n"] > 2)
+    first, second = (SufficientExplainer(random_state=0).fit(frame[::step], y[::step]) for step in (1, -1))
+    assert first.predict(second.encode(frame)).tolist() == first.predict(frame).tolist()
+
+
+def test_numbers_in_a_column_that_held_text_are_refused():
+    frame = pd.DataFrame({"sky": ["rain", "clear", "mist"] * 60, "n": np.arange(180) % 7})
+    explainer = SufficientExplainer(random_state=0, unseen="missing").fit(frame, frame["sky"] == "rain")
+    plain = np.asarray(explainer.encode(frame[:6]))
+    message = r"Column 'sky' of `X` holds the number \d\.0 \(row 0\), but held text at fit: pass the rows as they were"
+    with pytest.warns(UserWarning, match="feature names"), pytest.raises(ValueError, match=message):
+        explainer.explain(plain)
+    plain[:, 0] = np.nan
+    with pytest.warns(UserWarning, match="feature names"):
+        assert len(explainer.explain(plain)) == 6  # missing values are no codes
+
+
+def test_a_model_cannot_read_an_encoded_table():
+    frame = pd.DataFrame({"sky": ["rain", "clear", "mist"] * 60, "n": np.arange(180) % 7})
+    explainer = SufficientExplainer.for_model(lambda X: X["sky"] == "rain", frame, random_state=0)
+    with pytest.raises(TypeError, match="`X` is what `encode` returned, which the model cannot read"):
+        explainer.explain(explainer.encode(frame[:2]))
+
+
 # --- the same table from every library -------------------------------------------------------------------------------
 
 

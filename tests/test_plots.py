@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
+import re
 import sys
 import warnings
 
@@ -94,7 +96,8 @@ def drawings(explanations, regression, table):
     return {
         "importance of a row": lambda ax: plots.importance(explanations[0], ax=ax),
         "mean importance": lambda ax: plots.importance(explanations, ax=ax),
-        "heatmap": lambda ax: plots.importance_heatmap(explanations, ax=ax),
+        "heatmap": lambda ax: plots.heatmap(explanations, ax=ax),
+        "overview": lambda ax: plots.overview(explanations, ax=ax),
         "sets": lambda ax: plots.sets(explanations[0], ax=ax),
         "rule": lambda ax: plots.rule(explanations, 0, ax=ax),
         "rule on one column": lambda ax: plots.rule(explanations, 0, "hour", ax=ax),
@@ -231,7 +234,7 @@ def test_without_a_sufficient_set_the_axes_say_so():
         f"{insufficient().sentences.lead.partition('0.9. ')[2]}"
     )
     assert texts(plots.importance([insufficient()])) == ["No row has a sufficient set."]
-    assert texts(plots.importance_heatmap([insufficient()])) == ["No row has a sufficient set."]
+    assert texts(plots.heatmap([insufficient()])) == ["No row has a sufficient set."]
 
 
 @pytest.mark.parametrize("values", [[], [1], ["busy"]])
@@ -253,7 +256,7 @@ def test_an_unknown_kind_of_sets_and_a_wrong_number_are_refused():
 def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
     only_a = explanation(sufficient_sets=(SufficientSet(("a",), 0.95),))
     rows = [only_a, explanation(), insufficient(), only_a, explanation()]
-    ax = plots.importance_heatmap(rows)
+    ax = plots.heatmap(rows)
     order = [int(text) for text in ticks(ax)]
     assert order[-1] == 2
     assert {tuple(order[:2]), tuple(order[2:4])} == {(0, 3), (1, 4)}
@@ -272,19 +275,19 @@ def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
 
 
 def test_a_heatmap_draws_a_sample_of_many_rows(explanations):
-    ax = plots.importance_heatmap(explanations, max_rows=35, n_variables=2)
+    ax = plots.heatmap(explanations, max_rows=35, n_variables=2)
     assert ax.get_ylabel() == "35 of 40 rows, similar ones together"
     assert ax.images[0].get_array().shape == (35, 2)
     assert ticks(ax) == []
-    assert plots.importance_heatmap(explanations).get_ylabel() == "40 rows, similar ones together"
+    assert plots.heatmap(explanations).get_ylabel() == "40 rows, similar ones together"
 
 
 def test_a_heatmap_of_one_row_works_and_of_one_explanation_is_refused(explanations):
-    assert plots.importance_heatmap(explanations[:1]).images[0].get_array().shape[0] == 1
-    with pytest.raises(TypeError, match=r"`importance_heatmap` draws several rows; for one see `importance`\."):
-        plots.importance_heatmap(explanation())
+    assert plots.heatmap(explanations[:1]).images[0].get_array().shape[0] == 1
+    with pytest.raises(TypeError, match=r"`heatmap` draws several rows; for one see `importance`\."):
+        plots.heatmap(explanation())
     with pytest.raises(ValueError, match=r"`max_rows` must be a whole number >= 1, got 0\."):
-        plots.importance_heatmap(explanations, max_rows=0)
+        plots.heatmap(explanations, max_rows=0)
 
 
 # --- sets ------------------------------------------------------------------------------------------------------------
@@ -329,7 +332,7 @@ def test_importances_say_that_no_variable_is_needed():
     row = first(explanations, "no", is_sufficient=True)
     assert explanations[row].sentences.lead in " ".join(texts(plots.importance(explanations[row]))).replace("\n", " ")
     alone = [explanations[row]]
-    for draw in (plots.importance, plots.importance_heatmap):
+    for draw in (plots.importance, plots.heatmap):
         assert "No variable is needed" in " ".join(texts(draw(alone)))
     assert "ALWAYS no" in " ".join(texts(plots.rule(explanations, row)))
 
@@ -416,10 +419,39 @@ def test_explanations_draw_themselves(explanations):
     assert ring(explanations.plot("rule", row=1, variables=["hour", LONG]))[0] == explanations[1].values[0][1][0][1]
 
 
+KINDS = ["importance", "overview", "heatmap", "sets", "rule", "curve"]
+
+
 def test_an_unknown_kind_of_plot_names_the_known_ones(explanations):
-    with pytest.raises(ValueError, match=r"`kind` must be one of \['importance', 'sets'\], got 'set'\. Did you"):
-        explanations[0].plot("set")
-    with pytest.raises(
-        ValueError, match=r"`kind` must be one of \['importance', 'heatmap', 'rule', 'curve'\], got 'rules'"
-    ):
-        explanations.plot("rules")
+    for answer in (explanations, explanations[0]):
+        with pytest.raises(ValueError, match=rf"`kind` must be one of {re.escape(str(KINDS))}, got 'rules'\. Did you"):
+            answer.plot("rules")
+
+
+def test_a_kind_of_plot_is_the_name_of_its_function():
+    assert set(KINDS) <= set(plots.__all__)
+
+
+def test_one_explanation_draws_its_rule_and_its_curve(explanations):
+    """Only importance and sets could be drawn of one explanation."""
+    later = explanations[5:20][3]  # its place among the others is not its row
+    assert ring(later.plot("rule", variables=["hour", LONG])) == ring(
+        explanations.plot("rule", row=8, variables=["hour", LONG])
+    )
+    assert later.plot("curve", variable="hour").get_title(loc="left") == plots.curve(explanations, 8, "hour").get_title(
+        loc="left"
+    )
+    with pytest.raises(TypeError, match="`rule` takes `row` with several explanations only"):
+        later.plot("rule", row=2)
+    with pytest.raises(TypeError, match="`heatmap` draws several rows"):
+        later.plot("heatmap")
+    with pytest.raises(TypeError, match="`overview` draws what `explain` gave for several rows, got Explanation"):
+        later.plot("overview")
+
+
+def test_a_pickled_explanation_leaves_the_forest_behind(explanations):
+    copied = pickle.loads(pickle.dumps(explanations[0]))
+    assert copied == explanations[0]
+    assert len(pickle.dumps(copied)) < 20_000
+    with pytest.raises(ValueError, match="`curve` draws training rows, which an explanation that was pickled"):
+        copied.plot("curve")

@@ -277,8 +277,8 @@ def test_wrong_rules_rows_and_columns_are_refused(explanations):
         plots.rule(explanations, 0, ["hour", "hour"])
     with pytest.raises(IndexError, match=r"There are 40 explanations; there is no number 40\."):
         plots.rule(explanations, 40)
-    with pytest.raises(TypeError, match=r"`rule` needs all explanations and the position of a row, got Explanation\."):
-        plots.rule(explanations[0], 0)
+    with pytest.raises(TypeError, match=r"`rule` draws what `explain` gave, got list\."):
+        plots.rule([explanations[0]], 0)
 
 
 def test_parts_of_dates_are_columns():
@@ -351,7 +351,7 @@ def test_rules_are_drawn_by_coverage_and_precision():
     lines = {line.get_label(): np.array(line.get_data()).T.tolist() for line in ax.lines}
     assert lines["best single rules"] == [[50.0, 1.0], [75.0, pytest.approx(2 / 3)]]
     assert lines["the first rules together"] == [[50.0, 1.0], [75.0, pytest.approx(2 / 3)], [100.0, 0.5]]
-    assert lines["all 3 rules: 100 %, 0.500"] == [[100.0, 0.5]]
+    assert lines["all 3 rules: 100 %, 0.50"] == [[100.0, 0.5]]
     assert ax.get_title(loc="left") == "3 rules on 4 training rows"
 
 

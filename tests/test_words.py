@@ -17,6 +17,7 @@ from suffice._text import (
     format_number,
     format_percent,
     format_probability,
+    format_share,
     format_value,
     join,
     to_plain,
@@ -61,6 +62,32 @@ def test_a_probability_has_two_digits(value, text):
 )
 def test_a_hundred_per_cent_are_all_rows(share, text):
     assert format_percent(share) == text
+
+
+@given(st.floats(0.1, 1))
+def test_a_share_reads_the_same_with_two_digits_and_in_per_cent(share):
+    """A recall of 0.906 was written 0.90 in one place and 91 % in another."""
+    assert round(100 * float(format_share(share))) == int(format_percent(share))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.906, "0.91"),
+        (0.285, "0.28"),
+        (0.284, "0.28"),
+        (0.999, "0.99"),
+        (1.0, "1.00"),
+        (-0.126, "-0.13"),
+        (-0.001, "0.00"),
+    ],
+)
+def test_a_share_is_rounded_but_only_all_rows_are_1(share, text):
+    assert format_share(share) == text
+
+
+def test_an_unknown_share_is_a_dash():
+    assert format_share(math.nan) == "-"
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,11 @@ def format_probability(value: float) -> str:
     return f"{int(value * 100 + 1e-7) / 100:.2f}"  # 1e-7: 0.29 * 100 is 28.999999999999996
 
 
+def format_share(share: float) -> str:
+    """Write a share, or a measure such as R2 that may be negative, with two digits, rounded to the nearest."""
+    return "-" if math.isnan(share) else f"{_whole_percent(share) / 100:.2f}"
+
+
 def format_with_bound(value: float, lower: float | None) -> str:
     """Write a probability with its lower bound, both rounded down."""
     bound = "" if lower is None else f" ({AT_LEAST} {format_probability(lower)})"
@@ -73,10 +78,16 @@ def is_rare(base_rate: float | None) -> bool:
 
 def format_percent(share: float) -> str:
     """Write a share in per cent with two significant digits."""
-    percent = 100.0 if share >= 1 else min(100 * share, 99.0)  # 100 % means all rows, and nothing less
+    if share >= 0.1:
+        return str(_whole_percent(share))
     import numpy as np  # imported late: the command loads this module before it needs NumPy
 
-    return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
+    return np.format_float_positional(100 * share, precision=2, fractional=False, trim="-")
+
+
+def _whole_percent(share: float) -> int:
+    percent = round(round(100 * share, 7))  # halves to the even number, also 0.285 * 100, which is 28.499999999999996
+    return min(percent, 99) if share < 1 else percent  # 100 % means all rows, and nothing less
 
 
 def format_label(label: Any) -> str:

@@ -25,6 +25,8 @@ from suffice._forest.fitted import Declared
 from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
 from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, PAPER, Settings, check_changes
+from suffice._table.encoding import EncodedRows
+from suffice._table.frames import for_model
 from suffice._table.input import read_input, read_outcomes
 from suffice._table.rows import read_ids, read_single_row
 from suffice._table.table import Table, read_columns
@@ -45,7 +47,7 @@ from suffice.checks.quality import N_EXPLAINED, Quality, quality_of_table, quali
 from suffice.checks.signal import SignalCheck, check_signal
 from suffice.checks.stability import measure_stability
 from suffice.errors import check_number
-from suffice.explaining.explanations import Explanations, explain
+from suffice.explaining.explanations import Explanations, explain, importance_of_columns
 from suffice.explaining.search import MAX_NODES, ExplainOptions, find_only_rules, find_rules_of_sets
 from suffice.reasons.search import N_REASONS, find_reasons, read_wishes
 
@@ -182,6 +184,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         The class whose probability is explained, or None; only after `for_model`.
     model_rows_ : object
         The table that `for_model` was given, as it is; `save` leaves it out.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The mean importance of the columns for the outcomes of up to 1,000 training rows; computed when first read.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -197,6 +201,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     >>> explanation.is_sufficient
     True
     """
+
+    _importances: tuple[Fitted, Floats] | None = None
 
     def __init__(
         self,
@@ -352,6 +358,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         explainer = cls(**params)
         if explainer.task == "auto" and explainer.forest is None and probability_of is None:
             explainer.task = task_of_model(model)
+        X = for_model(X)
         explained = ExplainedModel(model, probability_of, X)
         outputs = ask_model(model, X, read_columns(X).n_rows, probability_of)
         drawing = plan_drawing(explainer, explained, drawn_rows)
@@ -447,7 +454,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns)
-            The rows to explain. One row may also be a dict of values, or a pandas Series such as ``frame.iloc[0]``.
+            The rows to explain. They may also be a list of dicts of values, and one row a dict or a pandas Series such
+            as ``frame.iloc[0]``.
         y : array-like of shape (n_rows,), default=None
             Their outcomes; None explains the predictions of the model, or of the forest if there is no model.
         ids : str or array-like of shape (n_rows,), default=None
@@ -483,6 +491,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         state = self._state("explain", settings)
         options = ExplainOptions(sets, rules, check, volume)
         return check_explanations(explain(state, self._read(state, X, y, ids), options, progress))
+
+    __call__ = explain  # explainer(X), as explainers of shap are called
 
     def rule(
         self,
@@ -1130,10 +1140,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_matrix_columns), float32
-            Numbers as they are, categories as codes, the parts of dates; NaN for missing values.
+            Numbers as they are, categories as codes, the parts of dates; NaN for missing values. Methods that take rows
+            also take this matrix, or rows of it, unless a model is explained.
         """
         state = self._state()
-        return state.encode(self._read_table(state, X))
+        return EncodedRows.of(state.encode(self._read_table(state, X)), state.encoding)
 
     def outcomes(self, X: Any, y: Any = None) -> Outcomes:
         """Return the outcomes of rows: what `explain` explains.
@@ -1166,7 +1177,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
 
     def _read_table(self, state: Fitted, X: Any) -> Table:
         """Read rows that have the columns of the training table; those that said nothing at fit may be absent."""
-        return read_input(self, X, extra_columns=state.settings.extra_columns, fillers=state.encoding.fillers)
+        extra, fillers = state.settings.extra_columns, state.encoding.fillers
+        return read_input(self, EncodedRows.read(X), extra_columns=extra, fillers=fillers)
 
     def _encode(self, state: Fitted, X: Any) -> tuple[NDArray[np.float32], str | None]:
         """Read and encode rows, a single row the quick way if possible. Return the library of the frame, too."""
@@ -1250,6 +1262,19 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
     def candidates_(self) -> tuple[str, ...]:
         """The variables that may be searched, the most important first; `n_candidates` of them at each row."""
         return self.fitted_.candidate_names
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The mean importance of the columns for the outcomes of training rows, in the order of the columns.
+
+        The importance of a variable at a row is the share of the row's minimal sufficient sets that hold it (LXI); rows
+        without a set do not count. A variable of several columns shares its importance equally among them. Up to 1,000
+        training rows are explained, drawn by `random_state`, when the attribute is first read; later it is at hand.
+        """
+        state = self._state()
+        if self._importances is None or self._importances[0] is not state:
+            self._importances = state, importance_of_columns(state, self.random_state)
+        return self._importances[1].copy()
 
     @property
     def min_node_size_(self) -> int:

@@ -18,9 +18,10 @@ from suffice._show.boxes import draw_rule
 from suffice._show.curve_figure import draw_curve
 from suffice._show.figures import draw_change, draw_distributions, draw_measures, draw_quality, draw_sets
 from suffice._show.importance_figure import draw_heatmap, draw_importance, gather_importances
+from suffice._show.overview_figure import draw_overview
 from suffice._text import format_value
 from suffice.checks.quality import Quality
-from suffice.errors import check_number
+from suffice.errors import check_number, check_word
 from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import SetsKind
@@ -37,9 +38,10 @@ __all__ = [
     "change",
     "coverage_precision",
     "curve",
+    "heatmap",
     "importance",
-    "importance_heatmap",
     "label_importance",
+    "overview",
     "quality",
     "rule",
     "sets",
@@ -86,7 +88,7 @@ def importance(
     return draw_importance(gather_importances(explanations, sets), one, n_variables, ax)
 
 
-def importance_heatmap(
+def heatmap(
     explanations: Explanations | Sequence[Explanation],
     *,
     sets: SetsKind = "minimal",
@@ -117,8 +119,41 @@ def importance_heatmap(
     _check_whole("n_variables", n_variables)
     _check_whole("max_rows", max_rows)
     if isinstance(explanations, Explanation):
-        raise TypeError("`importance_heatmap` draws several rows; for one see `importance`.")
+        raise TypeError("`heatmap` draws several rows; for one see `importance`.")
     return draw_heatmap(gather_importances(explanations, sets), explanations, n_variables, max_rows, ax)
+
+
+def overview(explanations: Explanations, *, n_variables: int = 12, ax: Axes | None = None) -> Axes:
+    """Draw how often each variable is in the best set of a row, for which values, and for which outcome.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        What is drawn: all rows of it; from more than 2000 rows, so many points are drawn at random.
+    n_variables : int, default=12
+        How many variables are drawn at most: those that are in the most best sets.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure. Each variable has a lane, from 0 at the top.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it was drawn. The bar of a variable, from 0 to 1, is the share of rows with it in the best set, by
+        outcome. To the right, from 1.45 to 2.95, each of these rows is a point at the rank of its value among the
+        training rows, or at its category. Colours are classes, or numbers up to and above the median.
+
+    Examples
+    --------
+    >>> from suffice import SufficientExplainer
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> explanations = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0).explain(X[:9])
+    >>> [label.get_text() for label in overview(explanations).get_yticklabels()]
+    ['x1']
+    """
+    _check_whole("n_variables", n_variables)
+    if not isinstance(explanations, Explanations):
+        raise TypeError(f"`overview` draws what `explain` gave for several rows, got {type(explanations).__name__}.")
+    return draw_overview(explanations, n_variables, ax)
 
 
 def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) -> Axes:
@@ -147,7 +182,7 @@ def sets(explanation: Explanation, *, n_sets: int = 10, ax: Axes | None = None) 
 
 
 def rule(
-    explanations: Explanations,
+    explanations: Explanations | Explanation,
     row: int | None = None,
     variables: str | Sequence[str] | None = None,
     *,
@@ -160,8 +195,8 @@ def rule(
 
     Parameters
     ----------
-    explanations : Explanations
-        The explanations, made with rules.
+    explanations : Explanations or Explanation
+        The explanations, made with rules, or one of them.
     row : int, default=None
         The position of the explained row, which is marked by a ring. None takes the first row with a rule.
     variables : str or sequence of str, default=None
@@ -177,14 +212,19 @@ def rule(
     matplotlib.axes.Axes
         Where it was drawn.
     """
-    if not isinstance(explanations, Explanations):
-        raise TypeError(f"`rule` needs all explanations and the position of a row, got {type(explanations).__name__}.")
+    explanations, row = _placed("rule", explanations, row)
     if row is None:
         row = next((i for i, rules_of_row in enumerate(explanations.answers.rules) if rules_of_row), 0)
     return draw_rule(explanations, row, variables, which, ax)
 
 
-def curve(explanations: Explanations, row: int = 0, variable: str | None = None, *, ax: Axes | None = None) -> Axes:
+def curve(
+    explanations: Explanations | Explanation,
+    row: int | None = None,
+    variable: str | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the probability that a row's outcome is kept while one variable moves.
 
     The blue line is P(outcome kept | X_S = x_S) for the best set S of the row (or the nearest, if none is sufficient),
@@ -194,10 +234,10 @@ def curve(explanations: Explanations, row: int = 0, variable: str | None = None,
 
     Parameters
     ----------
-    explanations : Explanations
-        The explanations.
-    row : int, default=0
-        The position of the explained row.
+    explanations : Explanations or Explanation
+        The explanations, or one of them.
+    row : int, default=None
+        The position of the explained row; None takes the first.
     variable : str, default=None
         The variable that moves, or one column of a variable with several. None takes the first of the best set.
     ax : matplotlib.axes.Axes, default=None
@@ -209,9 +249,8 @@ def curve(explanations: Explanations, row: int = 0, variable: str | None = None,
         Where it was drawn. The row's value is marked, the level is a dashed line, and the bounds of the row's rule on
         the variable are shaded.
     """
-    if not isinstance(explanations, Explanations):
-        raise TypeError(f"`curve` needs all explanations and the position of a row, got {type(explanations).__name__}.")
-    return draw_curve(explanations, row, variable, ax)
+    explanations, row = _placed("curve", explanations, row)
+    return draw_curve(explanations, row or 0, variable, ax)
 
 
 def cdf(
@@ -389,6 +428,36 @@ def label_importance(ax: Axes) -> Axes:
             if "SHAP value" in label:
                 rename("mean importance" if label.startswith("mean") else "importance")
     return ax
+
+
+def draw(explanations: Explanations | Explanation, kind: str, **options: Any) -> Any:
+    """Draw a plot by its name: what `Explanations.plot` and `Explanation.plot` call."""
+    kinds: dict[str, Any] = {
+        "importance": importance,
+        "overview": overview,
+        "heatmap": heatmap,
+        "sets": sets,
+        "rule": rule,
+        "curve": curve,
+    }
+    check_word("kind", kind, list(kinds))
+    return kinds[kind](explanations, **options)
+
+
+def _placed(plot: str, explanations: Explanations | Explanation, row: int | None) -> tuple[Explanations, int | None]:
+    """Return all explanations and the position of the one to draw."""
+    if isinstance(explanations, Explanations):
+        return explanations, row
+    if not isinstance(explanations, Explanation):
+        raise TypeError(f"`{plot}` draws what `explain` gave, got {type(explanations).__name__}.")
+    if row is not None:
+        raise TypeError(f"`{plot}` takes `row` with several explanations only, and one was passed.")
+    if explanations.origin is None:
+        raise ValueError(
+            f"`{plot}` draws training rows, which an explanation that was pickled or made by hand does not know: use "
+            f"explanations.plot({plot!r}, row=...)."
+        )
+    return explanations.origin
 
 
 def _cell(columns: Sequence[tuple[str, Any]]) -> Any:

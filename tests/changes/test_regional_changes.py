@@ -289,6 +289,7 @@ def test_nothing_is_cut_where_the_model_cannot_be_asked(of_model):
     assert cut(explainer, {"day.month": (1, 3)}, "late", table) == []
 
 
-def test_other_things_are_no_rules(explainer):
+@pytest.mark.parametrize("rules", [[3], 3, None])
+def test_other_things_are_no_rules(rules, explainer):
     with pytest.raises(TypeError, match="must hold rules"):
-        read_rules([3], explainer.fitted_)
+        read_rules(rules, explainer.fitted_)

@@ -56,7 +56,7 @@ def test_the_share_of_rows_with_a_set_weights_the_classes_by_their_rows():
 def test_the_text_states_the_figures():
     assert str(by_hand()).split("\n") == [
         "Quality of the forest, mood: 6 rows.",
-        "Accuracy 0.66; always predicting the most frequent class would give 0.66.",
+        "Accuracy 0.67; always predicting the most frequent class would give 0.67.",
         "observed \\ predicted  busy  calm  never  rows  recall",
         "busy                     1     1      0     2    0.50",
         "calm                     1     3      0     4    0.75",

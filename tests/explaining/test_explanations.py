@@ -317,9 +317,7 @@ EVERY_KIND = {
     "classes": lambda: explain(data()[1], RandomForestClassifier),
     "numbers": lambda: explain(data()[1] * 10 + np.random.default_rng(1).normal(size=400), RandomForestRegressor),
     "minimal sets without rules": lambda: (
-        SufficientExplainer(RandomForestClassifier(20, random_state=0))
-        .fit(*data())
-        .explain(data()[0][:40], rules=None)
+        SufficientExplainer(RandomForestClassifier(20, random_state=0)).fit(*data()).explain(data()[0][:40], rules=None)
     ),
     "contradicted classes": lambda: contradicted("classes"),
     "contradicted numbers": lambda: contradicted("numbers"),

@@ -346,6 +346,19 @@ def test_a_dictionary_of_other_fields_is_refused():
         Rule.from_dict(values)
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (None, "A rule is a mapping of its fields, got None."),
+        (rule(HOUR).to_dict() | {"conditions": [None]}, "A condition is a mapping of its fields, got None."),
+        (rule(HOUR).to_dict() | {"certificate": 5}, "A certificate is a mapping of its fields, got 5."),
+    ],
+)
+def test_what_is_no_dictionary_is_refused(values, message):
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Rule.from_dict(values)
+
+
 def test_numpy_values_become_plain_ones():
     drawn = rule(HOUR, outcome=np.int64(3), sdp=np.float64(0.5), support=np.int32(4), optimal=np.bool_(True))
     assert drawn == rule(HOUR, outcome=3, sdp=0.5, support=4)

@@ -18,7 +18,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from suffice._text import ARGUMENT_WORDS, SAME_OPTION, printable
+from suffice._text import ARGUMENT_WORDS, SAME_OPTION, format_percent, format_share, printable
 
 N_LISTED = 10
 MAX_CANDIDATES = 40  # all are listed up to this number
@@ -82,10 +82,12 @@ def format_fidelity(about: Mapping[str, Any]) -> str:
     if value is None or math.isnan(value):
         return "unknown, because every tree has seen every row"
     if about["task"] == "regression":
-        return f"R2 {value:.2f} on rows that the trees have not seen"
-    shares = [f"{label} {100 * share:.0f} %" for label, share in by_class.items() if not math.isnan(share)]
+        return f"R2 {format_share(value)} on rows that the trees have not seen"
+    shares = [f"{label} {format_percent(share)} %" for label, share in by_class.items() if not math.isnan(share)]
     more = ", ..." if len(shares) > N_LISTED else ""
-    return f"{100 * value:.0f} % correct on rows that the trees have not seen ({', '.join(shares[:N_LISTED])}{more})"
+    return (
+        f"{format_percent(value)} % correct on rows that the trees have not seen ({', '.join(shares[:N_LISTED])}{more})"
+    )
 
 
 def describe_fit(about: Mapping[str, Any], focus: str = "") -> dict[str, str]:

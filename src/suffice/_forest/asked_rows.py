@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._table.encoding import EncodedRows
 from suffice._table.frames import for_model
 from suffice._table.input import read_outcomes
 
@@ -48,6 +49,8 @@ def ask_about(
     ids: tuple[str, ...] | None = None,
 ) -> AskedRows:
     """Take the outcomes of rows from the user, from the model that is explained, or from the forest."""
+    if state.model is not None and isinstance(X, EncodedRows):
+        raise TypeError("`X` is what `encode` returned, which the model cannot read: pass the rows themselves.")
     if y is not None:
         return AskedRows(X, matrix, read_outcomes(y, len(matrix)), "given", library, ids)
     if state.model is None:

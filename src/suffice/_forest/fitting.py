@@ -43,7 +43,7 @@ from suffice._forest.trees import (
 from suffice._table.encoding import Encoding
 from suffice._table.input import as_finite, check_classes, check_finite
 from suffice._table.variables import Variables
-from suffice._text import join
+from suffice._text import format_share, join
 from suffice.errors import CountsWarning, FidelityWarning, GiveawayWarning, warn
 
 if TYPE_CHECKING:
@@ -343,17 +343,18 @@ def warn_of_poor_fidelity(fidelity: Fidelity, forest: FittedForest, counts: Coun
     measure, best_constant = (
         ("R2", 0.0) if is_regression else ("accuracy", np.bincount(forest.y_rank).max() / len(forest.X))
     )
+    reached = f"out-of-bag {measure} {format_share(fidelity.value)}"
     if counts == "out-of-bag" and not fidelity.has_signal:
         warn(
-            f"The variables say nothing about the outcomes: on rows out of bag the forest (out-of-bag {measure} "
-            f"{fidelity.value:.2f}) is no better than {'the mean' if is_regression else 'the shares of the classes'}. "
+            f"The variables say nothing about the outcomes: on rows out of bag the forest ({reached}) "
+            f"is no better than {'the mean' if is_regression else 'the shares of the classes'}. "
             "No set of variables is called sufficient; try other variables or more rows.",
             FidelityWarning,
         )
     elif 1 - fidelity.value > (1 - POOR_FIDELITY) * (1 - best_constant):
         warn(
-            f"The forest follows the outcomes poorly: out-of-bag {measure} {fidelity.value:.2f}, hardly better than a "
-            f"constant prediction{'' if is_regression else f' ({best_constant:.2f})'}. Its explanations say little "
+            f"The forest follows the outcomes poorly: {reached}, hardly better than a constant prediction"
+            f"{'' if is_regression else f' ({format_share(best_constant)})'}. Its explanations say little "
             "about these data; try other variables or more rows.",
             FidelityWarning,
         )

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from suffice._io.sources import read_bytes, unpack
+from suffice._io.sources import parse_json, read_bytes, unpack
 from suffice._io.text_tables import decode
 from suffice._io.writing import replacing
 from suffice._table.condition import Condition
@@ -205,7 +205,7 @@ def _of_json(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         return dict(pairs)
 
     try:
-        content = json.loads(text, object_pairs_hook=once)
+        content = parse_json(text, name, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise ValueError(f"{name}, line {error.lineno}: this is not JSON ({error.msg}).") from None
     except RecursionError:

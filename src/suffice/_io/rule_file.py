@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from suffice._io.sources import read_bytes
+from suffice._io.sources import parse_json, read_bytes
 from suffice._text import format_number
 from suffice.explaining.certificate import Certificate
 from suffice.explaining.rule import Promise, Rule
@@ -41,14 +41,15 @@ def read_rules(path: str, target: str) -> list[StatedRule]:
     text = read_bytes(path).decode("utf-8-sig", errors="replace")
     try:
         try:
-            content = json.loads(text)
+            content = parse_json(text, "it")
         except json.JSONDecodeError:
-            content = [json.loads(line) for line in text.splitlines() if line.strip()]
+            content = [parse_json(line, "it") for line in text.splitlines() if line.strip()]
         rules = [_read_rule(values, target) for values in _rules_in(content)]
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        problem = str(error).removesuffix(".")
         raise ValueError(
-            f"The rules in {path} cannot be read ({error}): pass the JSON of `suffice rules --format json` or "
-            "`suffice explain`."
+            f"The rules in {path} cannot be read ({problem}): pass the JSON of `suffice rules -o rules.json` or "
+            "`suffice explain -o why.json`."
         ) from None
     if not rules:
         raise ValueError(f"{path} has no rules.")
@@ -59,14 +60,20 @@ def _rules_in(content: Any) -> Iterator[dict[str, Any]]:
     if isinstance(content, list):
         for item in content:
             yield from _rules_in(item)
-    elif "conditions" in content:
-        yield content
+        return
+    named = content if isinstance(content, dict) else {}
+    if "conditions" in named:
+        yield named
+    elif "explanations" in named or "rules" in named:
+        yield from _rules_in(named["explanations"] if "explanations" in named else named["rules"])
     else:
-        yield from _rules_in(content["explanations"] if "explanations" in content else content["rules"])
+        raise ValueError(f"a rule is an object with conditions and an outcome, got {json.dumps(content)[:40]}")
 
 
 def _read_rule(values: dict[str, Any], target: str) -> StatedRule:
     """Read a local rule, a line of a list or a rule that was checked before."""
+    if not {"output", "outcome"} & set(values):
+        raise ValueError("a rule has no outcome")
     stated = {
         "conditions": values["conditions"],
         "outcome": values["output"] if "output" in values else values["outcome"],

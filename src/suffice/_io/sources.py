@@ -10,6 +10,7 @@ import difflib
 import gzip
 import hashlib
 import io
+import json
 import lzma
 import math
 import os
@@ -26,8 +27,20 @@ TABLE_VARIABLE, UPLOAD_VARIABLE = "SUFFICE_MAX_TABLE", "SUFFICE_MAX_UPLOAD"
 _DEFAULTS = {TABLE_VARIABLE: 4 * 2**30, UPLOAD_VARIABLE: 2**30}
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
+_MAX_DIGITS = 308  # of the largest float
 NUMBER, TEXT = 8, 16  # bytes of a number in memory, and of a text without its characters
 COLUMN = 4096  # bytes of a column of a text file while it is read, without its values
+
+
+def parse_json(text: str, name: str, **options: Any) -> Any:
+    """Read JSON, and refuse whole numbers that no float can hold, before Python does so in words of its own."""
+
+    def whole(digits: str) -> int:
+        if len(digits) > _MAX_DIGITS:
+            raise ValueError(f"{name} has a number of {len(digits):,} digits, which is too long.")
+        return int(digits)
+
+    return json.loads(text, parse_int=whole, **options)
 
 
 def memory_limit(variable: str = TABLE_VARIABLE, default: int | None = None) -> int:

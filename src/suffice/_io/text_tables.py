@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
-from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, TableFileWarning, check_memory
+from suffice._io.sources import COLUMN, TABLE_VARIABLE, TEXT, TableFileWarning, check_memory, parse_json
 from suffice._table.table import MISSING_TEXTS
 from suffice._text import counted, first_repeated
 from suffice.errors import warn
@@ -336,7 +336,7 @@ def _count_paths(text: str, name: str) -> int:
 def _raise_for_bad_line(text: str, name: str) -> None:
     for i, line in enumerate(text.split("\n"), start=1):
         try:
-            is_bad = bool(line.strip()) and not isinstance(json.loads(line), dict)
+            is_bad = bool(line.strip()) and not isinstance(parse_json(line, f"{name}, line {i},"), dict)
         except (json.JSONDecodeError, RecursionError):
             is_bad = True
         if is_bad:

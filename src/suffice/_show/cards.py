@@ -28,7 +28,7 @@ from suffice._show.picture import (
     picture_rule,
     summarize,
 )
-from suffice._text import counted, format_level, format_percent, format_probability
+from suffice._text import counted, format_level, format_percent, format_probability, format_share
 from suffice.explaining.importance import IMPORTANCE_MEANINGS
 from suffice.reasons.values import REFUSALS
 
@@ -308,7 +308,7 @@ def reason_card(answer: RowReasons) -> str:
     kind = "part care" if answer.refusal is not None else "part saying"
     parts = [head(answer.label, answer.outcome_text, badge), element("div", kind, answer.lead)]
     for reason in answer.reasons:
-        loss = Share("lost without it", reason.loss, format_probability(reason.loss))
+        loss = Share("lost without it", reason.loss, format_share(reason.loss))
         parts.append(part(f"{reason.rank}. {reason.text}", reason.code, bars([loss])))
     return card(*parts, *(element("div", "part note", note) for note in answer.notes))
 

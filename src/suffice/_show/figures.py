@@ -14,7 +14,7 @@ from suffice._show import drawing
 from suffice._show.axis import included_codes
 from suffice._show.drawing import BLUE, GREY, SKY, VERMILION, Floats, Group
 from suffice._show.picture import NOTHING, gather_rare
-from suffice._text import counted, format_number, format_percent, format_probability, format_value
+from suffice._text import counted, format_number, format_percent, format_probability, format_share, format_value
 from suffice.errors import check_number
 from suffice.explaining.importance import rank_in_sets
 
@@ -144,7 +144,9 @@ def draw_measures(rules: Sequence[GlobalRule], measured: Evaluation, kind: str, 
     ax.step(100 * coverage[best], precision[best], where="pre", color=GREY, lw=1.3, ls="--", label="best single rules")
     so_far, precision_so_far = measured.coverage_of_first, measured.precision_of_first
     ax.plot(100 * so_far, precision_so_far, color="black", lw=1.3, label="the first rules together")
-    together = f"all {counted(len(rules), 'rule')}: {format_percent(so_far[-1])} %, {precision_so_far[-1]:.3f}"
+    together = (
+        f"all {counted(len(rules), 'rule')}: {format_percent(so_far[-1])} %, {format_share(precision_so_far[-1])}"
+    )
     ax.plot(100 * so_far[-1:], precision_so_far[-1:], "D", color="black", ms=7, ls="", label=together)
     ax.set_xlim(left=0)
     worst = min(precision.min(), precision_so_far.min(), 0.95)
@@ -330,4 +332,4 @@ def _draw_confusion(ax: Axes, measured: Quality) -> None:
 
 
 def _share(part: int, whole: int) -> str:
-    return format_probability(part / whole) if whole else "-"
+    return format_share(part / whole) if whole else "-"

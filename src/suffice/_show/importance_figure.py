@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice._show import drawing
 from suffice._show.drawing import BLUE, GREY, Floats
-from suffice._text import counted
+from suffice._text import counted, format_share
 from suffice.explaining.explanation import Explanation
 from suffice.explaining.explanations import Explanations
 from suffice.explaining.importance import (
@@ -78,7 +78,7 @@ def draw_importance(gathered: Importances, one: Explanation | None, n_variables:
     if not shown:
         return _write_none(ax, has_set) if one is None else drawing.write_lead(ax, one)
     bars = ax.barh(range(len(labels)), widths, color=colors, height=0.7)
-    ax.bar_label(bars, [f"{width:.2f}" if width else "0" for width in widths], padding=3)
+    ax.bar_label(bars, [format_share(width) if width else "0" for width in widths], padding=3)
     ax.set_yticks(range(len(labels)), labels)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.1 * (1.0 if one is not None else max(widths)))

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._show.axis import NO_ROW, Drawing, condition_text, draw, missing_text, rounded
-from suffice._text import counted, format_confidence, format_percent, format_probability, format_with_bound, join
+from suffice._text import (
+    counted,
+    format_confidence,
+    format_percent,
+    format_probability,
+    format_share,
+    format_with_bound,
+    join,
+)
 from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
@@ -170,13 +178,8 @@ def picture_line(line: GlobalRule) -> LinePicture:
         mae=mae,
         checked=line.checked_text,
         coverage=coverage_share(line.coverage),
-        precision=Share("precision", precision, _signed_text(precision)),
+        precision=Share("precision", precision, format_share(precision)),
     )
-
-
-def _signed_text(measure: float) -> str:
-    """Write a measure such as R2, rounded down as probabilities are, although it may be negative."""
-    return format_probability(measure) if measure >= 0 else f"{math.floor(100 * measure + 1e-7) / 100:.2f}"
 
 
 def coverage_share(coverage: float) -> Share:
@@ -203,7 +206,7 @@ def picture_rule(
         text=str(rule),
         sdp=Share("SDP", rule.sdp, format_with_bound(rule.sdp, lower), pi),
         coverage=coverage_share(rule.coverage),
-        precision=Share("precision", precision or 0.0, "-" if precision is None else format_probability(precision)),
+        precision=Share("precision", precision or 0.0, "-" if precision is None else format_share(precision)),
         rows=rule.rows_text,
         proof=proof,
         checked=rule.checked_text,
@@ -293,7 +296,7 @@ def picture_best_set(explanation: Explanation) -> SetPicture:
 
 def importance_shares(ranked: Sequence[tuple[str, float]]) -> tuple[Share, ...]:
     """Compute how importances are drawn."""
-    return tuple(Share(name, value, f"{value:.2f}") for name, value in ranked)
+    return tuple(Share(name, value, format_share(value)) for name, value in ranked)
 
 
 # --- many rows, and what was fitted ----------------------------------------------------------------------------------
@@ -363,10 +366,9 @@ def fidelity_shares(about: Mapping[str, Any]) -> list[Share]:
         return []
     measure = "accuracy" if about["task"] == "classification" else "R2"
     by_class = (about["fidelity_by_class"] or {}).items()
-    shares = [Share(measure, fidelity, _signed_text(fidelity))]
+    shares = [Share(measure, fidelity, format_share(fidelity))]
     for label, share in by_class:
-        is_known = not math.isnan(share)
-        shares.append(Share(f"of {label}", share if is_known else 0.0, format_probability(share) if is_known else "-"))
+        shares.append(Share(f"of {label}", 0.0 if math.isnan(share) else share, format_share(share)))
     return shares
 
 

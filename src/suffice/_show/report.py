@@ -32,7 +32,7 @@ from suffice._show.picture import (
     summarize,
 )
 from suffice._show.report_data import report_data
-from suffice._text import counted, format_confidence, format_number, format_percent, format_probability, format_value
+from suffice._text import counted, format_confidence, format_number, format_percent, format_share, format_value
 from suffice.changes.values import Changes
 from suffice.checks.quality import Quality, count_sets, quality_out_of_bag
 from suffice.explaining.explanations import Explanations
@@ -280,7 +280,7 @@ def quality_parts(quality: Quality) -> list[Html]:
     """Write the quality as panels."""
     if quality.classes is None:
         return [_errors(quality)]
-    figures = [Share(name, value, format_probability(value)) for name, value in quality.of_focus.items() if value >= 0]
+    figures = [Share(name, value, format_share(value)) for name, value in quality.of_focus.items() if value >= 0]
     of_focus = [part(f"How well {quality.focus} is predicted", "out of bag", bars(figures))] if figures else []
     return [*of_focus, part("Confusion matrix", "out of bag", _confusion(quality)), _by_class(quality)]
 
@@ -314,7 +314,7 @@ def _by_class(quality: Quality) -> Html:
     with_set = {share.outcome: share for share in quality.sets if share.n_explained}
     for one in quality.by_class[:MAX_CLASSES]:
         shares = [
-            Share(name, value, format_probability(value))
+            Share(name, value, format_share(value))
             for name, value in (("recall", one.recall), ("precision", one.precision))
             if not np.isnan(value)
         ]

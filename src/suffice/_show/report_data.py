@@ -31,7 +31,7 @@ from suffice._show.picture import (
     write_sentence,
 )
 from suffice._table.encoding import Column
-from suffice._text import AT_LEAST, format_number, format_probability
+from suffice._text import AT_LEAST, format_number, format_probability, format_share
 from suffice.explaining.importance import IMPORTANCE_MEANINGS
 from suffice.explaining.sentences import N_LISTED
 
@@ -269,7 +269,7 @@ class _Rows:
         """Return the variables that are listed, the most important first, each with its importance in per cent."""
         listed: list[int] = []
         for name, value, *_ in picture.importance[:MAX_IMPORTANCES]:
-            listed += [self._variable_of[name], round(100 * round(value, 2))]
+            listed += [self._variable_of[name], round(100 * float(format_share(value)))]
         return listed
 
     def _outcome(self, explanation: Explanation) -> dict[str, Any]:

@@ -110,9 +110,19 @@ class Column:
         labels, rows = table.labels(i)
         codes = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan])
         is_unseen = np.array([label not in code_of for label in labels] + [False])
-        if unseen == "error" and is_unseen.any():
+        is_numeric = table.array is not None and table.array.dtype.kind in "biuf"
+        holds_codes = is_numeric and all(isinstance(label, str) for label in code_of)
+        if (unseen == "error" or holds_codes) and is_unseen.any():
             row = int(np.flatnonzero(is_unseen[rows])[0])
             label = labels[rows[row]]
+            if holds_codes:  # of an encoding that nobody knows here: they must not pass for missing values
+                raise InputValueError(
+                    f"Column {self.name!r} of `X` holds the number {label!r}",
+                    ", but held text at fit: pass the rows as they were, not numbers that stand for categories.",
+                    row=row,
+                    column=self.name,
+                    value=label,
+                )
             known = [label for code, labels in enumerate(self.labels) if code != self.rare for label in labels]
             listed = ", ".join(map(repr, known[:N_LISTED])) + (", ..." if len(code_of) > N_LISTED else "")
             raise InputValueError(
@@ -300,6 +310,31 @@ class Encoding:
             else:
                 numbers[column.source] = values
         return Table(self.names, numbers, len(matrix), self.has_names, read=read)
+
+
+class EncodedRows(np.ndarray[Any, Any]):
+    """A matrix that knows its encoding, so that the rows in it can be read when it is given back."""
+
+    encoding: Encoding | None = None
+
+    def __array_finalize__(self, origin: Any) -> None:
+        """Keep the encoding in slices and copies."""
+        self.encoding = getattr(origin, "encoding", None)
+
+    @classmethod
+    def of(cls, matrix: Matrix, encoding: Encoding) -> EncodedRows:
+        """Mark a matrix with its encoding."""
+        marked = matrix.view(cls)
+        marked.encoding = encoding
+        return marked
+
+    @staticmethod
+    def read(X: Any) -> Any:
+        """Return the rows of such a matrix as a table; anything else, also a part of its columns, as it is."""
+        encoding = X.encoding if isinstance(X, EncodedRows) else None
+        if encoding is None or X.ndim != 2 or X.shape[1] != len(encoding.columns):
+            return X
+        return encoding.decode(np.asarray(X))
 
 
 def warn_of_precision(columns: Sequence[tuple[Column, NDArray[Any]]]) -> None:

@@ -32,10 +32,13 @@ def as_frame(X: Any) -> Any:
 
 
 def as_rows(X: Any) -> Any:
-    """Turn a single row with names into a table of one row."""
+    """Turn a single row with names into a table of one row, and a list of such rows into a dict of columns."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dicts
         is_row = len(X) > 0 and all(isinstance(value, str | bytes) or np.ndim(value) == 0 for value in X.values())
         return {name: [value] for name, value in X.items()} if is_row else X
+    if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+        # A name that a row lacks is a missing value there, as pandas reads such rows.
+        return {name: [row.get(name) for row in X] for name in dict.fromkeys(name for row in X for name in row)}
     if isinstance(X, np.ndarray | list | tuple):
         return X
     from narwhals.dependencies import is_pandas_series

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.encoding import Column, Encoding, keep_fractions
-from suffice._table.frames import as_frame, for_model
+from suffice._table.frames import as_frame, as_rows, for_model
 from suffice._table.table import WEEKDAYS, Table, _part_of_date, is_missing, to_number
 from suffice._text import format_exactly
 from suffice.errors import InputValueError, did_you_mean
@@ -24,6 +24,7 @@ def read_ids(X: Any, ids: Any, fitted_columns: Sequence[str]) -> tuple[Any, RowI
     """Read the identifiers of rows."""
     if ids is None:
         return X, _ids_of_index(X)
+    X = as_rows(X)
     if isinstance(ids, str):
         column = _column(X, ids)
         if ids not in fitted_columns:

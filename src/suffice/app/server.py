@@ -11,7 +11,7 @@ import dash_mantine_components as dmc
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from suffice._show.markup import read_template
-from suffice._text import format_probability
+from suffice._text import format_share
 from suffice.app.pages import many_rows, model_quality, one_row, rule_list, start
 from suffice.app.serving import new_token, protect, serve_in_thread
 from suffice.app.state.jobs import Jobs
@@ -113,7 +113,7 @@ def _header(workspace: Workspace | None) -> html.Header:
     if workspace is not None:
         explainer = workspace.explainer
         measure, value = "R²" if workspace.is_regression else "accuracy", explainer.fidelity_
-        quality = f"{format_probability(value)} out of bag" if value > 0 else "unknown or poor"
+        quality = f"{format_share(value)} out of bag" if value > 0 else "unknown or poor"
         size = f"{workspace.frame.height} rows · {len(explainer.variable_names_)} variables"
         facts = f"{size} · {explainer.target_name_} · {measure} {quality}"
         title += [html.Span(workspace.name, className="table-name"), html.Span(facts, className="note facts-line")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -118,6 +118,8 @@ def read_rules(rules: Any, state: Fitted) -> list[Line]:
     lines = getattr(rules, "rules_", rules)
     if isinstance(lines, Rule | Mapping):
         lines = [lines]
+    if not isinstance(lines, Iterable):
+        raise TypeError(f"`rules` must hold rules or dicts of columns, got {type(lines).__name__}.")
     read = []
     for line in lines:
         if line is None:

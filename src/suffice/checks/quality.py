@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from suffice._forest.out_of_bag import votes_out_of_bag
 from suffice._table.input import as_finite, read_outcomes
-from suffice._text import counted, format_number, format_percent, format_probability, name_model, to_plain
+from suffice._text import counted, format_number, format_percent, format_share, name_model, to_plain
 from suffice.checks.refits import best_sets
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Quality:
     @property
     def focus_text(self) -> str:
         """How well the focus class is predicted, in one sentence; nothing without one."""
-        figures = ", ".join(f"{name} {_figure(value)}" for name, value in self.of_focus.items())
+        figures = ", ".join(f"{name} {format_share(value)}" for name, value in self.of_focus.items())
         return f"{self.focus}: {figures}." if figures else ""
 
     @property
@@ -240,9 +240,9 @@ class Quality:
     def summary(self) -> str:
         """The figures for all rows, in one sentence."""
         if self.classes is None:
-            return f"R2 {_figure(self.r2)}, mean absolute error {format_number(self.mae)}."
-        always = f"always predicting the most frequent class would give {_figure(self.accuracy_of_constant)}"
-        return f"Accuracy {_figure(self.accuracy)}; {always}."
+            return f"R2 {format_share(self.r2)}, mean absolute error {format_number(self.mae)}."
+        always = f"always predicting the most frequent class would give {format_share(self.accuracy_of_constant)}"
+        return f"Accuracy {format_share(self.accuracy)}; {always}."
 
     @property
     def sets_text(self) -> str:
@@ -344,7 +344,7 @@ def _quality_of_forest(
     fitted: Fitted, rows: str, observed: NDArray[Any], votes: NDArray[np.float64], sets: tuple[SetShare, ...]
 ) -> Quality:
     """Compare outcomes with the predictions of the forest."""
-    settings, model = fitted.settings, fitted.model_name
+    model = fitted.model_name
     classes = None if fitted.classes is None else fitted.classes.tolist()
     return Quality(
         target=fitted.target,
@@ -408,21 +408,15 @@ def _matrix_lines(quality: Quality) -> list[str]:
     corner = "observed \\ predicted" if not quality.is_agreement else "model \\ forest"
     heads = [corner, *(str(one.label) for one in figures), "rows", "recall"]
     lines = [
-        [str(one.label), *map(str, counts), str(one.n_rows), _figure(one.recall)]
+        [str(one.label), *map(str, counts), str(one.n_rows), format_share(one.recall)]
         for one, counts in zip(figures, quality.confusion.tolist(), strict=True)
     ]
-    lines.append(["precision", *(_figure(one.precision) for one in figures), str(quality.n_rows), ""])
+    lines.append(["precision", *(format_share(one.precision) for one in figures), str(quality.n_rows), ""])
     columns = list(zip(heads, *lines, strict=True))
     widths = [max(map(len, column)) for column in columns]
     padded = [[cell.rjust(width) for cell in column] for column, width in zip(columns, widths, strict=True)]
     padded[0] = [cell.ljust(widths[0]) for cell in columns[0]]
     return ["  ".join(line).rstrip() for line in zip(*padded, strict=True)]
-
-
-def _figure(value: float) -> str:
-    if math.isnan(value):
-        return "-"
-    return format_probability(value) if value >= 0 else f"{value:.2f}"
 
 
 def _figures(values: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -176,6 +176,8 @@ class Certificate:
         Certificate
             The certificate.
         """
+        if not isinstance(values, Mapping):
+            raise TypeError(f"A certificate is a mapping of its fields, got {values!r}.")
         missing = [name for name in _STORED if name not in values]
         if missing:
             raise ValueError(f"These are not the fields of a certificate: missing {missing}.")

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice._forest.bounds import SHOWN_CONFIDENCE
 from suffice._text import format_with_bound, join, to_plain
-from suffice.errors import check_word
 from suffice.explaining.importance import SetsKind, check_sets, importance_of_sets, rank_in_sets
 from suffice.explaining.sentences import Sentences
 
@@ -116,6 +115,9 @@ class Explanation:
         The class of the model whose outputs are explained.
     rules_searched : bool, default=False
         Whether rules were searched.
+    origin : tuple of (Explanations, int) or None, default=None
+        The explanations that this one is part of, and its place among them: plots need the training rows. A pickled
+        explanation leaves them out.
     """
 
     outcome: Any
@@ -142,6 +144,11 @@ class Explanation:
     source: Literal["forest", "model", "given"] = field(default="given", compare=False)
     model: str | None = field(default=None, compare=False)
     rules_searched: bool = field(default=False, compare=False)
+    origin: tuple[Any, int] | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not all other rows and the forest."""
+        return {**vars(self), "origin": None}
 
     @property
     def label(self) -> str:
@@ -297,13 +304,14 @@ class Explanation:
             **({} if self.stability is None else {"stability": self.stability.to_dict()}),
         }
 
-    def plot(self, kind: Literal["importance", "sets"] = "importance", **options: Any) -> Any:
+    def plot(self, kind: Literal["importance", "sets", "rule", "curve"] = "importance", **options: Any) -> Any:
         """Draw the explanation with matplotlib.
 
         Parameters
         ----------
-        kind : {"importance", "sets"}, default="importance"
-            What is drawn: the LXI of the variables, or the sufficient sets.
+        kind : {"importance", "sets", "rule", "curve"}, default="importance"
+            What is drawn: the importance of the variables, the sufficient sets, the rule on the training rows, or the
+            probability that the outcome is kept along a variable, as in ``plot("curve", variable="age")``.
         **options : dict
             Passed to the function of `suffice.plots` of that name, such as ``ax``.
 
@@ -314,9 +322,7 @@ class Explanation:
         """
         from suffice import plots
 
-        kinds: dict[str, Any] = {"importance": plots.importance, "sets": plots.sets}
-        check_word("kind", kind, list(kinds))
-        return kinds[kind](self, **options)
+        return plots.draw(self, kind, **options)
 
     def __str__(self) -> str:
         """Return the explanation in plain words, with the name of the row if it has an identifier."""

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
+from suffice._forest.asked_rows import AskedRows
 from suffice._forest.bounds import SHOWN_CONFIDENCE, lower_bounds
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.frames import make_frame
-from suffice._text import counted, to_plain
+from suffice._text import counted, format_share, to_plain
 from suffice.errors import check_word
 from suffice.explaining.answers import Answers
 from suffice.explaining.explanation import LEAST_OFFERED, Explanation, SufficientSet, is_contested
@@ -27,12 +29,13 @@ from suffice.explaining.search import ExplainOptions, find_rules, find_smaller_s
 from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
-    from suffice._forest.asked_rows import AskedRows
     from suffice._forest.fitted import Fitted
     from suffice._table.encoding import Column
     from suffice._table.table import Table
     from suffice.explaining.rule import Rule
     from suffice.explaining.stability import SetStability
+
+N_FOR_IMPORTANCE = 1000  # training rows: a few seconds at most
 
 RowChoice: TypeAlias = slice | Sequence[int] | NDArray[Any]
 """Chosen rows: a slice, places, or a mask of booleans."""
@@ -372,6 +375,7 @@ class Explanations(Sequence[Explanation]):
             source=self.answers.source,
             model=self.fitted.model_name,
             rules_searched=self.answers.rules_searched,
+            origin=(self, i),
         )
 
     def _smaller_set(self, i: int) -> SufficientSet | None:
@@ -522,16 +526,19 @@ class Explanations(Sequence[Explanation]):
 
         return write_text(path, make_report(self, title=title, changes=changes, reasons=reasons))
 
-    def plot(self, kind: Literal["importance", "heatmap", "rule", "curve"] = "importance", **options: Any) -> Any:
+    def plot(
+        self, kind: Literal["importance", "overview", "heatmap", "rule", "curve"] = "importance", **options: Any
+    ) -> Any:
         """Draw the explanations with matplotlib.
 
         Parameters
         ----------
-        kind : {"importance", "heatmap", "rule", "curve"}, default="importance"
-            What is drawn: the mean LXI of the variables; the LXI of each row; the rule of one, as in
-            ``plot("rule", row=0)``; or its probability along a variable, as in ``plot("curve", variable="age")``.
+        kind : {"importance", "overview", "heatmap", "rule", "curve"}, default="importance"
+            What is drawn: the mean importance of the variables; how often each is in the best set, and for which
+            values; the importance for each row; the rule of one row, as in ``plot("rule", row=0)``; or its probability
+            along a variable, as in ``plot("curve", variable="age")``.
         **options : dict
-            Passed to `importance`, `importance_heatmap`, `rule` or `curve` of `suffice.plots`, such as ``ax``.
+            Passed to the function of `suffice.plots` of that name, such as ``ax``.
 
         Returns
         -------
@@ -540,14 +547,7 @@ class Explanations(Sequence[Explanation]):
         """
         from suffice import plots
 
-        kinds: dict[str, Any] = {
-            "importance": plots.importance,
-            "heatmap": plots.importance_heatmap,
-            "rule": plots.rule,
-            "curve": plots.curve,
-        }
-        check_word("kind", kind, list(kinds))
-        return kinds[kind](self, **options)
+        return plots.draw(self, kind, **options)
 
     def __str__(self) -> str:
         """Summarise: how many rows have a sufficient set, and which variables they rest on."""
@@ -568,7 +568,7 @@ class Explanations(Sequence[Explanation]):
             lines.append(f"{counted(n_empty, 'row')} {verb} no variable: the outcome is kept for all values.")
         ranked = self.ranked_importance()
         if ranked:
-            listed = [f"{name} {value:.2f}" for name, value in ranked[:N_LISTED]]
+            listed = [f"{name} {format_share(value)}" for name, value in ranked[:N_LISTED]]
             lines.append(f"Mean importance: {', '.join(listed)}.")
         return "\n".join(lines)
 
@@ -594,3 +594,17 @@ def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: b
     answers = Answers(matrix, outcomes, predictions, sets, smaller, rules, known, rows.source, rows.ids)
     answers = answers._replace(rules_searched=options.rules is not None)
     return Explanations(answers, state.without_model, options.sets, rows.library)
+
+
+def importance_of_columns(state: Fitted, random_state: Any) -> NDArray[np.float64]:
+    """Compute the mean importance of the columns of the table for the outcomes of training rows."""
+    matrix, outcomes = state.training
+    rows = np.sort(check_random_state(random_state).permutation(len(matrix))[:N_FOR_IMPORTANCE])
+    asked = AskedRows(None, matrix[rows], outcomes[rows], "given")
+    explained = explain(state, asked, ExplainOptions("minimal", None), progress=False)
+    importance = np.zeros(len(state.encoding.names))
+    means = explained.mean_importance().values()
+    for columns, value in zip(state.variables.columns, means, strict=True):
+        sources = list({state.encoding.columns[c].source for c in columns})
+        importance[sources] = value / len(sources)
+    return importance

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from suffice._table.condition import Condition, check_conditions, import_library, quote_for_pandas
 from suffice._table.table import read_columns
-from suffice._text import counted, format_lift, format_number, format_percent, format_probability, is_rare
+from suffice._text import counted, format_lift, format_number, format_percent, format_probability, format_share, is_rare
 from suffice.explaining.certificate import Certificate
 
 __all__ = ["Condition", "Promise", "Rule"]
@@ -187,6 +187,9 @@ class Rule:
         """
         _check_keys("rule", cls, values)
         conditions = []
+        for name in ("conditions", "interval"):
+            if not isinstance(values[name], list | tuple) and (name == "conditions" or values[name] is not None):
+                raise TypeError(f"`{name}` must be a list, got {values[name]!r}.")
         for condition in values["conditions"]:
             _check_keys("condition", Condition, condition)
             low, high = _with_infinity(condition["low"], condition["high"])
@@ -290,7 +293,7 @@ class Rule:
         kept = f"{counts} {one if self.n_kept == 1 else many} {what}"
         if self.precision is None or not self.states_expectation:
             return f"{kept}.{few}"
-        return f"{kept}; expected precision on new rows: {format_probability(self.precision)}.{few}"
+        return f"{kept}; expected precision on new rows: {format_share(self.precision)}.{few}"
 
     @property
     def states_expectation(self) -> bool:
@@ -351,6 +354,8 @@ def _with_infinity(low: float | None, high: float | None) -> tuple[float, float]
 
 
 def _check_keys(what: str, of: type, values: Mapping[str, Any]) -> None:
+    if not isinstance(values, Mapping):
+        raise TypeError(f"A {what} is a mapping of its fields, got {values!r}.")
     known = [field.name for field in fields(of)]
     missing = [k for k in known if k not in values and k not in _LATER_FIELDS]
     unexpected = [k for k in values if k not in known]

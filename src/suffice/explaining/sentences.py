@@ -16,6 +16,7 @@ from suffice._text import (
     format_number,
     format_percent,
     format_probability,
+    format_share,
     format_value,
     format_with_bound,
     is_rare,
@@ -318,7 +319,7 @@ class Sentences:
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")
-            listed = [f"{name} {value:.2f}" for name, value in self.row.ranked_importance()]
+            listed = [f"{name} {format_share(value)}" for name, value in self.row.ranked_importance()]
             more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
             lines.append(f"Importance ({IMPORTANCE_MEANINGS['minimal']}): {', '.join(listed[:N_LISTED])}{more}.")
         lines += [self.search_note, self.stability_note, self.advice]

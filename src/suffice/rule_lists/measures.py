@@ -17,7 +17,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from suffice._forest.bounds import discounted_shares
 from suffice._table.input import as_finite, check_classes
-from suffice._text import format_number, format_percent, format_probability
+from suffice._text import format_number, format_percent, format_share
 from suffice.explaining.rule import FEW_ROWS, Promise
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class GlobalRule:
     def __str__(self) -> str:
         """Return the line as a sentence with its figures."""
         output = str(self.output)
-        expected = [] if self.expected is None else [f"{format_probability(self.expected)} expected"]
-        quality = ", ".join([f"precision {format_probability(self.precision)}", *expected, *self.lift_texts])
+        expected = [] if self.expected is None else [f"{format_share(self.expected)} expected"]
+        quality = ", ".join([f"precision {format_share(self.precision)}", *expected, *self.lift_texts])
         if self.mse is not None and self.mae is not None:
             output = f"{self.rule.target} = {format_number(self.output)}"
             quality = f"MSE {format_number(self.mse)}, MAE {format_number(self.mae)}"

@@ -237,3 +237,15 @@ def test_fit_refuses_in_one_sentence(args, message, here, capsys):
     assert err.splitlines()[-1].startswith(f"Error: {message}")
     assert "Traceback" not in err
     assert set(os.listdir()) == before
+
+
+def test_several_columns_are_dropped_at_once(here):
+    """Columns with commas between them were taken for one name."""
+    frame = pl.read_parquet("shop.parquet").rename({"id": "id, old"})
+    frame.write_parquet("named.parquet")
+    options = ["-t", "buys", "-o", "m.suffice", "--trees", "10", "--no-signal"]
+    for dropped in (["--drop", "id, old", "--drop", "since,spent"], ["--drop", '"id, old", since,spent']):
+        assert run(["fit", "named.parquet", *options, *dropped]) == 0
+        explainer = SufficientExplainer.load("m.suffice")
+        assert set(explainer.feature_names_in_) == set(frame.columns) - {"id, old", "since", "spent", "buys"}
+        assert explainer.extra_columns == ["id, old", "since", "spent"]

@@ -126,3 +126,30 @@ def test_what_would_change_the_rules(here, capsys):
 def test_mistakes_about_changes_are_named(options, message, here, capsys):
     assert command(f"rules buys.suffice --max-rules 2 {options}") == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_suffix_of_the_file_chooses_the_format(here, capsys):
+    """Every file got sentences, also rules.json."""
+    for name in ("rules.json", "rules.csv", "rules.sql", "rules.txt", "rules.MD", "unless.csv"):
+        unless = "--unless no" if name.startswith("unless") else ""
+        assert command(f"rules buys.suffice --max-rules 3 {unless} -o {name}") == 0
+    rules = json.loads(Path("rules.json").read_text())["rules"]
+    table = pl.read_csv("rules.csv")
+    assert table["if"].to_list() == [line["if"] for line in rules]
+    assert table["precision"].to_list() == pytest.approx([line["precision"] for line in rules])
+    assert Path("rules.sql").read_text().startswith("CASE")
+    assert Path("rules.txt").read_text() == Path("rules.MD").read_text()
+    assert Path("rules.txt").read_text().startswith("3 rules, coverage ")
+    assert set(pl.read_csv("unless.csv")["rule"]) <= set(table["if"])
+    assert command("rules buys.suffice --max-rules 3 --format json -o rules.dat") == 0  # --format goes first
+    assert json.loads(Path("rules.dat").read_text())["rules"] == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("rules.yaml", "the suffix '.yaml' is unknown"), ("rules", "it has no suffix")]
+)
+def test_an_unknown_suffix_is_refused(name, problem, here, capsys):
+    assert command(f"rules buys.suffice -o {name}") == 2
+    message = f"Error: The format of '{name}' is unclear: {problem}. Use one of .txt, .md, .json, .csv, .sql, or give"
+    assert " ".join(capsys.readouterr().err.split()).startswith(message)
+    assert not Path(name).exists()

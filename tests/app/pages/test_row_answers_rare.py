@@ -94,6 +94,15 @@ def test_global_rules_state_the_lift_of_a_rare_class(rare):
     assert "lift" in [column["field"] for column in rule_columns(rare)]
     text = all_text(decision(SimpleNamespace(rules_=lines), {k: "decides"}, rare, View()))
     assert text.endswith("times as likely as on average)")
+    assert "decides." in text  # no word about other rules if there is none
+
+
+@pytest.mark.parametrize(("n", "also"), [(2, "1 other rule covers it, too."), (3, "2 other rules cover it, too.")])
+def test_the_other_rules_of_a_row_are_counted(n, also, rare):
+    lines = GlobalRulesClassifier.from_explanations(rare_explanations("odds")).rules_
+    assert f"rule 1 decides; {also}" in all_text(
+        decision(SimpleNamespace(rules_=lines), dict.fromkeys(range(n), "covers"), rare, View())
+    )
 
 
 @pytest.mark.slow

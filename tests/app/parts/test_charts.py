@@ -9,6 +9,7 @@ from suffice.app.pages.rule_list import find_rules
 from suffice.app.parts import charts
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
+from suffice.explaining.curve import Curve
 from suffice.explaining.rule import Condition, Rule
 
 HOUR = Column("hour", 0, "whole", extent=(0.0, 23.0))
@@ -156,3 +157,12 @@ def test_a_missing_value_has_its_own_place(mixed):
     assert own.x[0] < curve.range[0]
     assert own.y[0] == pytest.approx(curve.curve.at_missing[0])
     assert [note.text for note in figure.layout.annotations] == ["missing"]
+
+
+@pytest.mark.parametrize(("column", "first"), [(TEMP, "0.89"), (SKY, "clear: 0.89")])
+def test_a_probability_below_the_level_never_reads_as_the_level_when_the_mouse_is_over_it(column, first):
+    values = np.array([0.899, 0.95, 0.2])
+    curve = Curve(column, np.arange(4.0), values, values, None, 0.0, (0.899, 0.899), is_exact=True)
+    line = charts.target_curve(curve, "good", 0.9, "light").data[0]
+    assert line.customdata[0] == first
+    assert "%{y" not in line.hovertemplate

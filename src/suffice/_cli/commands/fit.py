@@ -49,7 +49,7 @@ def fit(
     confidence: options.Confidence = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="Leave out a column, here and in later tables; may be repeated."),
+        typer.Option(metavar="NAMES", help="Leave out columns, as A,B,C, here and in later tables; may be repeated."),
     ] = None,
     group: Annotated[
         list[str] | None,
@@ -124,7 +124,7 @@ def fit(
 
     begin = time.perf_counter()
     check_output(output, [table])
-    frame = _read_training(table, target, drop or [], input_format)
+    frame, dropped = _read_training(table, target, drop or [], input_format)
     n_read = frame.height
     if sample is not None and sample < n_read:
         frame = frame.sample(sample, seed=seed)
@@ -147,7 +147,7 @@ def fit(
         reference_rows=reference,
         groups=_parse_groups(group or []),
         dates=dates,
-        extra_columns=drop or "error",
+        extra_columns=dropped or "error",
         n_jobs=jobs,
         random_state=seed,
         **given,
@@ -178,18 +178,23 @@ def _rows_text(n_rows: int, n_read: int, n_aside: int) -> str:
     return f"{n_rows}{drawn}" + (f"; {n_aside} of them set aside for checks" if n_aside else "")
 
 
-def _read_training(table: str, target: str, drop: Sequence[str], input_format: str | None) -> pl.DataFrame:
-    """Read the rows that have an outcome, without the columns to drop."""
+def _read_training(
+    table: str, target: str, drop: Sequence[str], input_format: str | None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Read the rows that have an outcome, without the columns to drop, and return the names of these, too."""
     from suffice._cli.rows import check_column, with_outcome
     from suffice._io.files import read_table
 
     frame = read_table(table, format=input_format)
-    for name in [target, *drop]:
+    dropped: list[str] = []
+    for text in drop:  # a name may have a comma itself
+        dropped += [text] if text in frame.columns else options.read_names(text) or [text]
+    for name in [target, *dropped]:
         check_column(frame.columns, name, table, "--target" if name == target else "--drop")
-    frame = with_outcome(frame, target).drop([name for name in drop if name != target])
+    frame = with_outcome(frame, target).drop([name for name in dropped if name != target])
     if frame.width == 1:
         raise ValueError(f"{table} has no columns left besides the target.")
-    return frame
+    return frame, dropped
 
 
 def _make_forest(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice rules loans.suffice[/]\n\n"
-    "[cyan]suffice rules loans.suffice --max-rules 10 --format sql -o loans.sql[/]\n\n"
+    "[cyan]suffice rules loans.suffice --max-rules 10 -o loans.sql[/]\n\n"
     "[cyan]suffice rules bikes.suffice summer.csv --min-support 50 --format json[/]\n\n"
     "[cyan]suffice rules loans.suffice --unless good[/]"
 )
 N_RULES = 20
+_NESTED = ("conditions", "frequencies", "interval")  # parts of a rule that have no place in a table
+_FORMATS = {".txt": "text", ".md": "text", ".json": "json", ".csv": "csv", ".sql": "sql"}
 
 
 def rules(
@@ -32,8 +35,13 @@ def rules(
         typer.Argument(metavar="TABLE", help="The rows whose rules are collected; by default the training rows."),
     ] = None,
     format: Annotated[  # noqa: A002
-        Literal["text", "json", "sql"], typer.Option("--format", "-f", help="Sentences, JSON, or one SQL expression.")
-    ] = "text",
+        Literal["text", "json", "csv", "sql"] | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="Sentences, JSON, a table or one SQL expression; by default the suffix of FILE decides.",
+        ),
+    ] = None,
     max_rules: Annotated[
         str, typer.Option(metavar="N", help="At most N rules, chosen by what they add; [bold]all[/] for every rule.")
     ] = str(N_RULES),
@@ -71,7 +79,8 @@ def rules(
 
     if output != "-":
         check_output(output, [explainer, table])
-    _check_unless(unless, format, model, table)
+    kind = format or _format_of(output)
+    _check_unless(unless, kind, model, table)
     most = None if simplify is not None else _read_max_rules(max_rules)
     loaded = load_explainer_file(explainer, options.changed_settings(pi, levels, confidence, unseen, ignore_extra))
     params: dict[str, Any] = {"max_rules": most, "min_support": min_support}
@@ -80,19 +89,26 @@ def rules(
     rule_list = _collect(loaded, table, input_format, check, params)
     if simplify is not None:
         rule_list = rule_list.simplify(simplify)
+    answer, heading, lines = rule_list, rule_list.heading, rule_list.rules_
     if unless is not None:
-        changes = _changes(loaded, rule_list, unless, model, table, input_format)
-        if format == "text" and output == "-":
-            say_numbered("What would change the outcomes of rules", list(map(str, changes)))
-        else:
-            text = str(changes) if format == "text" else changes.to_json(ensure_ascii=False, indent=1)
-            write_bytes(f"{text}\n".encode(), output)
-    elif format == "text" and output == "-":
-        say_numbered(rule_list.heading, [str(line) for line in rule_list.rules_])
+        answer = lines = _changes(loaded, rule_list, unless, model, table, input_format)
+        heading = "What would change the outcomes of rules"
+    if kind == "text" and output == "-":
+        say_numbered(heading, list(map(str, lines)))
     else:
-        write_bytes(f"{_text(rule_list, format)}\n".encode(), output)
+        write_bytes(_content(answer, kind), output)
     if output != "-":
         note(f"{counted(len(rule_list.rules_), 'rule')} written to {output}.")
+
+
+def _format_of(output: str) -> str:
+    """Choose the format by the suffix of the output file."""
+    suffix = Path(output).suffix.lower()
+    if output != "-" and suffix not in _FORMATS:
+        problem = f"the suffix {suffix!r} is unknown" if suffix else "it has no suffix"
+        known = ", ".join(_FORMATS)
+        raise ValueError(f"The format of {output!r} is unclear: {problem}. Use one of {known}, or give --format.")
+    return _FORMATS.get(suffix, "text")
 
 
 def _read_max_rules(text: str) -> int | None:
@@ -148,7 +164,16 @@ def _changes(
         return explainer.what_if_rules(rule_list, target, X=X)
 
 
-def _text(rule_list: RuleList, format: str) -> str:  # noqa: A002
-    if format == "sql":
-        return rule_list.to_sql()
-    return str(rule_list) if format == "text" else rule_list.to_json(ensure_ascii=False, indent=1)
+def _content(answer: Any, kind: str) -> bytes:
+    """Write a list of rules, or of their changes, in a format."""
+    if kind == "csv":
+        import polars as pl
+
+        from suffice._io.output import table_bytes
+
+        rules = answer.to_dict()["rules"]
+        lines = [{name: value for name, value in rule.items() if name not in _NESTED} for rule in rules]
+        return table_bytes(pl.DataFrame(lines, infer_schema_length=None, strict=False), "csv")
+    if kind == "json":
+        return f"{answer.to_json(ensure_ascii=False, indent=1)}\n".encode()
+    return f"{answer.to_sql() if kind == 'sql' else answer}\n".encode()

@@ -11,7 +11,7 @@ import numpy as np
 from dash import Dash, Input, Output, State, dcc, html
 
 from suffice._show.picture import gather_rare
-from suffice._text import format_number, format_percent, format_probability
+from suffice._text import format_number, format_percent, format_share
 from suffice.app.parts import charts, controls, pieces
 from suffice.app.state.jobs import Job, Jobs
 
@@ -111,14 +111,14 @@ def quality_tiles(quality: Quality) -> list[html.Div]:
     """Show the figures for all rows."""
     tiles = [controls.tile("rows", f"{quality.n_rows:,}", quality.rows.partition(", ")[2] or "of the open table")]
     if quality.classes is None:
-        tiles.append(controls.tile("R²", _figure(quality.r2), "share of the variance that is predicted"))
+        tiles.append(controls.tile("R²", format_share(quality.r2), "share of the variance that is predicted"))
         tiles.append(controls.tile("mean absolute error", format_number(quality.mae), f"of {quality.target}"))
     else:
-        constant = _figure(quality.accuracy_of_constant)
+        constant = format_share(quality.accuracy_of_constant)
         tiles.append(
-            controls.tile("accuracy", _figure(quality.accuracy), f"{constant} by the most frequent class alone")
+            controls.tile("accuracy", format_share(quality.accuracy), f"{constant} by the most frequent class alone")
         )
-        figures = {name: _figure(value) for name, value in quality.of_focus.items()}
+        figures = {name: format_share(value) for name, value in quality.of_focus.items()}
         if figures:
             precision = f"precision {figures['precision']}, recall {figures['recall']}"
             tiles.append(controls.tile(f"F1 of {quality.focus}", figures["F1"], precision))
@@ -160,8 +160,8 @@ def class_table(quality: Quality) -> html.Div:
         cells: list[Any] = [
             html.Th(str(one.label), title=str(one.label)),
             html.Td(f"{one.n_rows:,}"),
-            _bar_cell(one.recall, _figure(one.recall)),
-            _bar_cell(one.precision, _figure(one.precision)),
+            _bar_cell(one.recall, format_share(one.recall)),
+            _bar_cell(one.precision, format_share(one.precision)),
         ]
         if quality.n_explained:
             cells.append(_set_cell(sets.get(one.label)))
@@ -197,9 +197,3 @@ def numbers_chart(quality: Quality, scheme: str) -> go.Figure:
     marker = {"color": blue, "size": 5, "opacity": 0.4}
     figure.add_scatter(x=observed[rows], y=predicted[rows], mode="markers", marker=marker, hovertemplate=hover)
     return figure
-
-
-def _figure(value: float) -> str:
-    if math.isnan(value):
-        return "-"
-    return format_probability(value) if value >= 0 else f"{value:.2f}"

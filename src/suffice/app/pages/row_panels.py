@@ -13,7 +13,7 @@ from dash import Dash, Input, Output, html
 
 from suffice._forest.outcomes import read_targets
 from suffice._show.picture import set_text
-from suffice._text import counted, format_probability, format_value, join
+from suffice._text import counted, format_share, format_value, join
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import charts, controls
 from suffice.app.state.jobs import Job, Jobs
@@ -126,7 +126,7 @@ def _reasons(workspace: Workspace, view: View, book: CodeBook | None, adverse: s
 
 def _reason(reason: Reason) -> html.Li:
     names = "" if reason.variables == (reason.code,) else f"{reason.code}: {', '.join(reason.variables)}. "
-    note = html.Div(f"{names}Probability lost without it: {format_probability(reason.loss)}.", className="note")
+    note = html.Div(f"{names}Probability lost without it: {format_share(reason.loss)}.", className="note")
     return html.Li([reason.text, note])
 
 

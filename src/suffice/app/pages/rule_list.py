@@ -15,7 +15,7 @@ from suffice._io.explainer_file import training_rows
 from suffice._show.axis import rounded
 from suffice._show.picture import picture_line
 from suffice._table.cache import LastUsed
-from suffice._text import format_percent, format_probability
+from suffice._text import counted, format_percent, format_share
 from suffice.app.messages import ERRORS
 from suffice.app.parts import charts, controls
 from suffice.app.parts.grids import SELECT_ONE, WRAPPED, grid, right_column
@@ -276,7 +276,7 @@ def _tiles(rules: Any, n_before: int) -> list[html.Div]:
         return [*tiles, controls.tile("precision", "-")]
     if measured.mae is not None:
         return [*tiles, controls.tile("mean absolute error", rounded(measured.mae, 3), "on the covered training rows")]
-    precision = format_probability(measured.total_precision)
+    precision = format_share(measured.total_precision)
     return [*tiles, controls.tile("precision", precision, "of the covered training rows have the output")]
 
 
@@ -315,8 +315,8 @@ def decision(rules: Any, marks: Mapping[int, str], workspace: Workspace, view: V
         text = f"rule {i + 1}, {picture.premise}, THEN {picture.output}{lift}"
         items.append(html.Li([html.B(f"{mark}: "), text], className=mark))
     n_others = len(marks) - 1
-    also = "1 other also holds" if n_others == 1 else f"{n_others or 'no'} others also hold"
-    return [html.Div(f"{row}: rule {next(iter(marks)) + 1} decides; {also}.", id="decided"), html.Ul(items)]
+    also = f"; {counted(n_others, 'other rule')} {'covers' if n_others == 1 else 'cover'} it, too" if n_others else ""
+    return [html.Div(f"{row}: rule {next(iter(marks)) + 1} decides{also}.", id="decided"), html.Ul(items)]
 
 
 def _rule_limit(value: Any) -> int | None:

@@ -274,8 +274,8 @@ def target_curve(drawn: Curve, wanted: str, level: float, scheme: str, beside: s
 
 def _add_bars(figure: go.Figure, column: Column, values: NDArray[np.float64], name: str, colour: str) -> None:
     codes = list(range(len(values)))
-    labels = [code_text(column, code) for code in codes]
-    hover = "%{customdata}: %{y:.2f}<extra></extra>"
+    labels = [f"{code_text(column, code)}: {format_probability(values[code])}" for code in codes]
+    hover = "%{customdata}<extra></extra>"
     marker = {"color": colour}
     figure.add_bar(x=codes, y=values, name=name, marker=marker, width=0.6, customdata=labels, hovertemplate=hover)
 
@@ -284,8 +284,15 @@ def _add_steps(
     figure: go.Figure, ends: list[float], values: NDArray[np.float64], name: str, line: Mapping[str, Any]
 ) -> None:
     steps = [*values.tolist(), float(values[-1])]
-    hover = "%{x}: %{y:.2f}<extra></extra>"
-    figure.add_scatter(x=ends, y=steps, mode="lines", name=name, line={**line, "shape": "hv"}, hovertemplate=hover)
+    figure.add_scatter(
+        x=ends,
+        y=steps,
+        mode="lines",
+        name=name,
+        line={**line, "shape": "hv"},
+        customdata=list(map(format_probability, steps)),
+        hovertemplate="%{x}: %{customdata}<extra></extra>",
+    )
 
 
 def _add_dashes(figure: go.Figure, x: list[Any], y: Any, size: int, colour: str, width: int, **more: Any) -> None:
@@ -315,8 +322,8 @@ def _missing_at(view: CurveView) -> float | None:
 def _add_missing(figure: go.Figure, view: CurveView, missing_at: float, scheme: str) -> None:
     text, _, blue, *_ = COLOURS[scheme]
     assert view.curve.at_missing is not None
-    more = {"showlegend": False, "hovertemplate": "missing: %{y:.2f}<extra></extra>"}
     for value, colour, width in zip(view.curve.at_missing, (blue, text), (3, 1), strict=True):
-        _add_dashes(figure, [missing_at], [value], 22, colour, width, **more)
+        hover = f"missing: {format_probability(value)}<extra></extra>"
+        _add_dashes(figure, [missing_at], [value], 22, colour, width, showlegend=False, hovertemplate=hover)
     if view.curve.column.kind != "category":
         figure.add_annotation(text="missing", x=missing_at, y=0, yanchor="bottom", showarrow=False, font={"size": 10})
