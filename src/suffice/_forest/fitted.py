@@ -128,6 +128,7 @@ class Fitted:
     set_aside: SetAside | None = None
     is_probability: bool = False
     default_radius: float | None = None
+    default_alpha: float = DEFAULT_ALPHA
     drawn: DrawnRows | None = None
     absent_model: str | None = None
     model: ExplainedModel | None = None  # never saved
@@ -142,8 +143,8 @@ class Fitted:
         """The share of outcomes that the intervals between quantiles hold."""
         settings = self.settings
         if self.errors is None:
-            return 1 - (DEFAULT_ALPHA if settings.alpha is None else settings.alpha)
-        return self.errors.share_within(self.errors.factor(settings.alpha, settings.pi))
+            return 1 - (self.default_alpha if settings.alpha is None else settings.alpha)
+        return self.errors.share_within(self.errors.factor(settings.alpha, settings.pi, self.default_alpha))
 
     @property
     def forest(self) -> FittedForest:
@@ -219,6 +220,7 @@ class Fitted:
 
     def with_settings(self, settings: Settings) -> Fitted:
         """Return the same state with other settings. Forest and caches are shared."""
+        settings = settings.for_task(self.task)
         check_task_settings(settings, self.task)
         projected = self.projected
         if not _same_candidates(settings, self.settings):
@@ -273,7 +275,9 @@ class Fitted:
             if self.is_probability:
                 intervals = np.clip(intervals, 0.0, 1.0)
         else:
-            intervals = intervals_at(self.projected, self.errors, self.interval_scores, self.settings, X)
+            intervals = intervals_at(
+                self.projected, self.errors, self.interval_scores, self.settings, X, self.default_alpha
+            )
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
 
     @cached_property

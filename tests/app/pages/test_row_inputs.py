@@ -27,7 +27,7 @@ def inputs(mixed):
     by_class = {"levels": explainer.levels, "confidence": "0", "use_levels": []}
     settings = {
         **by_class,
-        "pi": explainer.pi,
+        "pi": explainer.pi_,
         "alpha": shown_alpha(explainer.fitted_),
         "candidates": [],
         "n_candidates": mixed.n_searched,

@@ -59,7 +59,7 @@ def change(sessions: Sessions, stored: Any, inputs: Mapping[str, Any]) -> dict[s
         values = shown_values(workspace, view)
         same["values"] = [values[column] for column in order]
     explainer = workspace.explainer
-    pi, levels = view.pi or explainer.pi, view.levels or explainer.levels
+    pi, levels = view.pi or explainer.pi_, view.levels or explainer.levels
     return {**same, "view": view.to_store(), "row": view.row, "pi": pi, "levels": levels}
 
 
@@ -83,7 +83,7 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
     return old.with_(
         levels=None if inputs["levels"] == explainer.levels or workspace.is_regression else inputs["levels"],
         confidence=None if confidence == (explainer.confidence or 0.0) else confidence,
-        pi=None if pi == explainer.pi else pi,
+        pi=None if pi == explainer.pi_ else pi,
         alpha=None if alpha == shown_alpha(explainer.fitted_) or not workspace.is_regression else alpha,
         n_candidates=None if n == workspace.n_searched else n,
         candidates=tuple(inputs["candidates"] or ()),
