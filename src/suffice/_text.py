@@ -17,6 +17,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud
 AT_LEAST = "at least"  # before a lower bound
 ODDS_OPTION = "levels='odds'"  # the command and the app write it in their own words
 
+_FRACTIONS = {1 / 4: "a quarter", 1 / 3: "a third", 1 / 2: "half", 2 / 3: "two thirds", 3 / 4: "three quarters"}
 # Types of models whose names say nothing.
 _NAMELESS = ("function", "method", "builtin_function_or_method", "partial")
 # What people who write no Python call the arguments that messages name: patterns, and the words in their place.
@@ -77,6 +78,16 @@ def format_percent(share: float) -> str:
     import numpy as np  # imported late: the command loads this module before it needs NumPy
 
     return np.format_float_positional(percent, precision=2, fractional=False, trim="-")
+
+
+def format_share(share: float) -> str:
+    """Write a share as the beginning of a sentence: "About a third of all", "About 1 in 12", "41 % of all"."""
+    if share >= 1 or share <= 0:
+        return "All" if share >= 1 else "No"
+    near = [words for part, words in _FRACTIONS.items() if abs(share - part) <= 0.01]
+    if near:
+        return f"About {near[0]} of all"
+    return f"About 1 in {round(1 / share):,}" if share < 1 / 8 else f"{format_percent(share)} % of all"
 
 
 def format_label(label: Any) -> str:

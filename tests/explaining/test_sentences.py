@@ -253,3 +253,29 @@ def test_the_share_of_the_rows_that_made_a_rule_is_not_expected_of_new_rows():
     rule = explainer.explain(np.array([[0.0, 1.0, 0.0]]))[0].rule
     assert rule.precision == rule.n_kept / rule.support
     assert "expect" not in rule.rows_text
+
+
+@pytest.mark.parametrize(
+    ("base_rate", "sentence"),
+    [
+        (0.3333, "About a third of all cnt values lie in this interval."),
+        (0.32, "32 % of all cnt values lie in this interval."),
+        (0.413, "41 % of all cnt values lie in this interval."),
+        (0.1, "About 1 in 10 cnt values lie in this interval."),
+        (0.0004, "About 1 in 2,500 cnt values lie in this interval."),
+        (0.745, "About three quarters of all cnt values lie in this interval."),
+        (0.999, "99 % of all cnt values lie in this interval."),
+        (1.0, "All cnt values lie in this interval."),
+        (0.0, "No cnt values lie in this interval."),
+    ],
+)
+def test_an_interval_says_which_share_of_all_outcomes_lies_in_it(base_rate, sentence):
+    for made in (explanation, without_set):
+        told = made(**NUMBER, target="cnt", base_rate=base_rate)
+        assert told.sentences.notes[0] == sentence
+        assert sentence in told.text
+        assert told.to_dict()["base_rate"] == base_rate
+    assert explanation(**NUMBER, target="y", base_rate=0.5).sentences.share_note.startswith(
+        "About half of all outcomes"
+    )
+    assert explanation(base_rate=base_rate).sentences.share_note == ""

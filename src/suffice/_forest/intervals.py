@@ -16,7 +16,7 @@ from suffice._forest.outcomes import Floats
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.settings import Settings
 
-# The share of outcomes outside of an interval, if the user does not choose it, at the level of numbers, 0.8. Measured in
+# The share of outcomes outside of an interval, if the user does not choose it, at the level of numbers (0.8). Measured:
 # docs/honesty.md, "Numbers: how wide, how sure".
 DEFAULT_ALPHA = 0.1
 # The same in files that do not state it.

@@ -84,7 +84,7 @@ class Explanation:
         The probability of the outcome if all variables are known. For classes it is the vote of the trees, calibrated
         on training rows that they have not seen.
     base_rate : float or None
-        The share of all training rows that have the outcome.
+        The share of all training rows that have the outcome: the class, or a number in the interval.
     stability : RowStability or None
         How often the best set returns when the forest is grown again; None if that was not measured.
     levels : {"same", "odds"}, default="same"

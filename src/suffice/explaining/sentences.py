@@ -14,6 +14,7 @@ from suffice._text import (
     format_lift,
     format_number,
     format_probability,
+    format_share,
     format_value,
     format_with_bound,
     is_rare,
@@ -246,9 +247,19 @@ class Sentences:
     def notes(self) -> tuple[str, ...]:
         """What stands beside the best set, one sentence each: what all or fewer variables reach, the level, signal."""
         if not self.row.is_sufficient:
-            return tuple(filter(None, (self.level_note, self.range_note)))
+            return tuple(filter(None, (self.share_note, self.level_note, self.range_note)))
         signal = "" if self.row.has_signal else NO_SIGNAL
-        return tuple(filter(None, (self.all_text, self.short_note, self.level_note, signal, self.range_note)))
+        return tuple(
+            filter(None, (self.share_note, self.all_text, self.short_note, self.level_note, signal, self.range_note))
+        )
+
+    @property
+    def share_note(self) -> str:
+        """What share of all training outcomes lies in the interval, in one sentence; nothing for a class."""
+        if self.row.interval is None or self.row.base_rate is None:
+            return ""
+        what = "outcomes" if self.row.target in ("y", "prediction") else f"{self.row.target} values"
+        return f"{format_share(self.row.base_rate)} {what} lie in this interval."
 
     @property
     def range_note(self) -> str:
