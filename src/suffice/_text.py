@@ -98,11 +98,31 @@ def format_label(label: Any) -> str:
     return label if is_plain else json.dumps(label, ensure_ascii=False)
 
 
+def format_category(label: Any) -> str:
+    """Write a category of a column, and a boolean as yes or no."""
+    return format_value(label) if isinstance(label, bool) else format_label(label)
+
+
 def format_value(value: Any) -> str:
     """Write a value of a row."""
     if value is None:
         return "missing"
-    return format_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return format_number(value) if isinstance(value, int | float) else str(value)
+
+
+def whole_ends(low: float, high: float, low_closed: bool = True, high_closed: bool = True) -> tuple[float, float]:
+    """Return the first and the last whole number between two ends; if there is none, the first is the larger."""
+    first = low if math.isinf(low) else math.floor(low) + 1.0 if not low_closed else float(math.ceil(low))
+    last = high if math.isinf(high) else math.ceil(high) - 1.0 if not high_closed else float(math.floor(high))
+    return first, last
+
+
+def format_interval(interval: tuple[float, float], is_whole: bool) -> tuple[str, str]:
+    """Write the ends of an interval; of whole numbers, the first and the last one in it."""
+    first, last = whole_ends(*interval) if is_whole else interval
+    return tuple(map(format_number, (first, last) if first <= last else interval))  # type: ignore[return-value]
 
 
 def format_outcome(value: Any) -> str:

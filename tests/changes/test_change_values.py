@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -111,3 +112,11 @@ def test_rows_that_have_the_target_are_told_apart_everywhere(explainer):
     assert str(alone).startswith("1 of 1 row has a change that reaches the target (probability >= 0.80).")
     for answer in changes:
         assert ('<div class="badge">reached already</div>' in change_card(answer)) == answer.is_reached
+
+
+def test_a_move_between_0_and_1_is_one_between_no_and_yes():
+    holiday = Column("holiday", 0, "whole", extent=(0.0, 1.0))
+    assert move_text(holiday, 0, 1, 0.5, math.inf, ()) == "changing holiday from no to yes"
+    assert move_text(holiday, None, 0, 0.0, 1.0, ()) == "setting holiday (now missing) to no or yes"
+    assert move_text(holiday, 1, None, 0.0, 1.0, ()) == "making holiday missing (now yes)"
+    assert move_text(holiday, 2, 1, 0.0, 1.0, ()) == "lowering holiday from 2 to between 0 and 1"

@@ -119,6 +119,7 @@ def by_hand():
         counts="out-of-bag",
         settings=SimpleNamespace(pi=0.9, levels="same", confidence=None, n_threads=1),
         has_signal=True,
+        has_whole_outcomes=False,
         n_searched=3,
         target="y",
         model_name=None,

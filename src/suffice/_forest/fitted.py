@@ -281,6 +281,12 @@ class Fitted:
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
 
     @cached_property
+    def has_whole_outcomes(self) -> bool:
+        """Whether the outcomes are numbers, and all training outcomes are whole."""
+        y_values = self.forest.y_values
+        return self.classes is None and bool(np.all(y_values == np.floor(y_values)))
+
+    @cached_property
     def _n_up_to(self) -> NDArray[np.int64]:
         """The number of training rows with an outcome below each rank, and the number of all."""
         n_of_rank = np.bincount(self.forest.y_rank, minlength=len(self.forest.y_values))

@@ -113,6 +113,9 @@ class Explanation:
         Classification: the forest's own probability of the outcome.
     rules_searched : bool, default=False
         Whether rules were searched.
+    is_whole : bool, default=False
+        Regression: whether the training outcomes are whole numbers. Texts then write the first and the last one in the
+        interval.
     """
 
     outcome: Any
@@ -139,6 +142,7 @@ class Explanation:
     model: str | None = field(default=None, compare=False)
     votes: float | None = field(default=None, compare=False)
     rules_searched: bool = field(default=False, compare=False)
+    is_whole: bool = field(default=False, compare=False)
 
     @property
     def label(self) -> str:

@@ -388,6 +388,7 @@ class Explanations(Sequence[Explanation]):
             confidence=self.fitted.settings.confidence,
             has_signal=self.fitted.has_signal,
             columns=self.columns,
+            is_whole=self.fitted.has_whole_outcomes,
             row=int(self.positions[i]),
             id=None if self.ids is None else self.ids[i],
             nearest_set=self._nearest_set(i),

@@ -10,6 +10,7 @@ from suffice._text import (
     ODDS_OPTION,
     counted,
     format_confidence,
+    format_interval,
     format_level,
     format_lift,
     format_number,
@@ -61,8 +62,7 @@ class Sentences:
         """The interval as it is written; nothing for a class."""
         if self.row.interval is None:
             return ""
-        low, high = self.row.interval
-        return f"[{format_number(low)}, {format_number(high)}]"
+        return f"[{', '.join(format_interval(self.row.interval, self.row.is_whole))}]"
 
     @property
     def prediction_text(self) -> str:
@@ -138,8 +138,7 @@ class Sentences:
         """The interval in which a number is kept, as part of a sentence."""
         if self.row.interval is None:
             return ""
-        low, high = self.row.interval
-        return f" between {format_number(low)} and {format_number(high)}"
+        return f" between {' and '.join(format_interval(self.row.interval, self.row.is_whole))}"
 
     @property
     def verdict(self) -> str:
@@ -197,11 +196,18 @@ class Sentences:
         for name in chosen.variables:
             columns = value_of[name]
             if len(columns) == 1 and columns[0][0] == name:
-                texts.append(f"{name} = {format_value(columns[0][1])}")
+                texts.append(f"{name} = {self.value_text(name, columns[0][1])}")
                 continue
-            listed = ", ".join(f"{column} = {format_value(value)}" for column, value in self.shown_values(name))
+            listed = ", ".join(
+                f"{column} = {self.value_text(column, value)}" for column, value in self.shown_values(name)
+            )
             texts.append(f"{name} ({listed})")
         return join(texts) if texts else "nothing at all"
+
+    def value_text(self, column: str, value: Any) -> str:
+        """Write the row's value of a column."""
+        known = next((c for c in self.row.columns if c.name == column), None)
+        return format_value(value) if known is None else known.text_of(value)
 
     def shown_values(self, variable: str) -> tuple[tuple[str, Any], ...]:
         """Return the values of a variable that are worth showing."""
