@@ -70,6 +70,7 @@ def expected_line(explanation):
         "sdp_lower": explanation.best_set.lower,
         "sdp_of_all": explanation.sdp_of_all,
         "lift": explanation.lift,
+        "base_rate": explanation.base_rate,
         "rule": None if rule is None else rule.sentence,
         "rule_sql": None if rule is None else rule.to_sql(),
         "support": None if rule is None else rule.support,

@@ -223,7 +223,7 @@ class Oracle:
         return max(chain, key=lambda S: self.sdp(x, S, outcome))
 
     def best_set(self, x, outcome, sets, names, mean_gains):
-        """The smallest set, among the surest within one standard error, whose variables keep the outcome most often alone.
+        """The smallest set, of the surest within one error, whose variables keep the outcome most often alone.
 
         `sets` has the surest first; `mean_gains` has what `mean_gain` returns for each variable.
         """

@@ -394,7 +394,7 @@ def test_no_rows_give_empty_explanations(explainer, sets):
     assert list(explanations) == []
     assert list(explanations[:5]) == []
     assert explanations.to_dict()["explanations"] == []
-    assert explanations.to_frame().shape == (0, 12 if explainer.task_ == "classification" else 14)
+    assert explanations.to_frame().shape == (0, 13 if explainer.task_ == "classification" else 15)
     assert explanations.to_frame("importance").shape == (0, 4)
     assert set(explanations.mean_importance().values()) == {0.0}
     assert set(explanations.mean_importance("minimal").values()) == {0.0}

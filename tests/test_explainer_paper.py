@@ -27,6 +27,7 @@ def test_the_parameters_are_those_of_the_paper_and_else_the_defaults():
         "voters": "all",
         "candidates": "splits",
         "alpha": 0.1,
+        "pi": 0.9,
         "min_size": 1,
         "levels": "same",
         "min_support": 0,

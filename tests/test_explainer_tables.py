@@ -203,7 +203,7 @@ def test_a_rule_speaks_of_the_values_of_the_table(fitted):
     _, _, explanations = fitted
     texts = " ".join(map(str, some_rules(explanations)))
     assert re.search(r"weather (not )?in \{[a-z]+(, [a-z]+)*\}|weather !?= [a-z]+", texts)
-    assert re.search(r"workingday = (True|False)", texts)
+    assert re.search(r"workingday = (yes|no)", texts)
     assert re.search(r"hour (>=|<=|<) [0-9]+", texts)
     assert not re.search(r"hour [<>=]+ [0-9]+\.|[0-9]+\.[0-9]+ <=? hour", texts)
     assert not re.search(r"workingday [<>]", texts)
@@ -479,7 +479,7 @@ def test_a_frame_of_explanations_is_of_the_kind_of_the_table(make, kind, task):
     assert isinstance(importance, kind)
     assert importance.shape == (len(ROWS), len(NAMES))
     n_sets = sum(max(1, len(e.sufficient_sets)) for e in explanations)
-    assert sets.shape == (n_sets, 12 if task == "classification" else 14)
+    assert sets.shape == (n_sets, 13 if task == "classification" else 15)
     assert isinstance(
         explainer.explain(take(as_polars())).to_frame(), pl.DataFrame
     )  # as the rows, not the training table

@@ -113,7 +113,7 @@ def test_a_label_that_could_be_misread_is_quoted(label, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(None, "missing"), (True, "True"), (0.5, "0.5"), (7, "7"), ("clear", "clear")]
+    ("value", "text"), [(None, "missing"), (True, "yes"), (False, "no"), (0.5, "0.5"), (7, "7"), ("clear", "clear")]
 )
 def test_a_value_of_a_row_is_written_as_what_it_is(value, text):
     assert format_value(value) == text

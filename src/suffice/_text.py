@@ -17,6 +17,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud
 AT_LEAST = "at least"  # before a lower bound
 SAME_OPTION = "levels='same'"  # the command and the app write it in their own words
 
+_FRACTIONS = {1 / 4: "a quarter", 1 / 3: "a third", 1 / 2: "half", 2 / 3: "two thirds", 3 / 4: "three quarters"}
 # Types of models whose names say nothing.
 _NAMELESS = ("function", "method", "builtin_function_or_method", "partial")
 # What people who write no Python call the arguments that messages name: patterns, and the words in their place.
@@ -90,6 +91,16 @@ def _whole_percent(share: float) -> int:
     return min(percent, 99) if share < 1 else percent  # 100 % means all rows, and nothing less
 
 
+def format_fraction(share: float) -> str:
+    """Write a share as the beginning of a sentence: "About a third of all", "About 1 in 12", "41 % of all"."""
+    if share >= 1 or share <= 0:
+        return "All" if share >= 1 else "No"
+    near = [words for part, words in _FRACTIONS.items() if abs(share - part) <= 0.01]
+    if near:
+        return f"About {near[0]} of all"
+    return f"About 1 in {round(1 / share):,}" if share < 1 / 8 else f"{format_percent(share)} % of all"
+
+
 def format_label(label: Any) -> str:
     """Write the label of a category. Text that could be misread is put in quotes."""
     if not isinstance(label, str):
@@ -98,11 +109,31 @@ def format_label(label: Any) -> str:
     return label if is_plain else json.dumps(label, ensure_ascii=False)
 
 
+def format_category(label: Any) -> str:
+    """Write a category of a column, and a boolean as yes or no."""
+    return format_value(label) if isinstance(label, bool) else format_label(label)
+
+
 def format_value(value: Any) -> str:
     """Write a value of a row."""
     if value is None:
         return "missing"
-    return format_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return format_number(value) if isinstance(value, int | float) else str(value)
+
+
+def whole_ends(low: float, high: float, low_closed: bool = True, high_closed: bool = True) -> tuple[float, float]:
+    """Return the first and the last whole number between two ends; if there is none, the first is the larger."""
+    first = low if math.isinf(low) else math.floor(low) + 1.0 if not low_closed else float(math.ceil(low))
+    last = high if math.isinf(high) else math.ceil(high) - 1.0 if not high_closed else float(math.floor(high))
+    return first, last
+
+
+def format_interval(interval: tuple[float, float], is_whole: bool) -> tuple[str, str]:
+    """Write the ends of an interval; of whole numbers, the first and the last one in it."""
+    first, last = whole_ends(*interval) if is_whole else interval
+    return tuple(map(format_number, (first, last) if first <= last else interval))  # type: ignore[return-value]
 
 
 def format_outcome(value: Any) -> str:

@@ -24,7 +24,7 @@ from suffice._forest.drawn_rows import Drawing, plan_drawing
 from suffice._forest.fitted import Declared
 from suffice._forest.fitting import fit, refuse_arguments, state_of_model, task_of_forest, warn_of_giveaways
 from suffice._forest.model_outputs import ExplainedModel, ask_model, task_of_model
-from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, PAPER, Settings, check_changes
+from suffice._forest.settings import CHANGEABLE, DEFAULT_MAX_SETS, DEFAULT_PI, PAPER, Settings, check_changes
 from suffice._table.encoding import EncodedRows
 from suffice._table.frames import for_model
 from suffice._table.input import read_input, read_outcomes
@@ -84,8 +84,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         needs the table that it was fitted on. None fits a random forest of 100 trees.
     task : {"auto", "classification", "regression"}, default="auto"
         What `y` is. "auto" goes by the forest or, without one, by the values.
-    pi : float, default=0.9
-        The probability that a sufficient set must reach, in (0, 1].
+    pi : float, default=None
+        The probability that a sufficient set must reach, in (0, 1]. None takes 0.9 for classes and 0.8 for numbers.
     levels : {"odds", "same"}, default="odds"
         Classification: whether a rare class has a level of its own, or every class must reach `pi`. With "odds" the
         level of a class is the probability whose odds are ``pi / (1 - pi)`` times those of the class among the training
@@ -96,7 +96,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         level, not only its estimate.
     alpha : float, default=None
         Regression: the outcome is kept within an interval that holds 1 - alpha of the outcomes of such rows: the
-        forest's prediction plus and minus its errors out of bag. None takes 0.05, or less where all variables together
+        forest's prediction plus and minus its errors out of bag. None takes 0.1, or less where all variables together
         would not be counted to keep the outcome with probability `pi` in so narrow an interval; a number is taken as it
         is, also if few rows then have a sufficient set. Unless rows out of bag are counted, the interval lies between
         the conditional quantiles at ``alpha / 2`` and ``1 - alpha / 2``.
@@ -176,6 +176,8 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         The variables: the columns, with each group as one.
     candidates_ : tuple of str
         The variables that may be searched, the most important first.
+    pi_ : float
+        The probability that a sufficient set must reach.
     min_node_size_ : int
         The least size of a cell.
     model_ : object
@@ -209,7 +211,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         forest: Any = None,
         *,
         task: str = "auto",
-        pi: float = 0.9,
+        pi: float | None = None,
         levels: Literal["odds", "same"] = "odds",
         confidence: float | None = None,
         alpha: float | None = None,
@@ -485,7 +487,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(200, 3))
         >>> explainer = SufficientExplainer(random_state=0).fit(X, X[:, 1] > 0)
-        >>> explainer.explain(X[:5], pi=0.8).pi, explainer.pi
+        >>> explainer.explain(X[:5], pi=0.8).pi, explainer.pi_
         (0.8, 0.9)
         """
         state = self._state("explain", settings)
@@ -1168,8 +1170,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         """Return the fitted state, with settings for one call. Parameters set since the fit take effect if they can."""
         check_is_fitted(self)
         kept = self.fitted_.settings
-        if any(getattr(kept, name) is not getattr(self, name) for name in CHANGEABLE):
-            self.fitted_ = self.fitted_.with_changes({name: getattr(self, name) for name in CHANGEABLE})
+        current = {name: getattr(self, name) for name in CHANGEABLE}
+        if self.pi is None:
+            current["pi"] = DEFAULT_PI[self.fitted_.task]
+        if any(getattr(kept, name) is not value for name, value in current.items()):
+            self.fitted_ = self.fitted_.with_changes(current)
         if not settings:
             return self.fitted_
         check_changes(getattr(type(self), method), settings, TypeError)
@@ -1275,6 +1280,11 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         if self._importances is None or self._importances[0] is not state:
             self._importances = state, importance_of_columns(state, self.random_state)
         return self._importances[1].copy()
+
+    @property
+    def pi_(self) -> float:
+        """The probability that a sufficient set must reach."""
+        return self.fitted_.settings.pi
 
     @property
     def min_node_size_(self) -> int:

@@ -146,7 +146,7 @@ def test_a_quantile_is_the_smallest_outcome_whose_cdf_reaches_the_level(of_numbe
 
 
 def test_the_interval_is_between_quantiles_of_the_forest(of_numbers):
-    np.testing.assert_array_equal(of_numbers.interval(ROWS), of_numbers.quantile(ROWS, [0.025, 0.975]))
+    np.testing.assert_array_equal(of_numbers.interval(ROWS), of_numbers.quantile(ROWS, [0.05, 0.95]))
     np.testing.assert_array_equal(of_numbers.interval(ROWS, NUMBERS[:12]), of_numbers.interval(ROWS))
     wider = copy.deepcopy(of_numbers).set_params(alpha=0.02)
     np.testing.assert_array_equal(wider.interval(ROWS), wider.quantile(ROWS, [0.01, 0.99]))

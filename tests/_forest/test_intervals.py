@@ -14,6 +14,7 @@ from suffice import SufficientExplainer
 from suffice._forest import out_of_bag
 from suffice._forest.intervals import HEADROOM, OutOfBagErrors, calibrated_level
 from suffice._forest.out_of_bag import measure_errors, sdps_of_all
+from suffice._io.saved_parts import read_alpha
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 5, size=(90, 3)).astype(np.float32)
@@ -91,7 +92,8 @@ def test_the_default_is_as_wide_as_sets_need_it_and_a_number_is_taken_as_it_is()
     assert errors.factor(0.05, 0.9) == pytest.approx(0.95, abs=0.01)
     assert errors.factor(0.1, 0.9) == pytest.approx(0.9, abs=0.01)
     narrow = replace(errors, near=np.zeros(1001))
-    assert narrow.factor(None, 0.9) == narrow.factor(0.05, 0.9)
+    assert narrow.factor(None, 0.9) == narrow.factor(0.1, 0.9)
+    assert narrow.factor(None, 0.9, 0.05) == narrow.factor(0.05, 0.9)
 
 
 def smooth_law(rng, n, noise=1.0):
@@ -121,7 +123,7 @@ def test_intervals_cover_fresh_rows_as_often_as_they_say():
 def test_the_default_covers_more_where_there_is_little_noise():
     rng = np.random.default_rng(2)
     table, y = smooth_law(rng, 1500, noise=0.05)
-    explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(table, y)
+    explainer = SufficientExplainer(pi=0.9, random_state=0, n_jobs=1).fit(table, y)
     explanations = explainer.explain(table[:30], sets="minimal", rules=None)
     assert explainer.fitted_.interval_share > 0.97
     assert explanations.has_set.mean() > 0.5
@@ -159,11 +161,29 @@ def test_errors_survive_a_file(tmp_path):
 
 def test_a_file_of_before_keeps_its_intervals():
     """Until version 0.2 the ends were quantiles of leaves at a calibrated level, and a level above 1 - pi was cut."""
-    state = SufficientExplainer(random_state=0, n_jobs=1, alpha=0.05).fit(X, Y).fitted_
+    state = SufficientExplainer(random_state=0, n_jobs=1, alpha=0.05, pi=0.9).fit(X, Y).fitted_
     for scores, level in ((np.linspace(0, 1, 99), 4 / 98), (np.linspace(0.5, 1, 99), 0.1)):
         old = replace(state, errors=None, interval_scores=scores)
         expected = state.projected.quantiles(X, None, np.array([level / 2, 1 - level / 2]), 1)
         np.testing.assert_allclose(old.outcomes(X, Y).intervals, expected)
+
+
+def test_a_file_that_does_not_state_its_default_alpha_has_that_of_before(tmp_path):
+    """Until numbers got a level of their own, alpha=None meant 0.05, and files did not say so."""
+    explainer = SufficientExplainer(random_state=0, n_jobs=1, pi=0.9).fit(X, Y)
+    path = tmp_path / "a.suffice"
+    explainer.save(path)
+    assert SufficientExplainer.load(path).fitted_.default_alpha == 0.1
+    assert (read_alpha({"default_alpha": 0.2}), read_alpha({})) == (0.2, 0.05)
+    with pytest.raises(ValueError, match="invalid default_alpha: 2"):
+        read_alpha({"default_alpha": 2})
+    state = explainer.fitted_
+    for errors in (None, replace(state.errors, near=np.zeros(1001))):
+        for default in (0.1, 0.05):
+            unset = replace(state, errors=errors, default_alpha=default)
+            chosen = unset.with_changes({"alpha": default})
+            assert unset.interval_share == chosen.interval_share
+            assert np.array_equal(unset.outcomes(X, Y).intervals, chosen.outcomes(X, Y).intervals)
 
 
 def test_classes_have_no_errors():

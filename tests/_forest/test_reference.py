@@ -80,7 +80,7 @@ def test_predictions_stay_those_of_the_whole_forest():
 
 def test_an_interval_comes_from_the_last_node_that_has_rows():
     """With 20 of 400 rows and leaves of 8 most leaves hold none."""
-    explainer = fit("numbers", reference_rows=20)
+    explainer = fit("numbers", reference_rows=20, alpha=0.01)
     trees = count_rows(explainer.forest_, X, "out-of-bag", kept_of(explainer)).trees
     assert sum((tree.n_rows[tree.left < 0] == 0).sum() for tree in trees) > 10
     values = np.sort(explainer.fitted_.training[1])

@@ -163,6 +163,22 @@ def test_only_classes_have_levels_of_their_own():
         check_task_settings(settings, "regression")
 
 
+def test_classes_and_numbers_have_levels_of_their_own_by_default(tmp_path):
+    for y, level in ((NUMBERS, 0.8), (NUMBERS > 3, 0.9)):
+        for holdout in (None, 0.3):
+            explainer = SufficientExplainer(RandomForestRegressor(5) if level == 0.8 else None, random_state=0)
+            explainer.fit(TABLE, y, holdout=holdout)
+            assert (explainer.pi, explainer.pi_, explainer.explain(TABLE[:2]).pi) == (None, level, level)
+            state = explainer.fitted_
+            explainer.explain(TABLE[:2])
+            assert explainer.fitted_ is state  # nothing was changed
+            assert explainer.with_settings(pi=0.5).with_settings(pi=None).pi_ == level
+            assert explainer.set_params(pi=0.7).explain(TABLE[:2]).pi == 0.7
+            assert explainer.set_params(pi=None).explain(TABLE[:2]).pi == level
+            explainer.save(tmp_path / "a.suffice")
+            assert SufficientExplainer.load(tmp_path / "a.suffice").pi_ == level
+
+
 def test_only_numbers_have_a_radius():
     settings = Settings.of(SufficientExplainer(radius=1.0))
     check_task_settings(settings, "regression")

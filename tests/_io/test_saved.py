@@ -143,12 +143,14 @@ def as_first_written(explanation):
     """An explanation in the words of version 0.1.0, which are in the file of its answers."""
     values = dict(explanation.values)
     members = [f"{name} = {format_value(values[name][0][1])}" for name in explanation.best_set.variables]
+    members = [re.sub("= no$", "= False", re.sub("= yes$", "= True", member)) for member in members]
     kept = f"{join(members)}, with probability {format_probability(explanation.best_set.sdp)}."
     if not explanation.is_sufficient:
         none = "No set of the candidate variables keeps it with probability 0.9, so there is no rule. Nearest comes"
         return f"The outcome is {explanation.outcome}.\n{none} {kept}"
     rule = explanation.rule
     sentence = re.sub(r"\((.*?) or (\w+) is missing\)", r"\1 or missing", rule.sentence)
+    sentence = re.sub("= no(?= AND| THEN)", "= False", re.sub("= yes(?= AND| THEN)", "= True", sentence))
     figures = f"(coverage {format_percent(rule.coverage)} %, SDP {format_probability(rule.sdp)})"
     return f"The outcome is {explanation.outcome}.\nTo keep it, this is enough: {kept}\nRule: {sentence}  {figures}"
 

@@ -301,3 +301,36 @@ def test_missing_values_are_mentioned_in_one_sentence():
 
 def test_rare_categories_are_counted():
     assert [code_text(TOWN, code) for code in range(5)] == ["A", "B", "3 rare ones", "C", "D"]
+
+
+# --- 0 and 1 ---------------------------------------------------------------------------------------------------------
+
+
+HOLIDAY = Column("holiday", 0, "whole", extent=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("condition", "included", "text"),
+    [
+        (Condition("holiday", 0.5, reads="yes/no"), [1], "holiday = yes"),
+        (Condition("holiday", high=0.5, reads="yes/no"), [0], "holiday = no"),
+        (Condition("holiday", 0.0, 1.0, True, False), [0], "0 <= holiday < 1"),  # of an earlier version
+    ],
+)
+def test_0_and_1_are_drawn_as_two_categories(condition, included, text):
+    """They were drawn on a continuous axis, where 1 lay at three quarters."""
+    drawn = draw("holiday", condition, HOLIDAY, 1)
+    chips = (Chip("no", 0, included == [0], False), Chip("yes", 1, included == [1], True))
+    assert (drawn.kind, drawn.chips, drawn.value, drawn.condition) == ("labels", chips, "yes", text)
+    assert included_codes(HOLIDAY.drawn, condition) == included
+    assert spans(HOLIDAY, condition).known == ((included[0] - 0.5, included[0] + 0.5),)
+    assert draw("holiday", condition, HOLIDAY, 2).value == "2"
+    assert HOUR.drawn is HOUR
+    assert Column("when.hour", 0, "whole", "hour", extent=(0.0, 1.0)).reads == "whole"
+
+
+def test_whole_bounds_are_written_by_the_numbers_within():
+    hour = Condition("hour", 19, 20, True, False, reads="whole")
+    assert (bounds_text(hour), condition_text(hour)) == ("= 19", "hour = 19")
+    assert bounds_text(Condition("hour", 2.5, 7.2, reads="whole")) == "3 to 7"
+    assert bounds_text(Condition("open", labels=(True,))) == "= yes"

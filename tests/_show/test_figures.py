@@ -67,6 +67,7 @@ class Distributed:
 
     variable_names_ = ("hour",)
     target_name_ = "count"
+    fitted_ = SimpleNamespace(has_whole_outcomes=False)
     of = {None: [0.0, 0.0, 0.2, 1.0, 1.0], "set": [0.0, 0.1, 0.6, 1.0, 1.0]}
 
     def quantile(self, X, levels, S=None):

@@ -19,7 +19,7 @@ from suffice import GlobalRulesClassifier, GlobalRulesRegressor, SufficientExpla
 from suffice._show.axis import missing_text
 from suffice._show.picture import picture_line
 from suffice._show.report import embed_json, make_report
-from suffice._text import format_percent, format_value, join
+from suffice._text import format_percent, join
 from suffice.explaining.sentences import NOT_COMPLETE
 
 
@@ -125,7 +125,7 @@ def test_the_data_are_those_of_the_explanations(classes):
         for column, value in ((c, c["values"][i]) for c in data["columns"]):
             own = next(v for _, held in explanation.values for n, v in held if n == column["name"])
             text = "missing" if value is None else column["labels"][value] if "labels" in column else str(value)
-            assert text == format_value(own)
+            assert text == explanation.sentences.value_text(column["name"], own)
 
 
 def test_importances_are_ranked_as_everywhere_else(classes):

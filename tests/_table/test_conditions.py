@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -116,7 +118,6 @@ def test_conditions_that_the_same_values_satisfy_are_equal(one, other):
             Condition("x", labels=("snow", "rain"), excluded=True, missing=True),
             "(x not in {rain, snow} or x is missing)",
         ),
-        (Condition("x", labels=(True,)), "x = True"),
         (Condition("x", labels=(2, 1)), "x in {1, 2}"),
         (Condition("x", labels=(2,)), "x in {2}"),
         (Condition("x", labels=("2",)), 'x = "2"'),
@@ -191,3 +192,59 @@ def test_a_rule_asks_for_parts_of_dates(kind, condition, rows):
 def test_the_dates_of_a_column_without_times_have_hour_0():
     frame = pl.DataFrame({"when": ["2024-02-29", None]}).with_columns(pl.col("when").str.to_date())
     assert rule(Condition("when", high=0, part="hour")).covers(frame).tolist() == [True, False]
+
+
+def drawn_ends():
+    """All ends from -2 to 3 in steps of a quarter and a half, open and closed, and none."""
+    places = [-INF, *np.arange(-2, 3.1, 0.5).tolist(), 0.25, INF]
+    for low, high, low_closed, high_closed in itertools.product(places, places, (False, True), (False, True)):
+        try:
+            yield Condition("x", low, high, low_closed, high_closed, missing=low_closed)
+        except ValueError:  # no number lies between
+            continue
+
+
+@pytest.mark.parametrize("reads", ["whole", "yes/no"])
+def test_the_text_covers_the_same_whole_numbers_as_the_condition(reads):
+    """`19 <= hour < 20` reads `hour = 19`, and `holiday > 0.5` reads `holiday = yes`."""
+    values = np.array([*(range(-4, 6) if reads == "whole" else (0, 1)), np.nan], dtype=float)
+    n = 0
+    for exact in drawn_ends():
+        written = replace(exact, reads=reads)
+        assert written == exact
+        assert np.array_equal(written.covers(values), exact.covers(values))
+        if "missing or known" in str(written):
+            assert exact.covers(values).all()
+            continue
+        [read] = parse_conditions(f"IF {written}", ["x"])
+        assert np.array_equal(read.covers(values), exact.covers(values)), (str(written), exact)
+        n += str(written) != str(exact)
+    assert n > 150
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Condition("hr", 19, 20, True, False, reads="whole"), "hr = 19"),
+        (Condition("hr", 18.5, reads="whole"), "hr >= 19"),
+        (Condition("x", 2.5, 7.2, reads="whole"), "3 <= x <= 7"),
+        (Condition("x", 2.2, 2.4, reads="whole"), "2.2 < x <= 2.4"),
+        (Condition("x", 2.5, 7.2, missing=True, reads="whole"), "(3 <= x <= 7 or x is missing)"),
+        (Condition("holiday", 0.5, reads="yes/no"), "holiday = yes"),
+        (Condition("holiday", 0, 0, True, reads="yes/no"), "holiday = no"),
+        (Condition("holiday", high=1.5, reads="yes/no"), "holiday is known"),
+        (Condition("holiday", low=1.5, reads="yes/no"), "holiday > 1.5"),
+        (Condition("holiday", labels=(True,)), "holiday = yes"),
+        (Condition("holiday", labels=(True, False)), "holiday in {no, yes}"),
+    ],
+)
+def test_whole_numbers_and_flags_read_as_such(condition, text):
+    assert str(condition) == text
+
+
+def test_yes_and_no_are_read_back_for_booleans_for_0_and_1_and_for_words():
+    [yes] = parse_conditions("IF x = yes", ["x"])
+    for values in ([True, False], [1, 0], [1.0, 0.0], ["yes", "no"]):
+        assert yes.covers(values).tolist() == [True, False]
+    assert yes.covers([1, 2]).tolist() == [False, False]
+    assert yes.covers(["True", "False"]).tolist() == [False, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -140,3 +141,11 @@ def test_numbers_and_categories_are_changed_in_the_same_words():
     assert answer.lead.startswith("Row 0: the outcome is predicted to be ")
     assert "changing account from much to " in answer.lead
     assert answer.lead.endswith(" would make it at most 40 (probability >= 0.80).")
+
+
+def test_a_move_between_0_and_1_is_one_between_no_and_yes():
+    holiday = Column("holiday", 0, "whole", extent=(0.0, 1.0))
+    assert move_text(holiday, 0, 1, 0.5, math.inf, ()) == "changing holiday from no to yes"
+    assert move_text(holiday, None, 0, 0.0, 1.0, ()) == "setting holiday (now missing) to no or yes"
+    assert move_text(holiday, 1, None, 0.0, 1.0, ()) == "making holiday missing (now yes)"
+    assert move_text(holiday, 2, 1, 0.0, 1.0, ()) == "lowering holiday from 2 to between 0 and 1"

@@ -109,7 +109,7 @@ def test_explain_checks_each_rule_alone(classes, explanations):
     assert certificate.adjustment is None
     assert certificate.is_set_aside
     assert certificate == classes.certify(alone, adjust=None).rules[0].certificate
-    assert certificate.level == classes.pi
+    assert certificate.level == classes.pi_
     assert "Checked on" in str(alone)
     assert "rows that were set aside: right in" in str(alone)
     assert certificate.sentence in alone._repr_html_().replace("Checked", "checked")

@@ -135,6 +135,7 @@ WINDY = (HOUR, SufficientSet(("temp", "wind"), 0.99), SufficientSet(("temp", "ra
 SEVEN = tuple(SufficientSet((name,), 0.9) for name in "abcdefg")
 
 
+ALONE = "hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed)."
 BOTH = """\
 The outcome is observed: busy.
 rain = 0.25 and wind (wind_N = 1) are enough to keep it with probability 0.99 (0.9 is needed)."""
@@ -149,7 +150,7 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (explanation(sufficient_sets=WINDY), RANKED),
         (
             explanation(sufficient_sets=(HOUR,)),
-            "The outcome is observed: busy.\nhour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).",
+            f"The outcome is observed: busy.\n{ALONE}",
         ),
         (
             explanation(sufficient_sets=(PAIR,), best_set=PAIR),
@@ -158,7 +159,8 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (explanation(sufficient_sets=(), best_set=SufficientSet(("hour", "temp"), 0.8999)), NOT_SUFFICIENT),
         (
             explanation(sufficient_sets=(SufficientSet((), 0.97),), best_set=SufficientSet((), 0.97)),
-            "The outcome is observed: busy.\nNo variable is needed to keep it: it has probability 0.97 (0.9 is needed) among all rows.",
+            "The outcome is observed: busy.\n"  # noqa: ISC004
+            "No variable is needed to keep it: it has probability 0.97 (0.9 is needed) among all rows.",
         ),
         (
             numbers(12.0, 8.25, 31.0, sufficient_sets=(HOUR,)),
@@ -168,7 +170,7 @@ SEVEN_VALUES = tuple((name, ((name, 1.0),)) for name in "abcdefg")
         (numbers(40.0, 8.25, 31.0, sufficient_sets=(HOUR,)), OUTSIDE),
         (
             explanation(outcome=True, sufficient_sets=(HOUR,)),
-            "The outcome is observed: True.\nhour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).",
+            f"The outcome is observed: True.\n{ALONE}",
         ),
         (
             explanation(

@@ -117,6 +117,7 @@ def by_hand():
         counts="out-of-bag",
         settings=SimpleNamespace(pi=0.9, levels="same", confidence=None, n_threads=1),
         has_signal=True,
+        has_whole_outcomes=False,
         n_searched=3,
         target="y",
         model_name=None,
@@ -185,7 +186,7 @@ def test_mean_importance_is_zero_if_no_row_has_a_set():
     assert not any(e.is_sufficient for e in hopeless)
     assert hopeless.mean_importance() == {"speed": 0.0, "load": 0.0, "hue": 0.0, "day": 0.0}
     assert hopeless.mean_importance("minimal") == hopeless.mean_importance()
-    assert str(hopeless) == "40 rows explained; 0 have a sufficient set (probability 0.9) among 4 candidate variables."
+    assert str(hopeless) == "40 rows explained; 0 have a sufficient set (probability 0.8) among 4 candidate variables."
     assert (hopeless.to_frame("importance") == 0).all(axis=None)
 
 
@@ -213,13 +214,13 @@ def test_a_frame_of_sets_has_a_line_for_each_set(explanations):
             is_minimal = e.is_sufficient and len(s.variables) == len(e.sufficient_sets[0].variables)
             interval = () if e.interval is None else e.interval
             lower = s.lower if s == e.best_set else np.inf
-            figures = (len(s.variables), s.sdp, lower, e.sdp_of_all, s.sdp / e.base_rate)
+            figures = (len(s.variables), s.sdp, lower, e.sdp_of_all, s.sdp / e.base_rate, e.base_rate)
             figures += (e.is_sufficient, is_minimal, e.forest_agrees)
             rule = str(e.rule) if e.rule and s == e.best_set else None
             lines.append((row, e.outcome, *interval, s.variables, *figures, rule))
     bounds = ["low", "high"] if explanations[0].interval else []
     names = ["row", "outcome", *bounds, "variables", "size", "sdp", "sdp_lower", "sdp_of_all", "lift"]
-    names += ["is_sufficient", "is_minimal", "forest_agrees", "rule"]
+    names += ["base_rate", "is_sufficient", "is_minimal", "forest_agrees", "rule"]
     assert list(frame.columns) == names
     frame["sdp_lower"] = frame["sdp_lower"].fillna(np.inf)  # NaN is not equal to NaN
     frame["rule"] = frame["rule"].astype(object).where(frame["rule"].notna(), None)

@@ -296,8 +296,20 @@ def test_a_dictionary_without_a_base_rate_is_read():
     """Rules of earlier versions have none."""
     rule = counted(Condition("x", high=2.0))
     values = rule.to_dict()
-    del values["base_rate"]
+    del values["base_rate"], values["is_whole"], values["conditions"][0]["reads"]
     assert Rule.from_dict(values) == rule
+
+
+def test_a_rule_about_whole_numbers_reads_so_and_stays_exact():
+    x = Condition("x", 18.5, 20.0, high_closed=False, reads="whole")
+    whole = dataclasses.replace(counted(x), interval=(180.54, 240.2), is_whole=True)
+    assert whole.sentence == "IF x = 19 THEN count in [181, 240]"
+    assert (whole.interval, whole.conditions[0].low, whole.conditions[0].high) == ((180.54, 240.2), 18.5, 20.0)
+    assert whole == dataclasses.replace(whole, is_whole=False)
+    read = Rule.from_dict(json.loads(json.dumps(whole.to_dict())))
+    assert (read, str(read)) == (whole, str(whole))
+    empty = dataclasses.replace(whole, interval=(180.54, 180.9))
+    assert empty.conclusion == "count in [180.54, 180.9]"
 
 
 def test_a_rule_as_a_dictionary():
@@ -315,6 +327,7 @@ def test_a_rule_as_a_dictionary():
                 "labels": None,
                 "excluded": False,
                 "part": None,
+                "reads": "number",
             }
         ],
         "outcome": 20.0,
@@ -331,6 +344,7 @@ def test_a_rule_as_a_dictionary():
         "n_kept": None,
         "certificate": None,
         "base_rate": None,
+        "is_whole": False,
     }
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from suffice import Explanation, SufficientExplainer, SufficientSet
@@ -250,3 +253,58 @@ def test_the_share_of_the_rows_that_made_a_rule_is_not_expected_of_new_rows():
     rule = explainer.explain(np.array([[0.0, 1.0, 0.0]]))[0].rule
     assert rule.precision == rule.n_kept / rule.support
     assert "expect" not in rule.rows_text
+
+
+@pytest.mark.parametrize(
+    ("base_rate", "sentence"),
+    [
+        (0.3333, "About a third of all cnt values lie in this interval."),
+        (0.32, "32 % of all cnt values lie in this interval."),
+        (0.413, "41 % of all cnt values lie in this interval."),
+        (0.1, "About 1 in 10 cnt values lie in this interval."),
+        (0.0004, "About 1 in 2,500 cnt values lie in this interval."),
+        (0.745, "About three quarters of all cnt values lie in this interval."),
+        (0.999, "99 % of all cnt values lie in this interval."),
+        (1.0, "All cnt values lie in this interval."),
+        (0.0, "No cnt values lie in this interval."),
+    ],
+)
+def test_an_interval_says_which_share_of_all_outcomes_lies_in_it(base_rate, sentence):
+    for made in (explanation, without_set):
+        told = made(**NUMBER, target="cnt", base_rate=base_rate)
+        assert told.sentences.notes[0] == sentence
+        assert sentence in told.text
+        assert told.to_dict()["base_rate"] == base_rate
+    assert explanation(**NUMBER, target="y", base_rate=0.5).sentences.share_note.startswith(
+        "About half of all outcomes"
+    )
+    assert explanation(base_rate=base_rate).sentences.share_note == ""
+
+
+def test_whole_outcomes_and_flags_read_as_such():
+    """A count was kept "between 180.54 and 240.2", and a holiday was "holiday = 1"."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"holiday": rng.integers(0, 2, 400), "open": rng.random(400) < 0.5, "hour": rng.integers(0, 24, 400)}
+    )
+    y = pd.Series(60 * X["holiday"] + 30 * X["open"] + X["hour"] + rng.integers(0, 3, 400), name="count")
+    explainer = SufficientExplainer(random_state=0).fit(X, y)
+    for told in explainer.explain(X[:20], candidates=["holiday", "open"]):
+        low, high = told.interval
+        assert low != round(low)
+        first, last = math.ceil(low), math.floor(high)
+        assert told.sentences.interval_text == f"[{first}, {last}]"
+        assert (
+            told.keeps(np.arange(first - 3, last + 4)).tolist()
+            == [False] * 3 + [True] * (last - first + 1) + [False] * 3
+        )
+        value_of = {name: pairs[0][1] for name, pairs in told.values}
+        assert f"holiday = {'yes' if value_of['holiday'] else 'no'}" in told.text
+        assert f"open = {'yes' if value_of['open'] else 'no'}" in told.text
+        assert value_of["holiday"] in (0, 1)
+        assert not re.search("= (True|False|0|1)\\b", told.text)
+        if told.rule is not None:
+            assert told.rule.conclusion == f"count in [{first}, {last}]"
+            assert told.rule.interval == told.interval
+    fractions = SufficientExplainer(random_state=0).fit(X, y + 0.5)
+    assert not fractions.fitted_.has_whole_outcomes

@@ -383,7 +383,7 @@ def test_rows_have_the_same_reasons_alone_and_together():
 def test_numbers_are_written_with_all_their_digits():
     assert format_exact(1234567.891) == "1234567.891"
     assert format_exact(1e300) == "1e+300"
-    assert format_exact(True) == "True"
+    assert format_exact(True) == "yes"
 
 
 def test_every_kind_of_refusal_has_a_meaning():

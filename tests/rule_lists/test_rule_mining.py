@@ -108,7 +108,7 @@ def test_no_more_rows_are_explained_than_the_sample_has(uncertain, monkeypatch):
 def test_numbers_are_mined_at_parts_of_the_level(numbers, monkeypatch):
     explainer, X, y = numbers
     used, rules = levels_used(explainer, read_columns(X), y, monkeypatch)
-    assert used == pytest.approx([0.9, 0.81, 0.72])
+    assert used == pytest.approx([0.8, 0.72, 0.64])
     assert all(rule.interval is not None for rule in rules)
 
 

@@ -147,6 +147,7 @@ class Fitted:
     set_aside: SetAside | None = None
     is_probability: bool = False
     default_radius: float | None = None
+    default_alpha: float = DEFAULT_ALPHA
     drawn: DrawnRows | None = None
     absent_model: str | None = None
     declared: Declared = NOTHING_DECLARED
@@ -167,8 +168,8 @@ class Fitted:
         """The share of outcomes that the intervals between quantiles hold."""
         settings = self.settings
         if self.errors is None:
-            return 1 - (DEFAULT_ALPHA if settings.alpha is None else settings.alpha)
-        return self.errors.share_within(self.errors.factor(settings.alpha, settings.pi))
+            return 1 - (self.default_alpha if settings.alpha is None else settings.alpha)
+        return self.errors.share_within(self.errors.factor(settings.alpha, settings.pi, self.default_alpha))
 
     @property
     def forest(self) -> FittedForest:
@@ -244,6 +245,7 @@ class Fitted:
 
     def with_settings(self, settings: Settings) -> Fitted:
         """Return the same state with other settings. Forest and caches are shared."""
+        settings = settings.for_task(self.task)
         check_task_settings(settings, self.task)
         projected = self.projected
         if not _same_candidates(settings, self.settings):
@@ -305,8 +307,16 @@ class Fitted:
             if self.is_probability:
                 intervals = np.clip(intervals, 0.0, 1.0)
         else:
-            intervals = intervals_at(self.projected, self.errors, self.interval_scores, self.settings, X)
+            intervals = intervals_at(
+                self.projected, self.errors, self.interval_scores, self.settings, X, self.default_alpha
+            )
         return outcomes_of_intervals(numbers, intervals, self.forest.y_values)
+
+    @cached_property
+    def has_whole_outcomes(self) -> bool:
+        """Whether the outcomes are numbers, and all training outcomes are whole."""
+        y_values = self.forest.y_values
+        return self.classes is None and bool(np.all(y_values == np.floor(y_values)))
 
     @cached_property
     def _n_up_to(self) -> NDArray[np.int64]:

@@ -374,6 +374,7 @@ def fit(
     if holdout is not None:
         return _fit_with_holdout(table, y, target, forest, settings, holdout, drawing, declared)
     task, reason = decide_task(settings.task, forest, y)
+    settings = settings.for_task(task)
     y = _check_outcomes_of_task(y, task, settings)
     encoding = Encoding.learn(table, settings.dates)
     if hasattr(forest, "estimators_"):
@@ -475,6 +476,7 @@ def _fit_with_holdout(
     fitted = fit(table.take(rest), y[rest], target, forest, replace(settings, task=task), drawing, None, declared)
     X = fitted.encode(table.take(aside), unseen="missing")
     values = y[aside] if fitted.classes is None else np.asarray(y[aside], dtype=fitted.classes.dtype)
+    settings = settings.for_task(task)
     return replace(fitted, task_reason=reason, settings=settings, set_aside=SetAside(X, values))
 
 

@@ -16,8 +16,11 @@ from suffice._forest.outcomes import Floats
 from suffice._forest.projection import ProjectedForest
 from suffice._forest.settings import Settings
 
-# The share of outcomes outside of an interval, if the user does not choose it.
-DEFAULT_ALPHA = 0.05
+# The share of outcomes outside of an interval, if the user does not choose it, at the level of numbers (0.8). Measured:
+# docs/honesty.md, "Numbers: how wide, how sure".
+DEFAULT_ALPHA = 0.1
+# The same in files that do not state it.
+EARLIER_ALPHA = 0.05
 # The spread at a row lies between these quantiles of its leaves.
 SPREAD_LEVELS = (0.1, 0.9)
 # Of 1 - pi, the part that leaves may miss on average. Sets of some variables miss more than all of them together.
@@ -37,10 +40,10 @@ class OutOfBagErrors:
     near: Floats  # of the other rows in their leaves, absolute: quantiles in N_STEPS steps
     least_spread: float
 
-    def factor(self, alpha: float | None, pi: float) -> float:
+    def factor(self, alpha: float | None, pi: float, default_alpha: float = DEFAULT_ALPHA) -> float:
         """Compute how many spreads an interval reaches to both sides of the prediction."""
         errors = np.sort(np.abs(self.own))
-        level = DEFAULT_ALPHA if alpha is None else alpha
+        level = default_alpha if alpha is None else alpha
         m = math.ceil((1 - level) * (len(errors) + 1) - ROUNDING)
         factor = float(errors[m - 1]) if m <= len(errors) else math.inf  # conformal
         if alpha is None:
@@ -77,15 +80,16 @@ def intervals_at(
     scores: Floats | None,
     settings: Settings,
     X: NDArray[np.float32],
+    default_alpha: float,
 ) -> Floats:
     """Compute the intervals within which the outcomes of rows are kept. Files of version 0.2 or before have scores."""
     y_values = projected.forest.y_values
     if errors is not None:
         prediction, spread = prediction_and_spread(projected, errors, X, settings.n_threads)
-        reach = errors.factor(settings.alpha, settings.pi) * spread
+        reach = errors.factor(settings.alpha, settings.pi, default_alpha) * spread
         # No training outcome lies beyond the first and last one.
         return np.clip(np.stack([prediction - reach, prediction + reach], axis=1), y_values[0], y_values[-1])
-    alpha = DEFAULT_ALPHA if settings.alpha is None else settings.alpha
+    alpha = default_alpha if settings.alpha is None else settings.alpha
     if scores is not None:
         alpha = min(calibrated_level(scores, alpha), max(alpha, 1 - settings.pi))
     return projected.quantiles(X, None, np.array([alpha / 2, 1 - alpha / 2]), settings.n_threads)

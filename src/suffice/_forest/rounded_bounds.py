@@ -79,7 +79,8 @@ class Ends:
             if not (low < 0 and high >= len(column.labels) - 1):
                 fields.update(_labels_between(column, low, high))
             return Condition(name, **fields)
-        return Condition(name, **fields, **self._number_ends(side, x, is_whole, everywhere))
+        reads = column.reads if is_whole else "number"  # the row itself may have a fraction
+        return Condition(name, **fields, **self._number_ends(side, x, is_whole, everywhere), reads=reads)
 
     def _number_ends(self, side: CodedSide, x: np.float32, is_whole: bool, everywhere: bool) -> dict[str, Any]:
         values = self.sorted_column(side.column)

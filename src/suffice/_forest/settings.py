@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
@@ -20,6 +20,8 @@ Floats: TypeAlias = NDArray[np.float64]
 # The level of a rare class: it stays the most likely one.
 LEAST_LEVEL = 0.5
 DEFAULT_MAX_SETS = 2**12  # all sets of 12 candidates
+# The level of a sufficient set, if the user does not choose it.
+DEFAULT_PI = {"classification": 0.9, "regression": 0.8}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class Settings:
     """The parameters of an explainer but its forest, checked."""
 
     task: str
-    pi: float
+    pi: float  # None until the task is known: see `for_task`
     levels: Literal["same", "odds"]
     confidence: float | None
     alpha: float | None
@@ -52,7 +54,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense, and count the threads."""
-        check_number("pi", self.pi, "in (0, 1]", lambda v: 0 < v <= 1)
+        if self.pi is not None:
+            check_number("pi", self.pi, "in (0, 1]", lambda v: 0 < v <= 1)
         check_word("levels", self.levels, ("same", "odds"))
         if self.confidence is not None:
             check_number("confidence", self.confidence, "None or in (0, 1)", lambda v: 0 < v < 1)
@@ -88,6 +91,10 @@ class Settings:
         """Read and check the settings of an estimator."""
         return cls(**{name: getattr(estimator, name) for name in SETTINGS})
 
+    def for_task(self, task: str) -> Settings:
+        """Return the settings with the level of classes or of numbers, unless the user chose one."""
+        return self if self.pi is not None else replace(self, pi=DEFAULT_PI[task])
+
 
 SETTINGS = tuple(field.name for field in fields(Settings) if field.init)
 # What the paper does: docs/method.md, 1.9.
@@ -96,6 +103,7 @@ PAPER: dict[str, Any] = {
     "voters": "all",
     "candidates": "splits",
     "alpha": 0.1,
+    "pi": 0.9,
     "min_size": 1,
     "levels": "same",
     "min_support": 0,

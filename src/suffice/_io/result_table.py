@@ -40,6 +40,7 @@ RESULT_COLUMNS: dict[str, ValueType | Literal["outcome"]] = {
     "sdp_lower": "float",
     "sdp_of_all": "float",
     "lift": "float",
+    "base_rate": "float",
     "rule": "str",
     "rule_sql": "str",
     "support": "int",
@@ -62,7 +63,7 @@ _CERTIFICATE_FIELDS = ("n_rows", "share", "lower", "is_certified")  # in the ord
 ROW, ID = "row", "id"
 SETS_COLUMNS = (
     *(ROW, ID, "outcome", "low", "high", "variables", "size", "sdp", "sdp_lower", "sdp_of_all", "lift"),
-    *("is_sufficient", "is_minimal", "forest_agrees", "rule"),
+    *("base_rate", "is_sufficient", "is_minimal", "forest_agrees", "rule"),
 )
 _CHANGE_COLUMNS: dict[str, ValueType] = {
     "variables": "str",
@@ -167,6 +168,7 @@ def result_columns(explanations: Explanations) -> dict[str, list[Any]]:
         "sdp_lower": explanations.lower_bounds.tolist(),
         "sdp_of_all": explanations.answers.sdps_of_all.tolist(),
         "lift": [None if math.isnan(lift) else lift for lift in explanations.lifts.tolist()],
+        "base_rate": explanations.base_rates.tolist(),
         "rule": _of_known(rules, attrgetter("sentence")),
         "rule_sql": _of_known(rules, lambda rule: rule.to_sql()),
         **{name: _of_known(rules, attrgetter(name)) for name in ("support", "coverage", "precision", "optimal")},
@@ -257,6 +259,7 @@ def sets_frame(explanations: Explanations) -> Any:
                     "sdp_lower": math.nan if s.lower is None else s.lower,
                     "sdp_of_all": explanation.sdp_of_all,
                     "lift": s.sdp / explanation.base_rate if explanation.base_rate else math.nan,
+                    "base_rate": explanation.base_rate,
                     "is_sufficient": explanation.is_sufficient,
                     "is_minimal": s in minimal,
                     "forest_agrees": explanation.forest_agrees,

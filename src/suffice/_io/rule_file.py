@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice._io.sources import parse_json, read_bytes
-from suffice._text import format_number
+from suffice._text import format_interval
 from suffice.explaining.certificate import Certificate
 from suffice.explaining.rule import Promise, Rule
 
@@ -20,19 +20,19 @@ class StatedRule:
     promise: Promise
     target: str
     certificate: Certificate | None = None
+    is_whole: bool = False  # whether the outcomes are whole numbers
 
     @property
     def conclusion(self) -> str:
         """What the rule keeps: the class, or the interval."""
         if self.promise.interval is None:
             return str(self.promise.outcome)
-        low, high = self.promise.interval
-        return f"{self.target} in [{format_number(low)}, {format_number(high)}]"
+        return f"{self.target} in [{', '.join(format_interval(self.promise.interval, self.is_whole))}]"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain Python values, ready for JSON."""
-        rule = _as_rule(self.promise, self.target).to_dict()
-        stated = {name: rule[name] for name in ("conditions", "outcome", "interval", "target")}
+        rule = replace(_as_rule(self.promise, self.target), is_whole=self.is_whole).to_dict()
+        stated = {name: rule[name] for name in ("conditions", "outcome", "interval", "target", "is_whole")}
         return {**stated, "certificate": None if self.certificate is None else self.certificate.to_dict()}
 
 
@@ -78,9 +78,10 @@ def _read_rule(values: dict[str, Any], target: str) -> StatedRule:
         "conditions": values["conditions"],
         "outcome": values["output"] if "output" in values else values["outcome"],
         "interval": values.get("interval"),
+        "is_whole": bool(values.get("is_whole")),
     }
     rule = Rule.from_dict({**_as_rule(Promise((), None), target).to_dict(), **stated})
-    return StatedRule(rule.promise, target)
+    return StatedRule(rule.promise, target, is_whole=rule.is_whole)
 
 
 def _as_rule(promise: Promise, target: str) -> Rule:

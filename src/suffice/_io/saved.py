@@ -175,6 +175,7 @@ def _describe(explainer: SufficientExplainer) -> tuple[dict[str, Any], Arrays]:
         "least_level": fitted.least_level,
         "is_probability": fitted.is_probability,
         "default_radius": fitted.default_radius,
+        "default_alpha": fitted.default_alpha,
         "names": list(encoding.names),
         "has_names": encoding.has_names,
         "n_levels": list(forest.n_levels),
@@ -250,6 +251,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
     classes = parts.read_classes(header, len(y_values), len(X), reader.memory)
     n_classes = None if classes is None else len(classes)
     check_task_settings(settings, header["task"])
+    settings = settings.for_task(header["task"])
     trees = parts.read_forest(header, reader, len(X), n_classes)
     parts.check_matrix(X, encoding, trees.takes_missing)
     parts.count_text(X, encoding, reader.memory)
@@ -292,6 +294,7 @@ def _rebuild(header: dict[str, Any], reader: Reader, number: int) -> SufficientE
         set_aside=parts.read_set_aside(reader, encoding, classes),
         is_probability=header.get("is_probability", False),
         default_radius=parts.read_radius(header),
+        default_alpha=parts.read_alpha(header),
         drawn=parts.read_drawn(reader, encoding, len(X), n_classes),
         absent_model=model,
         declared=Declared(header.get("focus"), header.get("fixed", [])).read(classes, y_rank, variables),

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice._forest.drawn_rows import DrawnRows
 from suffice._forest.fitted import SetAside
-from suffice._forest.intervals import N_STEPS, OutOfBagErrors
+from suffice._forest.intervals import EARLIER_ALPHA, N_STEPS, OutOfBagErrors
 from suffice._forest.projection import MAX_CANDIDATES
 from suffice._forest.trees import Counts, PlainForest, TreeArrays
 from suffice._io.sources import memory_limit
@@ -298,6 +298,13 @@ def read_radius(header: dict[str, Any]) -> float | None:
     radius = read_number(header["default_radius"], "radius")
     require(0 <= radius < math.inf, f"invalid radius: {radius!r}")
     return radius
+
+
+def read_alpha(header: dict[str, Any]) -> float:
+    """Read the default share of outcomes outside of intervals."""
+    alpha = read_number(header.get("default_alpha", EARLIER_ALPHA), "default_alpha")
+    require(0 < alpha < 1, f"invalid default_alpha: {alpha!r}")
+    return alpha
 
 
 def read_out_of_bag(reader: Reader, n_rows: int, n_classes: int | None) -> NDArray[np.float32] | None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from suffice._text import format_exactly, format_label, format_number, format_value, join
+from suffice._text import format_category, format_exactly, format_number, format_value, join, whole_ends
 
 if TYPE_CHECKING:
     from suffice._table.condition import Condition
@@ -42,6 +42,7 @@ class Spans:
 
 def spans(column: Column, condition: Condition | None) -> Spans:
     """Compute where a condition holds on the axis of its column."""
+    column = column.drawn
     if condition is None:
         return Spans(((-math.inf, math.inf),), missing=True)
     if not condition.values:
@@ -50,19 +51,11 @@ def spans(column: Column, condition: Condition | None) -> Spans:
         return Spans(_code_spans(included_codes(column, condition)), condition.missing)
     low, high = condition.low, condition.high
     if column.kind == "whole":
-        # -high is the lower end of the condition on the negative numbers.
-        low, high = _whole_low(low, condition.low_closed), -_whole_low(-high, condition.high_closed)
-        if low >= high:  # no whole number lies between the ends
+        first, last = whole_ends(low, high, condition.low_closed, condition.high_closed)
+        if first > last:
             return Spans((), condition.missing)
+        low, high = first - 0.5, last + 0.5
     return Spans(((low, high),), condition.missing)
-
-
-def _whole_low(low: float, is_closed: bool) -> float:
-    """Return the lower end of the whole numbers above a bound, half a step below the first of them."""
-    if math.isinf(low):
-        return low
-    first = math.ceil(low)
-    return first + (0.5 if first == low and not is_closed else -0.5)
 
 
 def _code_spans(codes: Sequence[int]) -> tuple[Span, ...]:
@@ -77,8 +70,11 @@ def included_codes(column: Column, condition: Condition | None) -> list[int]:
     """Return the categories of a column that satisfy a condition."""
     if condition is not None and not condition.values:
         return []
-    if condition is None or condition.labels is None:
+    if condition is None:
         return list(range(len(column.labels)))
+    if condition.labels is None:  # of 0 and 1
+        low, high = whole_ends(condition.low, condition.high, condition.low_closed, condition.high_closed)
+        return [code for code in range(len(column.labels)) if low <= code <= high]
     return [c for c, labels in enumerate(column.labels) if (labels[0] in condition.labels) != condition.excluded]
 
 
@@ -108,9 +104,10 @@ def rounded(value: float, n_digits: int) -> str:
 
 def condition_text(condition: Condition) -> str:
     """Write a condition with short numbers, and with the first of many labels."""
+    condition = condition.shown
     labels = condition.labels or ()
     if len(labels) > MAX_LABELS:
-        listed = ", ".join(format_label(label) for label in labels[:MAX_LABELS])
+        listed = ", ".join(format_category(label) for label in labels[:MAX_LABELS])
         word = "not in" if condition.excluded else "in"
         text = f"{condition.name} {word} {{{listed} and {len(labels) - MAX_LABELS} more}}"
         return f"({text} or {condition.name} is missing)" if condition.missing else text
@@ -119,6 +116,7 @@ def condition_text(condition: Condition) -> str:
 
 def bounds_text(condition: Condition) -> str:
     """Write the bounds of a condition, without the name of the column."""
+    condition = condition.shown
     if not condition.values:
         return "is missing"
     if condition.labels:
@@ -219,7 +217,8 @@ NO_ROW: Any = object()
 def draw(name: str, condition: Condition | None, column: Column | None, value: Any = NO_ROW) -> Drawing:
     """Compute how a condition and a row's value are drawn."""
     sentence = "" if condition is None else condition_text(condition)
-    text = None if value is NO_ROW else format_value(value)
+    text = None if value is NO_ROW else format_value(value) if column is None else column.text_of(value)
+    column, condition = column and column.drawn, condition and condition.shown
     if (column is not None and column.kind == "category") or (condition is not None and condition.labels):
         bounds = "" if condition is None or condition.labels else bounds_text(condition)
         chips, more = _draw_chips(condition, column, value)

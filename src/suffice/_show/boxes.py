@@ -55,7 +55,7 @@ class Scale:
         values = read(column, table)
         own = next(value for _, columns in explanation.values for known, value in columns if known == name)
         x = drawing.place_of(column, own)
-        seen = np.append(values[is_drawn], x)
+        seen, column = np.append(values[is_drawn], x), column.drawn
         known = seen[~np.isnan(seen)]
         if column.labels:
             ends, beyond = (-0.5, len(column.labels) - 0.5), float(len(column.labels))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice._show import drawing
 from suffice._show.axis import Spans, spans
 from suffice._show.drawing import BLUE, GREY, VERMILION
-from suffice._text import format_probability, format_value
+from suffice._text import format_probability
 from suffice.errors import did_you_mean
 from suffice.explaining.curve import Curve, compute_curve
 
@@ -40,7 +40,7 @@ class CurveView:
     def own_text(self) -> str:
         """The row's own value, as it is written."""
         own = self.curve.own
-        return "missing" if math.isnan(own) else format_value(self.curve.column.decode(own))
+        return "missing" if math.isnan(own) else self.curve.column.text_of(self.curve.column.decode(own))
 
     @property
     def level_text(self) -> str:
@@ -118,7 +118,7 @@ def draw_curve(explanations: Explanations, row: int, variable: str | None, ax: A
 def _draw_view(ax: Axes, view: CurveView) -> None:
     """Draw a curve, the row's value, the level and the bounds of the rule."""
     curve, (low, high) = view.curve, view.range
-    is_category = curve.column.kind == "category"
+    is_category = curve.drawn_column.kind == "category"
     half, margin = (0.3, 0.0) if is_category else (0.03 * (high - low), 0.02 * (high - low))
     missing_at: float | None = None
     if curve.at_missing is not None:
@@ -141,7 +141,7 @@ def _draw_view(ax: Axes, view: CurveView) -> None:
     label = f"the row: {drawing.shorten(view.own_text, 18)}, {format_probability(curve.at_own[0])}"
     drawing.mark_row(ax, own, curve.at_own[0], label)
     ax.set_xlim(left, right)
-    drawing.label_axis(ax, "x", curve.column, view.range, missing_at)
+    drawing.label_axis(ax, "x", curve.drawn_column, view.range, missing_at)
     ax.set_ylim(0, 1.03)
     ax.set_ylabel("probability that the outcome is kept")
     drawing.set_legend(ax)
@@ -150,7 +150,7 @@ def _draw_view(ax: Axes, view: CurveView) -> None:
 def _draw_probabilities(ax: Axes, view: CurveView, known: str) -> None:
     """Draw the probabilities given the known variables and given all: steps between thresholds, or bars."""
     of_set, of_all, unknown = view.curve.of_set, view.curve.of_all, "given all variables"
-    if view.curve.column.kind == "category":
+    if view.curve.drawn_column.kind == "category":
         codes = np.arange(len(of_set))
         ax.bar(codes, of_set, 0.6, color=BLUE, label=known, zorder=2)
         ax.hlines(of_all, codes - 0.42, codes + 0.42, color=GREY, lw=2, label=unknown, zorder=3)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from suffice._show.axis import code_text
 from suffice._show.picture import kept_text
-from suffice._text import format_number, format_value, join
+from suffice._text import format_number, join
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +142,7 @@ def label_axis(
     ax: Axes, which: Literal["x", "y"], column: Column, range_: tuple[float, float], missing_at: float | None
 ) -> None:
     """Write the name of a column along an axis, and the labels of its categories, numbers and missing values."""
-    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis, column = ax.xaxis if which == "x" else ax.yaxis, column.drawn
     axis.set_label_text(shorten(column.name))
     places: list[float] = []
     labels: list[str] = []
@@ -203,7 +203,7 @@ def name_with_value(explanation: Explanation, name: str) -> str:
     columns = dict(explanation.values)[name]
     if len(columns) != 1:
         return shorten(name)
-    return f"{shorten(name)} = {shorten(format_value(columns[0][1]), 18)}"
+    return f"{shorten(name)} = {shorten(explanation.sentences.value_text(columns[0][0], columns[0][1]), 18)}"
 
 
 def outcome_text(explanation: Explanation) -> str:

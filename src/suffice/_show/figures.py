@@ -11,10 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._show import drawing
-from suffice._show.axis import included_codes
+from suffice._show.axis import code_text, included_codes
 from suffice._show.drawing import BLUE, GREY, SKY, VERMILION, Floats, Group
 from suffice._show.picture import NOTHING, gather_rare
-from suffice._text import counted, format_number, format_percent, format_probability, format_share, format_value
+from suffice._text import (
+    counted,
+    format_interval,
+    format_number,
+    format_percent,
+    format_probability,
+    format_share,
+)
 from suffice.errors import check_number
 from suffice.explaining.importance import rank_in_sets
 
@@ -111,9 +118,10 @@ def draw_distributions(
     outcomes = explainer.outcomes(X_row, known_outcome)
     assert outcomes.intervals is not None
     outcome, (low, high) = float(outcomes.values[0]), map(float, outcomes.intervals[0])
+    ends = ", ".join(format_interval((low, high), explainer.fitted_.has_whole_outcomes))
     names = [name if isinstance(name, str) else explainer.variable_names_[name] for name in S]
     ax = drawing.make_axes(ax, 7.2, 4.4)
-    ax.axvspan(low, high, color=SKY, alpha=0.25, lw=0, label=f"interval [{format_number(low)}, {format_number(high)}]")
+    ax.axvspan(low, high, color=SKY, alpha=0.25, lw=0, label=f"interval [{ends}]")
     of_set, of_all = (explainer.cdf(X_row, known, grid)[0] for known in (S, None))
     ax.step(grid, of_all, where="post", color=GREY, ls="--", lw=1.8, label="given all variables")
     ax.step(grid, of_set, where="post", color=BLUE, lw=1.8, label=f"given {drawing.list_names(names) or NOTHING}")
@@ -216,7 +224,7 @@ def draw_change(changes: Changes, row: int, number: int, column: str | None, ax:
 def _draw_column(ax: Axes, X: NDArray[np.float32], answer: RowChanges, change: Change, name: str) -> None:
     """Draw one column of a change: the training rows, those like the row in the box, the row and the least change."""
     position = next(i for i, column in enumerate(answer.columns) if column.name == name)
-    column = answer.columns[position]
+    column = answer.columns[position].drawn
     values = X[:, position]
     known = ~np.isnan(values)
     like = np.zeros(len(values), dtype=bool)
@@ -228,7 +236,7 @@ def _draw_column(ax: Axes, X: NDArray[np.float32], answer: RowChanges, change: C
     for value, color, style, text in ((own, "black", "-", "the row"), (point, VERMILION, "--", "the least change")):
         at = drawing.place_of(column, value)
         if not math.isnan(at):
-            ax.axvline(at, color=color, lw=2, ls=style, label=f"{text}: {format_value(value)}")
+            ax.axvline(at, color=color, lw=2, ls=style, label=f"{text}: {answer.columns[position].text_of(value)}")
     ax.set_xlabel(drawing.shorten(name))
     ax.set_ylabel("share of rows")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1.0))  # beside the bars, not on them
@@ -253,11 +261,11 @@ def _draw_categories(ax: Axes, column: Column, series: Sequence[Series], conditi
     for (values, color, text), shift in zip(series, (-0.2, 0.2), strict=True):
         counts = np.bincount(values.astype(np.intp), minlength=len(codes))
         ax.bar(codes + shift, counts / max(counts.sum(), 1), 0.4, color=color, label=text)
-    if condition is not None and condition.labels is not None:
+    if condition is not None and not condition.is_trivial:
         for code in included_codes(column, condition):
             ax.axvspan(code - 0.5, code + 0.5, color=BLUE, alpha=0.12)
     shown = drawing.label_codes(column)
-    ax.set_xticks(shown, [drawing.shorten(str(column.decode(code)), 14) for code in shown], rotation=20)
+    ax.set_xticks(shown, [drawing.shorten(code_text(column, code), 14) for code in shown], rotation=20)
 
 
 # --- the quality of predictions --------------------------------------------------------------------------------------

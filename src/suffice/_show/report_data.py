@@ -117,6 +117,7 @@ def _levels(explanations: Explanations) -> list[float]:
 
 
 def _column(column: Column) -> dict[str, Any]:
+    column = column.drawn
     if column.kind == "category":
         return {"name": column.name, "labels": [code_text(column, code) for code in range(len(column.labels))]}
     return {"name": column.name, "ends": draw(column.name, None, column).ends or None}
@@ -165,7 +166,7 @@ class _Boxes:
         """Return where a row's value lies on its range, or the position of the chips with it."""
         column = self._column_of[name]
         # Many rows share values; where a number lies does not depend on the condition.
-        key = (name, condition if column.kind == "category" else None, value)
+        key = (name, condition if column.drawn.kind == "category" else None, value)
         if key not in self._drawn:
             drawing = draw(name, key[1], column, value)
             at = None if drawing.at is None else hundredths(drawing.at)
@@ -212,7 +213,7 @@ class _Rows:
         values = {name: value for _, columns in explanation.values for name, value in columns}
         for column, (name, codes) in zip(self.values, self._codes.items(), strict=True):
             value = values[name]
-            column.append(value if value is None else compact(value) if codes is None else codes[value])
+            column.append(value if value is None else compact(value) if codes is None else codes.get(value, value))
         n_sets, rule = len(explanation.sufficient_sets), explanation.rule
         if n_sets:
             self.badges[len(explanation.best_set.variables)] = picture.badge
@@ -284,6 +285,7 @@ class _Rows:
 
 
 def _codes(column: Column) -> dict[Any, int] | None:
+    column = column.drawn
     if column.kind != "category":
         return None
     return {column.decode(code): code for code in range(len(column.labels))}

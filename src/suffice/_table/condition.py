@@ -10,15 +10,15 @@ import math
 import operator
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._table.table import DATE_PARTS, WEEKDAYS, Table, read_columns
-from suffice._text import format_exactly, format_label
+from suffice._text import format_category, format_exactly, whole_ends
 
 _SQL_PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY", "weekday": "ISODOW", "hour": "HOUR"}
 # Whole numbers below this are exact in every numeric type of a database, float32 included.
@@ -55,6 +55,9 @@ class Condition:
         Whether it is all other labels that satisfy the condition.
     part : {"year", "month", "day", "weekday", "hour"} or None, default=None
         The part of a date that is compared. Weekdays are labels, from "Mon" to "Sun".
+    reads : {"number", "whole", "yes/no"}, default="number"
+        How texts write it: of a column of whole numbers by whole ends, of one that holds 0 and 1 as "no" and "yes".
+        It does not count when conditions are compared.
 
     Examples
     --------
@@ -64,6 +67,8 @@ class Condition:
     (income <= 2000 or income is missing)
     >>> print(Condition("weather", labels=("mist", "clear")))
     weather in {clear, mist}
+    >>> print(Condition("hour", 18.5, 20.0, high_closed=False, reads="whole"))
+    hour = 19
     """
 
     column: str
@@ -76,6 +81,7 @@ class Condition:
     labels: tuple[Any, ...] | None = None
     excluded: bool = False
     part: str | None = None
+    reads: Literal["number", "whole", "yes/no"] = field(default="number", compare=False)
 
     def __post_init__(self) -> None:
         """Check the condition, and write equal conditions in one way."""
@@ -146,6 +152,20 @@ class Condition:
         high = [("<=" if self.high_closed else "<", self.high)] if self.high < math.inf else []
         return low + high
 
+    @property
+    def shown(self) -> Condition:
+        """The condition as it is written; the values that its column held at fit satisfy both or neither."""
+        if self.reads == "number" or self.labels is not None or not self._comparisons:
+            return self
+        first, last = whole_ends(self.low, self.high, self.low_closed, self.high_closed)
+        labels = tuple(flag for flag in (False, True) if first <= flag <= last)
+        if first > last or (self.reads == "yes/no" and not labels):
+            return self
+        if self.reads == "yes/no":
+            first, last = -math.inf, math.inf
+        chosen = labels if self.reads == "yes/no" and len(labels) == 1 else None
+        return replace(self, low=first, high=last, low_closed=True, high_closed=True, labels=chosen)
+
     def covers(self, values: Any) -> NDArray[np.bool_]:
         """Return which values satisfy the condition.
 
@@ -178,7 +198,9 @@ class Condition:
         i = table.position(self.column)
         if self.labels is not None and self.part is None:
             labels, codes = table.labels(i)
-            satisfies = [(label in self.labels) != self.excluded for label in labels]
+            # "holiday = yes", read back from a text, also asks for True and for 1.
+            words = {0: "no", 1: "yes"} if set(labels) <= {0, 1} else {}
+            satisfies = [(label in self.labels or words.get(label) in self.labels) != self.excluded for label in labels]
             return np.array([*satisfies, self.missing], dtype=np.bool_)[codes]
         if self.part is None and not self._comparisons:  # whatever the column holds
             return np.where(table.is_unknown(i), self.missing, self.values)
@@ -198,6 +220,8 @@ class Condition:
 
     def __str__(self) -> str:
         """Return the condition as it stands in a sentence."""
+        if self.shown is not self:
+            return str(replace(self.shown, reads="number"))
         if not self.values:
             return f"{self.name} is missing"
         if not self._comparisons and not self.labels:
@@ -217,8 +241,8 @@ class Condition:
     def _labels_text(self, labels: tuple[Any, ...]) -> str:
         is_number = isinstance(labels[0], int | float) and not isinstance(labels[0], bool)
         if len(labels) == 1 and not is_number:  # "= 3" would be a number
-            return f"{'!=' if self.excluded else '='} {format_label(labels[0])}"
-        return f"{'not in' if self.excluded else 'in'} {{{', '.join(format_label(label) for label in labels)}}}"
+            return f"{'!=' if self.excluded else '='} {format_category(labels[0])}"
+        return f"{'not in' if self.excluded else 'in'} {{{', '.join(format_category(label) for label in labels)}}}"
 
     def to_sql(self) -> str:
         """Write the condition in SQL.

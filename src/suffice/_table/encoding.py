@@ -139,6 +139,24 @@ class Column:
         """Return the code of each category."""
         return {label: code for code, labels in enumerate(self.labels) for label in labels}
 
+    @property
+    def reads(self) -> Literal["number", "whole", "yes/no"]:
+        """How texts write its numbers: 0 and 1 as no and yes."""
+        if self.kind != "whole":
+            return "number"
+        return "yes/no" if self.extent == (0.0, 1.0) and self.part is None else "whole"
+
+    @property
+    def drawn(self) -> Column:
+        """The column as it is drawn: 0 and 1 are two categories."""
+        if self.reads != "yes/no":
+            return self
+        return replace(self, kind="category", labels=((False,), (True,)))
+
+    def text_of(self, value: Any) -> str:
+        """Write a value of the column."""
+        return format_value(bool(value) if self.reads == "yes/no" and value in (0, 1) else value)
+
     def is_outside(self, value: Any) -> bool:
         """Return whether a number lies outside the training rows."""
         if self.kind == "category" or value is None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.outcomes import range_text
-from suffice._text import format_value, join, to_plain
+from suffice._text import join, to_plain
 from suffice.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def notes_about(state: Fitted, limits: Limits, x: Matrix) -> list[str]:
             )
         elif (c in limits.up and not np.any(values > own)) or (c in limits.down and not np.any(values < own)):
             way = "higher" if c in limits.up else "lower"
-            notes.append(f"No training row has a {way} {column.name} than {format_value(column.decode(own))}.")
+            notes.append(f"No training row has a {way} {column.name} than {column.text_of(column.decode(own))}.")
     return notes
 
 

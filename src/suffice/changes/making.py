@@ -104,7 +104,8 @@ def _side(state: Fitted, found: FoundChange, c: int, own: float, limits: Limits,
     low, high = max(low, first), min(high, last)
     # Where the column has no missing values, a box without ends asks nothing.
     is_open = math.isinf(low) and math.isinf(high)
-    bounds = Condition(name, low, high, low > -INF, True, missing=missing, part=column.part)
+    reads = column.reads if math.isnan(own) or own == math.floor(own) else "number"
+    bounds = Condition(name, low, high, low > -INF, True, missing=missing, part=column.part, reads=reads)
     if math.isnan(own):
         point = own if missing else min(max(_middle(state, found, c), low), high)
     else:

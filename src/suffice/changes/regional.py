@@ -143,7 +143,7 @@ def _read_query(state: Fitted, query: Mapping[str, Any]) -> Line:
         names = tuple(label for code in labels[c] for label in column.labels[code]) if c in labels else None
         ends = low.get(c, -math.inf), high.get(c, math.inf)
         name = state.encoding.names[column.source]
-        box.append(Condition(name, *ends, low_closed=c in low, labels=names, part=column.part))
+        box.append(Condition(name, *ends, low_closed=c in low, labels=names, part=column.part, reads=column.reads))
     rows = rows_in_region(state.forest.X, regions_of(state, [box]), 0)
     if not len(rows):
         raise ValueError(f"No training row fulfils {dict(query)!r}.")

@@ -192,7 +192,9 @@ class Change:
             A sentence.
         """
         fall = "falls" if self.support == 1 else "fall"
-        values = [f"{name} {quoted(v) if isinstance(v, str) else format_value(v)}" for name, v in self.values.items()]
+        flags = {c.name for c in self.conditions if c.reads == "yes/no"}
+        shown = {name: bool(v) if name in flags and v in (0, 1) else v for name, v in self.values.items()}
+        values = [f"{name} {quoted(v) if isinstance(v, str) else format_value(v)}" for name, v in shown.items()]
         point = f"with {join(values)}, " if values else ""
         return (
             f"{counted(self.support, 'similar training row')} {fall} in this range "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice._forest.outcomes import range_text
-from suffice._text import counted, format_label, format_value, name_model
+from suffice._text import counted, format_category, format_value, name_model
 
 if TYPE_CHECKING:
     from suffice._table.encoding import Column
@@ -32,6 +32,9 @@ def confirmation_text(model: str | None, confirmed: bool | None, share: float | 
 
 def move_text(column: Column, before: Any, after: Any, low: float, high: float, labels: tuple[Any, ...]) -> str:
     """Write what happens to a column."""
+    if column.reads == "yes/no" and {before, after} <= {0, 1, None}:
+        before, after = (None if value is None else bool(value) for value in (before, after))
+        column, labels = column.drawn, tuple(flag for flag in (False, True) if low <= flag <= high)
     own = format_value(before) if before is None or column.kind != "category" else quoted(before)
     if after is None:
         return f"making {column.name} missing (now {own})"
@@ -55,6 +58,6 @@ def _either(words: list[str]) -> str:
 
 def quoted(label: Any) -> str:
     """Write a category; in quotes if it holds words of the sentence around it: "from 0 to 5 to 9" has two readings."""
-    text = format_label(label)
+    text = format_category(label)
     is_unclear = any(word in text for word in (" to ", " or ", " and ", ","))
     return f'"{text}"' if is_unclear and not text.startswith('"') else text

@@ -39,6 +39,12 @@ class Curve:
     at_own: tuple[float, float]
     is_exact: bool
 
+    @property
+    def drawn_column(self) -> Column:
+        """The column as it is drawn; 0 and 1 are two categories unless the row has another number."""
+        drawn = self.column.drawn
+        return drawn if len(self.of_set) == len(drawn.labels) else self.column
+
 
 def compute_curve(
     fitted: Fitted,

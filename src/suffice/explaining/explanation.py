@@ -86,7 +86,7 @@ class Explanation:
         The row's own probability of the outcome: that given all variables. For classes it is the vote of the trees,
         calibrated on training rows that they have not seen.
     base_rate : float or None
-        The share of all training rows that have the outcome.
+        The share of all training rows that have the outcome: the class, or a number in the interval.
     stability : RowStability or None
         How often the best set returns when the forest is grown again; None if that was not measured.
     levels : {"odds", "same"}, default="odds"
@@ -115,6 +115,9 @@ class Explanation:
         The class of the model whose outputs are explained.
     rules_searched : bool, default=False
         Whether rules were searched.
+    is_whole : bool, default=False
+        Regression: whether the training outcomes are whole numbers. Texts then write the first and the last one in the
+        interval.
     origin : tuple of (Explanations, int) or None, default=None
         The explanations that this one is part of, and its place among them: plots need the training rows. A pickled
         explanation leaves them out.
@@ -144,6 +147,7 @@ class Explanation:
     source: Literal["forest", "model", "given"] = field(default="given", compare=False)
     model: str | None = field(default=None, compare=False)
     rules_searched: bool = field(default=False, compare=False)
+    is_whole: bool = field(default=False, compare=False)
     origin: tuple[Any, int] | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -367,6 +367,7 @@ class Explanations(Sequence[Explanation]):
             confidence=self.fitted.settings.confidence,
             has_signal=self.fitted.has_signal,
             columns=self.columns,
+            is_whole=self.fitted.has_whole_outcomes,
             row=int(self.positions[i]),
             id=None if self.ids is None else self.ids[i],
             smaller_set=self._smaller_set(i),

@@ -10,7 +10,7 @@ import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from suffice._table.condition import Condition, check_conditions, import_library, quote_for_pandas
 from suffice._table.table import read_columns
-from suffice._text import counted, format_lift, format_number, format_percent, format_probability, format_share, is_rare
+from suffice._text import (
+    counted,
+    format_interval,
+    format_lift,
+    format_percent,
+    format_probability,
+    format_share,
+    is_rare,
+)
 from suffice.explaining.certificate import Certificate
 
 __all__ = ["Condition", "Promise", "Rule"]
@@ -42,7 +50,7 @@ class Promise(NamedTuple):
 # A rule of fewer training rows is marked: on held-out rows it keeps much less than its training rows say.
 FEW_ROWS = 50
 # Fields that older versions did not write.
-_LATER_FIELDS = ("n_kept", "certificate", "base_rate")
+_LATER_FIELDS = ("n_kept", "certificate", "base_rate", "is_whole", "reads")
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,9 @@ class Rule:
         How often the rule is right on rows that nobody has used before, if that was checked.
     base_rate : float or None, default=None
         Classification: the share of all training rows that have the outcome, if it is known.
+    is_whole : bool, default=False
+        Regression: whether the training outcomes are whole numbers. Texts then write the first and the last one in the
+        interval. It does not count when rules are compared.
 
     Examples
     --------
@@ -111,6 +122,7 @@ class Rule:
     n_kept: int | None = None
     certificate: Certificate | None = None
     base_rate: float | None = None
+    is_whole: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the conditions, and turn NumPy's values into Python's."""
@@ -317,7 +329,7 @@ class Rule:
         """What the rule keeps: the class, or the interval."""
         if self.interval is None:
             return str(self.outcome)
-        return f"{self.target} in [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
+        return f"{self.target} in [{', '.join(format_interval(self.interval, self.is_whole))}]"
 
     @property
     def promise(self) -> Promise:

@@ -340,6 +340,7 @@ def find_maximal_rules(
                     interval=None if intervals is None else tuple(intervals[row].tolist()),
                     target=fitted.target,
                     base_rate=None if base_rates is None else base_rates[row],
+                    is_whole=fitted.has_whole_outcomes,
                 )
     return rules
 

@@ -11,6 +11,8 @@ from suffice._text import (
     SAME_OPTION,
     counted,
     format_confidence,
+    format_fraction,
+    format_interval,
     format_level,
     format_lift,
     format_number,
@@ -55,8 +57,7 @@ class Sentences:
         """The interval as it is written; nothing for a class."""
         if self.row.interval is None:
             return ""
-        low, high = self.row.interval
-        return f"[{format_number(low)}, {format_number(high)}]"
+        return f"[{', '.join(format_interval(self.row.interval, self.row.is_whole))}]"
 
     @property
     def prediction_text(self) -> str:
@@ -134,8 +135,7 @@ class Sentences:
         """The interval in which a number is kept, as part of a sentence."""
         if self.row.interval is None:
             return ""
-        low, high = self.row.interval
-        return f" between {format_number(low)} and {format_number(high)}"
+        return f" between {' and '.join(format_interval(self.row.interval, self.row.is_whole))}"
 
     @property
     def _to_keep(self) -> str:
@@ -203,11 +203,18 @@ class Sentences:
         for name in chosen.variables:
             columns = value_of[name]
             if len(columns) == 1 and columns[0][0] == name:
-                texts.append(f"{name} = {format_value(columns[0][1])}")
+                texts.append(f"{name} = {self.value_text(name, columns[0][1])}")
                 continue
-            listed = ", ".join(f"{column} = {format_value(value)}" for column, value in self.shown_values(name))
+            listed = ", ".join(
+                f"{column} = {self.value_text(column, value)}" for column, value in self.shown_values(name)
+            )
             texts.append(f"{name} ({listed})")
         return join(texts) if texts else "nothing at all"
+
+    def value_text(self, column: str, value: Any) -> str:
+        """Write the row's value of a column."""
+        known = next((c for c in self.row.columns if c.name == column), None)
+        return format_value(value) if known is None else known.text_of(value)
 
     def shown_values(self, variable: str) -> tuple[tuple[str, Any], ...]:
         """Return the values of a variable that are worth showing."""
@@ -247,9 +254,19 @@ class Sentences:
     def notes(self) -> tuple[str, ...]:
         """What stands beside the best set, one sentence each: what all or fewer variables reach, the level, signal."""
         if not self.row.is_sufficient:
-            return tuple(filter(None, (self.level_note, self.range_note)))
+            return tuple(filter(None, (self.share_note, self.level_note, self.range_note)))
         signal = "" if self.row.has_signal else NO_SIGNAL
-        return tuple(filter(None, (self.all_text, self.short_note, self.level_note, signal, self.range_note)))
+        return tuple(
+            filter(None, (self.share_note, self.all_text, self.short_note, self.level_note, signal, self.range_note))
+        )
+
+    @property
+    def share_note(self) -> str:
+        """What share of all training outcomes lies in the interval, in one sentence; nothing for a class."""
+        if self.row.interval is None or self.row.base_rate is None:
+            return ""
+        what = "outcomes" if self.row.target in ("y", "prediction") else f"{self.row.target} values"
+        return f"{format_fraction(self.row.base_rate)} {what} lie in this interval."
 
     @property
     def range_note(self) -> str:

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from suffice._table.condition import Condition
-from suffice._text import format_exactly, format_label, join
+from suffice._text import format_category, format_exactly, join
 from suffice.errors import did_you_mean
 
 Direction: TypeAlias = Literal["low", "high"]
@@ -364,13 +364,15 @@ def bound_text(condition: Condition | None, direction: Direction | None = None) 
         return ANY_VALUE
     if not condition.values:
         return "missing"
+    if condition.shown.labels or direction is None:  # one end of "above 18.5" stays 18.5
+        condition = condition.shown
     low, high = condition.low > -math.inf, condition.high < math.inf
     if direction == "low" and high:
         return format_exactly(condition.high)
     if direction == "high" and low:
         return format_exactly(condition.low)
     if condition.labels:
-        shown = [format_label(label) for label in condition.labels[:N_LISTED]]
+        shown = [format_category(label) for label in condition.labels[:N_LISTED]]
         n_more = len(condition.labels) - len(shown)
         words = " or ".join(([", ".join(shown[:-1])] if len(shown) > 1 and not n_more else []) + shown[-1:])
         text = f"{', '.join(shown)} or {n_more} more" if n_more else words

@@ -21,7 +21,7 @@ from suffice._forest.outcomes import outcomes_of_intervals, read_targets
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice._table.input import as_finite
 from suffice._table.rows import plain_columns
-from suffice._text import counted, format_exactly, format_level, format_outcome, join, to_plain
+from suffice._text import counted, format_exactly, format_level, format_outcome, format_value, join, to_plain
 from suffice.errors import check_number
 from suffice.explaining.explanation import SufficientSet
 from suffice.explaining.importance import importance_of_sets
@@ -309,7 +309,7 @@ class _Work:
         """Return the line of a variable, its text, and its bound."""
         columns = self._columns(name)
         if len(columns) > 1:
-            value = ", ".join(f"{column} {format_exact(answer.values[column])}" for column in columns)
+            value = ", ".join(f"{column} {self._value_text(column, answer.values[column])}" for column in columns)
             bound = ", ".join(f"{c} {bound_text(bounds[c])}" for c in columns if c in bounds) or bound_text(None)
             line = self._book.find(name, None, None)
             return line, "" if line is None else line.write(value, bound), bound
@@ -320,7 +320,11 @@ class _Work:
         if line is None:
             return None, "", bound_text(condition)
         bound = bound_text(condition, line.direction)
-        return line, line.write(format_exact(own), bound), bound_text(condition)
+        return line, line.write(self._value_text(column, own), bound), bound_text(condition)
+
+    def _value_text(self, name: str, value: Any) -> str:
+        column = next(column for column in self._state.encoding.columns if column.name == name)
+        return format_exact(value) if column.reads != "yes/no" else column.text_of(value)
 
     def _direction(self, name: str, value: Any, condition: Condition | None) -> Direction | None:
         if not self._book.needs_direction(name):
@@ -333,8 +337,8 @@ class _Work:
 
 def format_exact(value: Any) -> str:
     """Write a value of a row with all its digits, for a letter."""
-    if value is None:
-        return "missing"
+    if value is None or isinstance(value, bool):
+        return format_value(value)
     if isinstance(value, float):
         with np.errstate(over="ignore"):
             short = np.float32(value)

@@ -1,8 +1,10 @@
 """The page about one row, in the browser."""
 
+import math
+
 import pytest
 
-from suffice._text import format_number, format_probability
+from suffice._text import format_probability
 from suffice.app.state.view import View
 
 
@@ -13,8 +15,8 @@ def test_one_row_of_numbers_is_explained_edited_and_linked(open_app, bike):
     view = View(row=row, pi=0.8)
     page = app.open(row=row, pi=0.8)
     expected = bike.explainer_for(view).explain(bike.row_of(view))[0]
-    low, high = (format_number(end) for end in expected.interval)
-    assert app.text("#interval") == f"kept within [{low}, {high}]"
+    low, high = expected.interval
+    assert app.text("#interval") == f"kept within [{math.ceil(low)}, {math.floor(high)}]"
     assert app.text("#outcome") == expected.sentences.outcome_text
     assert page.get_attribute("#sentence", "title") == str(expected.rule)
 

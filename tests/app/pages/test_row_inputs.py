@@ -27,7 +27,7 @@ def inputs(mixed):
     by_class = {"levels": explainer.levels, "confidence": "0", "use_levels": []}
     settings = {
         **by_class,
-        "pi": explainer.pi,
+        "pi": explainer.pi_,
         "alpha": shown_alpha(explainer.fitted_),
         "candidates": [],
         "n_candidates": mixed.n_searched,
@@ -148,3 +148,21 @@ def test_the_training_range_is_known_of_each_editor_of_numbers(mixed):
     hours = mixed.frame["hour"]
     assert ends["hour"] == [hours.min(), hours.max(), str(hours.min()), str(hours.max())]
     assert ends["sky"] is None
+
+
+def test_0_and_1_are_chosen_as_no_and_yes(fit_here):
+    """They had a number input and a slider from 0 to 1."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"flag": rng.integers(0, 2, 200), "size": rng.normal(size=200)})
+    workspace = fit_here(frame.with_columns(y=10.0 * frame["flag"] + frame["size"]), "y")
+    view = View(row=0)
+    own = workspace.values(0)["flag"]
+    assert shown_values(workspace, view)[0] == str(own)
+    assert [read_value(workspace, 0, shown) for shown in ("0", "1", "", "2")] == [0, 1, None, NO_CHANGE]
+    assert type(read_value(workspace, 0, "1")) is int
+    assert read_edits(workspace, view, [str(1 - own), *shown_values(workspace, view)[1:]]) == {"flag": 1 - own}
+    assert ("'label': 'yes'" in str(editors(workspace, view)), "'label': 'no'" in str(editors(workspace, view))) == (
+        True,
+        True,
+    )
+    assert [ends is None for ends in training_ranges(workspace)].count(True) == 1

@@ -41,7 +41,10 @@ def fit(
         Literal["auto", "classification", "regression"],
         typer.Option(help="Whether the outcomes are classes or numbers; by default their values decide."),
     ] = "auto",
-    pi: Annotated[float, typer.Option(help="The probability that a sufficient set must reach.")] = 0.9,
+    pi: Annotated[
+        float | None,
+        typer.Option(help="The probability that a sufficient set must reach; 0.9 by default, 0.8 for numbers."),
+    ] = None,
     levels: Annotated[
         Literal["odds", "same"],
         typer.Option(help="Classes: whether a rare one has a level of its own, pi / (1 - pi) times its odds, or pi."),
@@ -71,7 +74,7 @@ def fit(
     alpha: Annotated[
         float | None,
         typer.Option(
-            help="Numbers: keep outcomes within an interval that holds 1 - alpha of them; 0.05 or less by default."
+            help="Numbers: keep outcomes within an interval that holds 1 - alpha of them; 0.1 or less by default."
         ),
     ] = None,
     radius: Annotated[

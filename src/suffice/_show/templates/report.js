@@ -33,7 +33,7 @@
 
   function valueText(column, value) {
     if (value === null) return "missing";
-    return column.labels ? column.labels[value] : String(value);
+    return column.labels?.[value] ?? String(value);
   }
 
   const withBound = (i, percentage) => `${probability(percentage)}${words.bound}${probability(rows.lower[i])})`;

@@ -161,7 +161,7 @@ def _editing(workspace: Workspace, view: View) -> html.Section:
 def _settings(workspace: Workspace, view: View, effect: str) -> html.Section:
     explainer = workspace.explainer
     most = max(2, min(max(MAX_SEARCHED, workspace.n_searched), len(workspace.ranking)))
-    pi, n_searched = view.pi or explainer.pi, view.n_candidates or workspace.n_searched
+    pi, n_searched = view.pi or explainer.pi_, view.n_candidates or workspace.n_searched
     rows: list[Any] = [
         controls.slider_setting("Probability pi", "pi", pi, 0.5, 1.0, 0.01, "that a sufficient set must reach"),
         controls.slider_setting("Candidates", "n-candidates", n_searched, 1, most, 1, "variables that are searched"),

@@ -12,7 +12,7 @@ from dash import html
 from dash.exceptions import PreventUpdate
 
 from suffice._show.picture import READ_WITH_CARE, cautions, picture_best_set, picture_rule
-from suffice._text import counted, format_number, format_percent, format_probability, format_value
+from suffice._text import counted, format_number, format_percent, format_probability
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import charts, controls, pieces
 from suffice.app.parts.grids import cell_value, right_column
@@ -85,7 +85,8 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
     notes = filter(None, (*sentences.notes, sentences.rule_note, sentences.bound_note))
     head.append(html.Div(" ".join(notes), className="note", id="notes"))
     own = workspace.values(view.row)
-    changes = [f"{name}: {format_value(own[name])} → {format_value(value)}" for name, value in view.edits.items()]
+    text_of = explanation.sentences.value_text
+    changes = [f"{name}: {text_of(name, own[name])} → {text_of(name, value)}" for name, value in view.edits.items()]
     if changes:
         head.append(html.Div("; ".join(changes), className="edits", id="edits"))
     reasons = cautions(explanation)

@@ -15,7 +15,7 @@ import numpy as np
 from dash import ctx, html, no_update
 
 from suffice._table.encoding import Column
-from suffice._text import counted, format_number
+from suffice._text import counted, format_number, format_value
 from suffice.app.messages import ERRORS, reword
 from suffice.app.parts import controls
 from suffice.app.state.workspace import MAX_SEARCHED
@@ -59,7 +59,7 @@ def change(sessions: Sessions, stored: Any, inputs: Mapping[str, Any]) -> dict[s
         values = shown_values(workspace, view)
         same["values"] = [values[column] for column in order]
     explainer = workspace.explainer
-    pi, levels = view.pi or explainer.pi, view.levels or explainer.levels
+    pi, levels = view.pi or explainer.pi_, view.levels or explainer.levels
     return {**same, "view": view.to_store(), "row": view.row, "pi": pi, "levels": levels}
 
 
@@ -83,7 +83,7 @@ def next_view(workspace: Workspace, old: View, action: Any, inputs: Mapping[str,
     return old.with_(
         levels=None if inputs["levels"] == explainer.levels or workspace.is_regression else inputs["levels"],
         confidence=None if confidence == (explainer.confidence or 0.0) else confidence,
-        pi=None if pi == explainer.pi else pi,
+        pi=None if pi == explainer.pi_ else pi,
         alpha=None if alpha == shown_alpha(explainer.fitted_) or not workspace.is_regression else alpha,
         n_candidates=None if n == workspace.n_searched else n,
         candidates=tuple(inputs["candidates"] or ()),
@@ -148,7 +148,7 @@ def shown_value(workspace: Workspace, i: int, value: Any) -> Any:
     column = column_of(workspace, i)
     if column.part is not None:
         return "" if value is None else str(value)
-    if column.kind == "category":
+    if column.drawn.kind == "category":
         labels = _labels(column)
         return str(labels.index(value)) if value in labels else None
     return "" if value is None or isinstance(value, str) else value
@@ -161,7 +161,7 @@ def read_value(workspace: Workspace, i: int, shown: Any) -> Any:
         return None
     if column.part is not None:
         return str(shown)
-    if column.kind == "category":
+    if column.drawn.kind == "category":
         labels = _labels(column)
         return labels[int(shown)] if str(shown).isdigit() and int(shown) < len(labels) else NO_CHANGE
     try:
@@ -222,7 +222,7 @@ def _order(workspace: Workspace) -> tuple[list[int], list[int]]:
 
 
 def _labels(column: Column) -> list[Any]:
-    return [label for labels in column.labels for label in labels]
+    return [0, 1] if column.reads == "yes/no" else [label for labels in column.labels for label in labels]
 
 
 def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> html.Div:
@@ -232,8 +232,8 @@ def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> ht
     inputs: list[Any]
     if column.part is not None:
         inputs = [dmc.TextInput(debounce=150, **options)]
-    elif column.kind == "category":
-        labels = [str(label) for label in _labels(column)]
+    elif column.drawn.kind == "category":
+        labels = [format_value(v) if isinstance(v, bool) else str(v) for v in _labels(column.drawn)]
         data, is_searchable = controls.options(range(len(labels)), labels), len(labels) > 8
         inputs = [dmc.Select(data=data, searchable=is_searchable, clearable=True, limit=200, **options)]
         is_long = any(len(label) > MAX_SHORT for label in labels)
@@ -253,7 +253,7 @@ def _editor(workspace: Workspace, i: int, value: Any, *, has_slider: bool) -> ht
 def _training_range(column: Column) -> list[float | str] | None:
     """Return the smallest and the largest training value of a number, also as text; None for other columns."""
     low, high = column.extent
-    if column.part is not None or column.kind == "category" or not math.isfinite(low):
+    if column.part is not None or column.drawn.kind == "category" or not math.isfinite(low):
         return None
     return [float(low), float(high), format_number(low), format_number(high)]
 

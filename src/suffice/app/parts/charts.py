@@ -173,6 +173,7 @@ def _drawn_range(column: Column, values: NDArray[np.float32]) -> tuple[float, fl
 
 def column_axis(column: Column) -> dict[str, Any]:
     """Lay out the axis of a column: the labels of categories, and whole numbers without fractions between them."""
+    column = column.drawn
     axis: dict[str, Any] = {"title": {"text": escape(column.name), "standoff": 12}, "zeroline": False}
     if column.kind == "category" and len(column.labels) <= MAX_TICKS:
         codes = list(range(len(column.labels)))
@@ -230,15 +231,15 @@ def curve(view: CurveView, scheme: str) -> go.Figure:
     text, _, blue, orange, *_ = COLOURS[scheme]
     drawn, (low, high) = view.curve, view.range
     missing_at = _missing_at(view)
-    axis = column_axis(drawn.column)
+    axis = column_axis(drawn.drawn_column)
     if missing_at is not None and "tickvals" in axis:
         axis = {**axis, "tickvals": [*axis["tickvals"], missing_at], "ticktext": [*axis["ticktext"], "missing"]}
     figure = base_figure(scheme, 320, xaxis=axis, yaxis={"title": "probability", "range": [0, 1.04]})
     for start, end in [] if view.bounds is None else view.bounds.within(low, high):
         figure.add_vrect(x0=start, x1=end, fillcolor=orange, opacity=0.16, line_width=0, layer="below")
     of_set, of_all = escape(f"given {join(view.known)}"), "given all variables"
-    if drawn.column.kind == "category":
-        _add_bars(figure, drawn.column, drawn.of_set, of_set, blue)
+    if drawn.drawn_column.kind == "category":
+        _add_bars(figure, drawn.drawn_column, drawn.of_set, of_set, blue)
         _add_dashes(figure, list(range(len(drawn.of_all))), drawn.of_all, 26, text, 2, name=of_all, hoverinfo="skip")
     else:
         ends = [low, high] if drawn.ends[0] == drawn.ends[-1] else drawn.ends.tolist()
@@ -255,7 +256,7 @@ def curve(view: CurveView, scheme: str) -> go.Figure:
 
 def target_curve(drawn: Curve, wanted: str, level: float, scheme: str, beside: str = "") -> go.Figure:
     """Draw the probability of the wanted outcome along one column, if other values stay, or move as stated."""
-    blue, column, ends = COLOURS[scheme][2], drawn.column, drawn.ends.tolist()
+    blue, column, ends = COLOURS[scheme][2], drawn.drawn_column, drawn.ends.tolist()
     axis = {"title": f"probability of {escape(wanted)}", "range": [0, 1.04]}
     along = column_axis(column)
     if beside:
@@ -316,7 +317,7 @@ def _missing_at(view: CurveView) -> float | None:
     if view.curve.at_missing is None:
         return None
     low, high = view.range
-    return high + 0.5 if view.curve.column.kind == "category" else low - 0.06 * (high - low)
+    return high + 0.5 if view.curve.drawn_column.kind == "category" else low - 0.06 * (high - low)
 
 
 def _add_missing(figure: go.Figure, view: CurveView, missing_at: float, scheme: str) -> None:
@@ -325,5 +326,5 @@ def _add_missing(figure: go.Figure, view: CurveView, missing_at: float, scheme: 
     for value, colour, width in zip(view.curve.at_missing, (blue, text), (3, 1), strict=True):
         hover = f"missing: {format_probability(value)}<extra></extra>"
         _add_dashes(figure, [missing_at], [value], 22, colour, width, showlegend=False, hovertemplate=hover)
-    if view.curve.column.kind != "category":
+    if view.curve.drawn_column.kind != "category":
         figure.add_annotation(text="missing", x=missing_at, y=0, yanchor="bottom", showarrow=False, font={"size": 10})

@@ -13,7 +13,7 @@ from dash import html
 
 from suffice._show import axis
 from suffice._show.picture import importance_shares, kept_text, more_text
-from suffice._text import counted, format_percent, format_probability, format_value
+from suffice._text import counted, format_percent, format_probability
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,8 +126,9 @@ def _draw(
         [html.Span(column.name, className="name"), html.Span(bounds, className="bounds" if condition else "note")],
         className="hist-head",
     )
+    value = column.text_of(column.decode(own)) if not np.isnan(own) else "missing"
+    column = column.drawn
     draw_values = _bars if column.kind == "category" else _histogram
-    value = format_value(column.decode(own)) if not np.isnan(own) else "missing"
     n_missing = len(values) - len(known)
     missing = f" · {format_percent(n_missing / len(values))} % missing" if n_missing else ""
     below = html.Div(["this row: ", html.B(value), missing], className="note")
