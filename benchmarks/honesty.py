@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from experiments.data.loaders import FOLDER_VARIABLE
 
+from benchmarks.claims import print_claims
 from benchmarks.held_out import (
     COUNTS,
     measure_table,
@@ -24,7 +25,6 @@ from benchmarks.held_out import (
 )
 from benchmarks.known_laws import print_laws, print_nulls
 from benchmarks.laws import LAWS, NULLS, Law, Null
-from benchmarks.rare_classes import print_rare
 from benchmarks.real_tables import BUNDLED, LOADERS, load_table
 from benchmarks.run import head
 
@@ -63,15 +63,15 @@ def tables(plan: Plan) -> None:
         print_part(results)
 
 
-def rare(plan: Plan) -> None:
-    print_rare([load_table(name, plan.data) for name in plan.tables], plan.seeds, 3 * plan.n_explained)
+def claims(plan: Plan) -> None:
+    print_claims([load_table(name, plan.data) for name in plan.tables], plan.seeds, 3 * plan.n_explained)
 
 
 def forests(plan: Plan) -> None:
     print_forests([load_table(name, plan.data) for name in plan.tables], plan.seeds)
 
 
-PARTS = {"nulls": nulls, "laws": laws, "tables": tables, "rare": rare, "forests": forests}
+PARTS = {"nulls": nulls, "laws": laws, "tables": tables, "claims": claims, "forests": forests}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -47,7 +47,7 @@ def true_sdps(law: Law, X: Any, explanations: Any) -> Any:
 def measure_law(law: Law, n_train: int, counts: str, seed: int, n_fresh: int) -> dict[str, float]:
     """What is claimed of fresh rows, and what is true of it."""
     X, explanations = explain_fresh(law, n_train, counts, seed, n_fresh)
-    truth, stated, pi = true_sdps(law, X, explanations), explanations.answers.sets.best_sdps, explanations.pi
+    truth, stated, pi = true_sdps(law, X, explanations), explanations.answers.sets.best_sdps, explanations.levels
     is_empty = np.array([not best.variables for best in explanations.best_sets])
     has_claim = explanations.has_set & ~is_empty
     lowers = lower_bounds(explanations)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from suffice import SufficientExplainer
-from suffice.explaining.search import find_sufficient_sets
 from suffice.explaining.best_set import Estimate, mean_gain, rank_alone, share_variance
+from suffice.explaining.search import find_sufficient_sets
 
 N_REASONS = 4
 Reasons = list[tuple[str, ...]]

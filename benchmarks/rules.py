@@ -58,7 +58,7 @@ def share_of_good_fresh_rows(explainer, explanations, rows, fresh, n_rules=200):
         if len(inside):
             low, high = intervals[i]
             cdf = explainer.cdf(inside, list(e.best_set.variables), [np.nextafter(low, -np.inf), high])
-            n_good += np.count_nonzero(cdf[:, 1] - cdf[:, 0] >= explainer.pi - 1e-9)
+            n_good += np.count_nonzero(cdf[:, 1] - cdf[:, 0] >= explainer.pi_ - 1e-9)
             n_inside += len(inside)
     return n_good / n_inside
 

@@ -67,7 +67,7 @@ def _estimate(
     explanation = explainer.explain(row, [True])[0]
     if not is_default:
         outcome.seconds[f"suffice, all sets, {len(X)} rows"] = time.perf_counter() - start
-    is_true = {frozenset(S) for S, p in zip(sets, exact, strict=True) if p >= explainer.pi}
+    is_true = {frozenset(S) for S, p in zip(sets, exact, strict=True) if p >= explainer.pi_}
     minimal = {S for S in is_true if not any(T < S for T in is_true)}
     exact_lxi = {name: sum(name in S for S in minimal) / len(minimal) for name in X.columns}
     small = [i for i, S in enumerate(sets) if len(S) <= 3]
@@ -89,7 +89,7 @@ def _estimate(
             "rule found exact": float(frozenset(RULE) in minimal),
             "sets exact": len(minimal),
             **{f"LXI {name} exact": exact_lxi[name] for name in LXI_SHOWN},
-            "near pi": float(np.mean(np.abs(exact - explainer.pi) <= 0.02)),
+            "near pi": float(np.mean(np.abs(exact - explainer.pi_) <= 0.02)),
         }
         best = explanation.rule
         outcome.data = {

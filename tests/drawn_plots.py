@@ -46,7 +46,7 @@ def explainer_of_numbers():
 
 @functools.cache
 def all_explanations():
-    return explainer_of_classes().explain(mixed_table()[0][:40], rules="all")
+    return explainer_of_classes().explain(mixed_table()[0][:40], sets="all", rules="all")
 
 
 def row_values(*values):

@@ -15,6 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score, roc_auc_score
 
 from suffice import SufficientExplainer
+from suffice._text import format_share
 
 X, Y = make_loans()
 FOREST = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
@@ -137,7 +138,7 @@ def test_quality_measures_how_well_the_focus_class_is_predicted(focus):
     }
     assert quality.of_focus == pytest.approx(expected)
     assert len({round(value, 3) for value in expected.values()}) == 5
-    assert f"{focus}: precision 0.{int(100 * expected['precision'])}, recall" in str(quality)
+    assert f"{focus}: precision {format_share(expected['precision'])}, recall" in str(quality)
     assert quality.to_dict()["focus"] == {"label": focus, **quality.of_focus}
     json.dumps(quality.to_dict())
 

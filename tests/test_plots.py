@@ -159,31 +159,36 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 
 
 def test_the_importance_of_a_row_is_drawn_with_its_values():
-    ax = plots.importance(explanation(), index="share")
+    ax = plots.importance(explanation(), sets="all")
     assert ticks(ax) == ["b = 2.5", "a = 1", "c = rain", "d = missing", "1 other"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3, 1 / 3, 1 / 3, 0])
     assert [text.get_text() for text in ax.texts] == ["0.67", "0.33", "0.33", "0.33", "0"]
-    assert ax.get_xlabel() == "importance (LXI): share of the sufficient sets with the variable"
+    assert ax.get_xlabel() == "importance: share of all sufficient sets with the variable"
     assert ax.get_title(loc="left") == "Outcome: busy (observed)\n3 sufficient sets"
     assert ax.yaxis_inverted()
 
 
-def test_the_variable_that_is_enough_alone_is_drawn_first():
+def test_the_variables_of_the_smallest_sets_count_unless_all_are_asked_for():
     ax = plots.importance(explanation())
-    assert ticks(ax) == ["a = 1", "b = 2.5", "c = rain", "d = missing", "1 other"]
-    assert [text.get_text() for text in ax.texts] == ["1.00", "0.50", "0.50", "0.50", "0"]
-    assert ax.get_xlabel().startswith("importance: 1 / size of the smallest sufficient set")
-    assert ticks(plots.importance([explanation(), explanation()]))[:2] == ["a", "b"]
-
-
-def test_the_importance_in_minimal_sets_is_drawn_on_request():
-    ax = plots.importance(explanation(), sets="minimal")
     assert ticks(ax) == ["a = 1", "4 others"]
+    assert [text.get_text() for text in ax.texts] == ["1.00", "0"]
     assert ax.get_title(loc="left") == "Outcome: busy (observed)\n1 minimal sufficient set"
+    meaning = "importance: share of the smallest sufficient sets with the variable"
+    assert " ".join(ax.get_xlabel().split()) == meaning
+    assert ticks(plots.importance([explanation(), explanation()])) == ["a", "4 others"]
+    assert ticks(plots.importance(explanation(), sets="minimal")) == ticks(ax)
+
+
+def test_equally_important_variables_are_drawn_in_the_order_of_the_sets():
+    sets = tuple(SufficientSet(*s) for s in [(("b", "d"), 0.97), (("a", "c"), 0.95)])
+    ax = plots.importance(explanation(sufficient_sets=sets, best_set=sets[0]))
+    assert ticks(ax) == ["b = 2.5", "d = missing", "a = 1", "c = rain", "1 other"]
+    assert [text.get_text() for text in ax.texts] == ["0.50", "0.50", "0.50", "0.50", "0"]
+    assert ax.get_title(loc="left") == "Outcome: busy (observed)\n2 minimal sufficient sets"
 
 
 def test_variables_beyond_the_number_asked_for_share_a_bar_of_the_largest():
-    ax = plots.importance(explanation(), n_variables=1, index="share")
+    ax = plots.importance(explanation(), n_variables=1, sets="all")
     assert ticks(ax) == ["b = 2.5", "4 others (at most)"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3])
     assert [to_hex(bar.get_facecolor(), keep_alpha=False).upper() for bar in ax.patches] == [BLUE, GREY]
@@ -197,7 +202,7 @@ def test_the_title_shows_the_interval_of_a_number():
 def test_the_title_names_the_target_and_its_source():
     """Titles said "outcome" for every target, and not whether it was predicted."""
     ax = plots.importance(explanation(target="Churn", source="forest", id="1677-D"))
-    assert ax.get_title(loc="left") == "Row 1677-D, Churn: busy (predicted)\n3 sufficient sets"
+    assert ax.get_title(loc="left") == "Row 1677-D, Churn: busy (predicted)\n1 minimal sufficient set"
 
 
 def test_a_label_longer_than_the_axes_is_broken():
@@ -207,11 +212,11 @@ def test_a_label_longer_than_the_axes_is_broken():
     ax = plots.importance(explanation(sufficient_sets=sets, best_set=sets[0], values=values))
     ax.figure.canvas.draw()
     assert ax.xaxis.label.get_window_extent().x1 < ax.figure.bbox.x1
-    assert " ".join(ax.get_xlabel().split()).endswith("set with the variable")
+    assert " ".join(ax.get_xlabel().split()).endswith("smallest sufficient sets with the variable")
 
 
 def test_mean_importance_leaves_rows_without_a_set_out():
-    ax = plots.importance([explanation(), insufficient()], index="share")
+    ax = plots.importance([explanation(), insufficient()], sets="all")
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3, 1 / 3, 1 / 3, 0])
     assert ticks(ax) == ["b", "a", "c", "d", "1 other"]
     assert ax.get_title(loc="left") == "Mean of 1 row with a sufficient set, of 2 in all"
@@ -244,10 +249,17 @@ def test_values_that_are_not_explanations_are_refused(values):
 
 
 def test_an_unknown_kind_of_sets_and_a_wrong_number_are_refused():
-    with pytest.raises(ValueError, match=r"`sets` must be 'all' or 'minimal', got 'most'\."):
+    with pytest.raises(ValueError, match=r"`sets` must be one of \['minimal', 'all'\], got 'most'\."):
         plots.importance(explanation(), sets="most")
     with pytest.raises(ValueError, match=r"`n_variables` must be a whole number >= 1, got 0\."):
         plots.importance(explanation(), n_variables=0)
+
+
+def test_importances_over_all_sets_need_all_sets(explainer, table):
+    minimal = explainer.explain(table[0][:2])
+    for draw in (plots.importance, plots.heatmap, plots.to_shap):
+        with pytest.raises(ValueError, match="sets='all'"):
+            draw(minimal, sets="all")
 
 
 # --- heatmap ---------------------------------------------------------------------------------------------------------
@@ -256,7 +268,7 @@ def test_an_unknown_kind_of_sets_and_a_wrong_number_are_refused():
 def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
     only_a = explanation(sufficient_sets=(SufficientSet(("a",), 0.95),))
     rows = [only_a, explanation(), insufficient(), only_a, explanation()]
-    ax = plots.heatmap(rows)
+    ax = plots.heatmap(rows, sets="all")
     order = [int(text) for text in ticks(ax)]
     assert order[-1] == 2
     assert {tuple(order[:2]), tuple(order[2:4])} == {(0, 3), (1, 4)}
@@ -265,11 +277,12 @@ def test_the_heatmap_puts_equal_rows_together_and_rows_without_a_set_last():
     names = ticks(ax, "x")
     assert names == ["a", "b", "c", "d"]
     for line, row in zip(drawn[:-1], order[:-1], strict=True):
-        assert line.tolist() == pytest.approx([rows[row].importance_by()[name] for name in names])
+        own = dict(rows[row].ranked_importance("all"))
+        assert line.tolist() == pytest.approx([own.get(name, 0.0) for name in names])
     assert drawn.mask[-1].all()
     assert image.get_clim() == (0, 1)
     title = ax.get_title(loc="left").split("\n")
-    assert " ".join(title[:-1]) == "Importance: 1 / size of the smallest sufficient set with the variable"
+    assert " ".join(title[:-1]) == "Importance: share of all sufficient sets with the variable"
     assert title[-1] == "Grey: 1 row without a sufficient set"
     assert any(other.get_ylabel() == "importance" for other in ax.figure.axes)
 
@@ -295,12 +308,12 @@ def test_a_heatmap_of_one_row_works_and_of_one_explanation_is_refused(explanatio
 
 def test_the_sets_of_a_row_are_columns_of_dots_under_bars():
     ax = plots.sets(explanation())
-    assert ticks(ax) == ["SDP 1.0", "0.5", "0", "a = 1", "b = 2.5", "c = rain", "d = missing"]
+    assert ticks(ax) == ["SDP 1.0", "0.5", "0", "b = 2.5", "a = 1", "c = rain", "d = missing"]
     held = [line for line in ax.lines if line.get_linestyle() == "-"]
-    assert [(line.get_xdata()[0], list(line.get_ydata())) for line in held] == [(0, [0]), (1, [1, 2]), (2, [1, 3])]
+    assert [(line.get_xdata()[0], list(line.get_ydata())) for line in held] == [(0, [1]), (1, [0, 2]), (2, [0, 3])]
     bars = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_width() == pytest.approx(0.6)]
     assert [-bar.get_height() / 3 for bar in bars] == pytest.approx([0.97, 0.95, 0.9])
-    assert {"0.97", "0.95", "0.90", "pi = 0.9"} <= set(texts(ax))
+    assert {"0.97", "0.95", "0.90", "level = 0.9"} <= set(texts(ax))
     assert ax.get_title(loc="left") == "Outcome: busy (observed)\n3 sufficient sets"
     [pi, base] = ax.collections
     assert pi.get_segments()[0][0][1] - base.get_segments()[0][0][1] == pytest.approx(-3 * 0.9)
@@ -349,20 +362,22 @@ def test_sets_of_several_rows_and_no_sets_are_refused(explanations):
 
 def test_shap_gets_the_importances_and_the_values_of_the_user(explanations, table):
     X, _ = table
-    shap_values = plots.to_shap(explanations, index="share")
-    assert np.array_equal(plots.to_shap(explanations).values, explanations.importance_matrix(index="responsibility"))
+    shap_values = plots.to_shap(explanations)
+    assert np.array_equal(shap_values.values, explanations.importance_matrix())
     assert shap_values.values == pytest.approx(np.array([list(e.importance.values()) for e in explanations]))
     assert shap_values.feature_names == list(X.columns)
     assert shap_values.data[0].tolist() == [e[0][1] for _, e in explanations[0].values]
     assert shap_values.data[0][2] == X["weather"][0]
     assert shap_values.base_values.tolist() == [0.0] * 40
-    minimal = plots.to_shap(explanations, sets="minimal", index="share")
-    assert minimal.values[0].tolist() == list(explanations[0].importance_by("share", "minimal").values())
+    of_all = plots.to_shap(explanations, sets="all")
+    assert np.array_equal(of_all.values, explanations.importance_matrix("all"))
+    one = plots.to_shap(explanation(), sets="all")
+    assert one.values.tolist() == pytest.approx([1 / 3, 2 / 3, 1 / 3, 1 / 3, 0])
 
 
 def test_shap_gets_numbers_as_numbers_and_one_row_as_one():
     numbers = explanation(values=row_values(1, 2, 3, None, 5))
-    shap_values = plots.to_shap(numbers, index="share")
+    shap_values = plots.to_shap(numbers)
     assert shap_values.values.tolist() == list(numbers.importance.values())
     assert shap_values.data.dtype == np.float64
     assert shap_values.data[:3].tolist() == [1, 2, 3]
@@ -413,7 +428,7 @@ def test_explanations_draw_themselves(explanations):
     assert explanations[0].plot(ax=ax) is ax
     assert explanations[0].plot("sets", n_sets=1).get_title(loc="left").startswith("Row 0, outcome: ")
     assert " ".join(explanations.plot().get_xlabel().split()) == (
-        "mean importance: 1 / size of the smallest sufficient set with the variable"
+        "mean importance: share of the smallest sufficient sets with the variable"
     )
     assert len(explanations.plot("heatmap").images) == 1
     assert ring(explanations.plot("rule", row=1, variables=["hour", LONG]))[0] == explanations[1].values[0][1][0][1]

@@ -622,8 +622,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         n : int, default=3
             How many changes of a row are returned at most. They do not overlap.
         pi : float, default=None
-            The probability of the target that a change must reach. None takes 0.8 or, with ``levels="odds"``, as much
-            more than the share of the target among the training rows.
+            The probability of the target that a change must reach; None takes 0.8.
         min_plausibility : float, default=0.02
             How probable the values of a change must be at least, given what does not change.
         max_size : int, default=3
@@ -664,7 +663,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         >>> print(explainer.what_if([[0.5, 0.25, 0.5]], "good")[0].best)
         raising x1 from 0.25 to at least 0.606
         """
-        state = at_level(self._state("what_if", settings), pi, LEVEL)
+        state = at_level(self._state("what_if", settings), LEVEL if pi is None else pi)
         options = ChangeOptions(check, n, max_size, min_plausibility, sets, margin=margin, min_size=min_size)
         limits = read_limits(state, fixed, only, direction, bounds)
         rows = self._read(state, X, y, ids)

@@ -182,7 +182,7 @@ def test_an_interruption_in_the_first_part_leaves_nothing(rows_here, monkeypatch
     ("changed", "named"),
     [
         ("--pi 0.7", "--pi"),
-        ("--sets minimal", "--sets"),
+        ("--sets all", "--sets"),
         ("--rules none", "--rules"),
         ("--check rows", "--check"),
         ("--id age", "--id"),

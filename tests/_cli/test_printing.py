@@ -29,7 +29,7 @@ from suffice._cli.printing import (
         ),
         ("`n_candidates` must", "--candidates must"),
         ("`confidence` must", "--confidence must"),
-        ("`levels='odds'` is for classes", "--levels odds is for classes"),
+        ("`levels` must", "--levels must"),
     ],
 )
 def test_messages_speak_of_options(text, translated):
@@ -38,18 +38,12 @@ def test_messages_speak_of_options(text, translated):
 
 def test_advice_speaks_of_options_of_this_command():
     """Python's parameters mean nothing to someone at a terminal."""
-    age, values = SufficientSet(("age",), 0.72), tuple((name, ((name, 1.0),)) for name in ("age", "income"))
-    plain = {"pi": 0.9, "sufficient_sets": (), "best_set": age, "values": values}
-    rare = Explanation(outcome="yes", interval=None, prediction="no", source="given", base_rate=0.2, **plain)
-    assert name_options(rare.text).partition("What you can do:\n")[2].splitlines() == [
-        "  Explain it with --pi 0.72.",
-        "  Leave out --target to explain what the forest predicts instead of the observed outcome.",
-        "  For rare classes there is --levels odds: this class would need probability 0.69, 9 times its odds.",
-    ]
-    plain["best_set"] = SufficientSet(("age",), 0.3)
-    number = Explanation(outcome=3.0, interval=(2.0, 4.0), **plain)
-    wider = "  Explain it within a wider interval: take a larger --radius, or a smaller --alpha, at the fit."
-    assert wider in name_options(number.text).splitlines()
+    age, values = SufficientSet(("age",), 0.62), tuple((name, ((name, 1.0),)) for name in ("age", "income"))
+    plain = {"sufficient_sets": (), "best_set": age, "values": values, "offered_pi": 0.6}
+    rare = Explanation(outcome="yes", interval=None, prediction="no", pi=0.69, base_rate=0.2, **plain)
+    assert name_options(rare.text).splitlines()[-1] == "With --pi 0.6 --levels same, age is enough."
+    number = Explanation(outcome=3.0, interval=(2.0, 4.0), pi=0.8, base_rate=0.2, levels="same", **plain)
+    assert name_options(number.text).splitlines()[-1] == "With --pi 0.6, age is enough."
 
 
 def test_results_and_notes_go_different_ways(capsys):

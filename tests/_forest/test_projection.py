@@ -156,7 +156,7 @@ def test_groups_equal_the_oracle(counts):
     explainer = explain_fitted(X, y, forest, groups=groups, counts=counts, min_node_size=3, pi=0.8, candidates="row")
     assert explainer.variable_names_ == ("x0", "season", "x4")
     oracle = Oracle(trees_of(forest, counts, len(X)), X, y, 3, groups=[(0,), (1, 2, 3), (4,)], voters="informed")
-    explanations = explainer.explain(X[:30], y[:30])
+    explanations = explainer.explain(X[:30], y[:30], sets="all", levels="same")
     for S in subsets(3):
         sdp = explainer.sdp(X[:30], S, y[:30])
         for i in range(30):

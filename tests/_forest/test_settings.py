@@ -156,12 +156,6 @@ def test_the_least_cell_is_that_of_the_leaves_in_proportion_to_the_rows_kept(
     assert least_cell(min_node_size, leaf, n_rows, n_kept, 6) == (max(least, 6) if min_node_size is None else least)
 
 
-def test_only_classes_have_levels_of_their_own():
-    settings = Settings.of(SufficientExplainer(levels="odds"))
-    check_task_settings(settings, "classification")
-    with pytest.raises(ValueError, match=r"`levels='odds'` is for classes, but `y` holds numbers; take 'same'."):
-        check_task_settings(settings, "regression")
-
 
 def test_classes_and_numbers_have_levels_of_their_own_by_default(tmp_path):
     for y, level in ((NUMBERS, 0.8), (NUMBERS > 3, 0.9)):

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from processes import children_of, wait_for
 
+from suffice import SufficientExplainer
 from suffice._io.processes import CannotSendError, run_in_process
+from suffice.explaining.best_set import mean_gain
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -98,3 +103,14 @@ def test_what_another_process_cannot_have_is_refused():
     with pytest.raises(CannotSendError, match="cannot read its arguments: No module named 'only_here'"):
         run_in_process("operator:not_", module.Thing())
     del sys.modules["only_here"]
+
+
+def test_an_explainer_is_sent_without_what_other_threads_may_be_adding_to_it():
+    """The app sent one while another thread explained a row: "dictionary changed size during iteration"."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    explainer = SufficientExplainer(random_state=0, n_jobs=1).fit(X, X[:, 0] > 0)
+    mean_gain(explainer.fitted_, 0)
+    assert explainer.fitted_.mean_gains
+    sent = pickle.loads(pickle.dumps(explainer))
+    assert set(vars(sent.fitted_)) == {field.name for field in fields(sent.fitted_)}
+    assert str(sent.explain(X[:3])) == str(explainer.explain(X[:3]))

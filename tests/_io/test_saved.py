@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
-from suffice import GlobalRulesClassifier, SufficientExplainer, _core
+from suffice import GlobalRulesClassifier, SufficientExplainer, SufficientSet, _core
 from suffice._io.saved import FORMAT, MARK, PREFIX, load_explainer
 from suffice._text import format_percent, format_probability, format_value, join
 
@@ -139,12 +140,12 @@ def test_an_explainer_that_is_not_fitted_cannot_be_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def as_first_written(explanation):
-    """An explanation in the words of version 0.1.0, which are in the file of its answers."""
+def as_first_written(explanation, named):
+    """An explanation in the words of version 0.1.0, which are in the file of its answers, about a set."""
     values = dict(explanation.values)
-    members = [f"{name} = {format_value(values[name][0][1])}" for name in explanation.best_set.variables]
+    members = [f"{name} = {format_value(values[name][0][1])}" for name in named.variables]
     members = [re.sub("= no$", "= False", re.sub("= yes$", "= True", member)) for member in members]
-    kept = f"{join(members)}, with probability {format_probability(explanation.best_set.sdp)}."
+    kept = f"{join(members)}, with probability {format_probability(named.sdp)}."
     if not explanation.is_sufficient:
         none = "No set of the candidate variables keeps it with probability 0.9, so there is no rule. Nearest comes"
         return f"The outcome is {explanation.outcome}.\n{none} {kept}"
@@ -155,12 +156,31 @@ def as_first_written(explanation):
     return f"The outcome is {explanation.outcome}.\nTo keep it, this is enough: {kept}\nRule: {sentence}  {figures}"
 
 
+def surest_set(explainer, row):
+    """The set with the highest probability, of whatever size."""
+    names = explainer.variable_names_
+    sets = [S for n in range(1, len(names) + 1) for S in itertools.combinations(names, n)]
+    return max((SufficientSet(S, float(explainer.sdp(row, list(S))[0])) for S in sets), key=lambda S: S.sdp)
+
+
 def test_a_file_of_the_first_format_is_still_read():
-    """Written by version 0.1.0 with 20 rows; its answers were written beside it."""
+    """Written by version 0.1.0 with 20 rows; its answers were written beside it.
+
+    Where no set is sufficient, that version named the surest one. Today it is the best one of the level below.
+    """
     loaded = load_explainer(DATA / "format_1.suffice")
     expected = json.loads((DATA / "format_1.json").read_text())
     rows = pd.DataFrame(expected["rows"])
-    assert [as_first_written(explanation) for explanation in loaded.explain(rows)] == expected["explanations"]
+    explanations = loaded.explain(rows)
+    surest = [surest_set(loaded, rows[i : i + 1]) for i in range(len(rows))]
+    named = [e.best_set if e.is_sufficient else S for e, S in zip(explanations, surest, strict=True)]
+    assert list(map(as_first_written, explanations, named)) == expected["explanations"]
+    without = np.flatnonzero(~explanations.has_set).tolist()
+    assert len(without) == 2
+    for i in without:
+        offered = explanations[i].offered_pi
+        assert offered <= explanations[i].best_set.sdp <= surest[i].sdp < offered + 0.05
+        assert explanations[i].best_set == loaded.explain(rows[i : i + 1], pi=offered)[0].best_set
     assert loaded.predict_proba(rows).tolist() == expected["probabilities"]
     # That version counted the rows that grew the trees, without a gate and without calibrated intervals.
     assert (loaded.counts, loaded.min_size, loaded.levels, loaded.confidence) == ("bootstrap", 1, "same", None)

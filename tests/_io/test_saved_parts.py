@@ -113,7 +113,7 @@ OF_NUMBERS = {
     ),
     "probabilities above 1": (put("is_probability", True), "the outcomes are not probabilities"),
     "a radius of words": (put("default_radius", "3"), "invalid radius: '3'"),
-    "levels of classes": (put("params", "levels", "odds"), "`levels='odds'` is for classes"),
+    "unknown levels": (put("params", "levels", "odd"), "`levels` must be one of ['same', 'odds'], got 'odd'"),
     "infinite predictions": (put_in("value", (0, 0), np.inf), "the forest predicts infinite numbers"),
 }
 

@@ -129,10 +129,19 @@ def test_a_card_shows_the_outcome_the_rule_and_its_figures():
 
 
 def test_a_card_lists_the_sufficient_sets_and_the_importance():
+    sets = (SufficientSet(("hour", "temp"), 0.95), SufficientSet(("temp", "town"), 0.91))
+    card = read(explanation(Condition("hour", high=9.0), sufficient_sets=sets, best_set=sets[0]))
+    assert "2 sufficient sets each alone is enough hour and temp 0.95 temp and town 0.91" in card.text
+    assert "Importance share of the smallest sufficient sets with the variable" in card.text
+    assert "temp 1.00 hour 0.50 town 0.50" in card.text
+    assert card.styles("importance") == ["width:100%", "width:50%", "width:50%"]
+
+
+def test_larger_sets_are_listed_but_do_not_count_for_the_importance():
     card = read(explanation(Condition("hour", high=9.0)))
     assert "2 sufficient sets each alone is enough hour 0.95 temp and town 0.91" in card.text
-    assert "hour 1.00 temp 0.50 town 0.50" in card.text
-    assert card.styles("importance") == ["width:100%", "width:50%", "width:50%"]
+    assert card.text.endswith("with the variable hour 1.00")
+    assert card.styles("importance") == ["width:100%"]
 
 
 def test_a_card_shows_five_sets_and_says_how_many_more_there_are():
@@ -175,20 +184,21 @@ def test_a_card_warns_where_the_forest_disagrees_and_where_the_search_ended_earl
 
 def test_without_a_sufficient_set_the_nearest_is_shown():
     best = SufficientSet(("temp", "town"), 0.899)
-    card = read(explanation(sufficient_sets=(), best_set=best))
+    card = read(explanation(sufficient_sets=(), best_set=best, offered_pi=0.85))
     assert "no sufficient set" in card.text
     assert "No set of the candidates keeps it with probability 0.9." in card.text
     assert "Nearest set" in card.text
-    assert "What you can do Explain it with pi=0.89." in card.text
+    assert "With pi=0.85, temp and town are enough." in card.text
     assert [text for _, text in card.all("name")] == ["temp", "town"]
     assert "SDP 0.89" in card.text
     assert "sufficient sets" not in card.text
     assert card.styles("tick") == ["left:90%"]
+    assert "With pi" not in read(explanation(sufficient_sets=(), best_set=best)).text
 
 
 def test_without_a_rule_the_values_of_the_first_set_are_shown():
     card = read(explanation())
-    assert "hour = 6 alone is enough to keep it with probability 0.95." in card.text
+    assert "hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed)." in card.text
     assert [text for _, text in card.all("name")] == ["hour"]
 
 
@@ -330,7 +340,7 @@ def test_the_card_of_all_explanations(fitted):
     n = sum(e.is_sufficient for e in explanations)
     assert f"Explanations of traffic 60 rows {n} of 60 with a sufficient set" in text
     assert "fidelity of the forest (out-of-bag accuracy)" in text
-    assert "Mean importance 1 / size of the smallest sufficient set with the variable" in text
+    assert "Mean importance share of the smallest sufficient sets with the variable" in text
     n_single = sum(len(e.best_set.variables) == 1 for e in explanations if e.is_sufficient)
     assert f"rows by its size 1 variable {n_single} " in text
     assert all(e.forest_agrees for e in explanations)

@@ -10,11 +10,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_plots import LONG, all_explanations, explainer_of_numbers, legend, mixed_table, one_rule, span_of, ticks
+from drawn_plots import (
+    LONG,
+    all_explanations,
+    explainer_of_classes,
+    explainer_of_numbers,
+    legend,
+    mixed_table,
+    one_rule,
+    span_of,
+    ticks,
+)
 from matplotlib.patches import Rectangle, StepPatch
 
 from suffice import Condition, SufficientExplainer, plots
 from suffice._show.curve_figure import find_column
+from suffice._text import join
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +66,9 @@ def test_numbers_are_steps_with_the_row_the_level_and_the_bounds(explanations):
     assert drawn["given all variables"].values[own] == pytest.approx(explanation.sdp_of_all)
     [shade] = shades(ax)
     assert span_of(shade) == (5.5, 18.5)
-    assert "pi = 0.9" in legend(ax)
-    assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == "pi = 0.9"] == [0.9]
+    level = f"level = {explanation.sentences.level_text}"
+    assert level in legend(ax)
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == level] == [explanation.pi]
 
 
 def test_the_title_names_the_row(explanations):
@@ -64,14 +76,20 @@ def test_the_title_names_the_row(explanations):
     assert title.startswith(f"Row 3, outcome: {explanations[3].outcome} (predicted)\n")
 
 
-def test_without_a_sufficient_set_the_nearest_is_known():
+def test_one_level_for_all_classes_is_called_pi():
+    same = explainer_of_classes().with_settings(levels="same").explain(mixed_table()[0][:1])
+    ax = plots.curve(same, 0, "hour")
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == "pi = 0.9"] == [0.9]
+
+
+def test_without_a_sufficient_set_the_set_that_the_sentence_names_is_known():
     """The set with the highest SDP was, which may hold many more variables than the one that the sentence names."""
     explanations = explainer_of_numbers().explain(mixed_table()[0][:20], radius=3.0, candidates="row")
-    row = next(i for i, e in enumerate(explanations) if e.nearest_set not in (None, e.best_set))
-    nearest = explanations[row].nearest_set
-    assert not explanations[row].is_sufficient
-    ax = plots.curve(explanations, row, nearest.variables[0])
-    assert ring(ax)[1] == pytest.approx(nearest.sdp)
+    row = next(i for i, e in enumerate(explanations) if not e.is_sufficient and e.best_set.variables)
+    best = explanations[row].best_set
+    ax = plots.curve(explanations, row, best.variables[0])
+    assert ring(ax)[1] == pytest.approx(best.sdp)
+    assert f"given {join(best.variables)}" in legend(ax)
 
 
 def test_categories_are_bars_and_missing_values_have_a_place(explanations):

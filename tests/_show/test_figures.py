@@ -34,8 +34,8 @@ def labels(ax):
     return [text.get_text() for text in ax.get_yticklabels()[3:]]
 
 
-def test_variables_of_the_smallest_sets_come_first(ax):
-    assert labels(draw_sets(explanation(), 10, ax)) == ["b = 1", "a = 1", "c = 1", "d = 1"]
+def test_variables_of_most_sets_come_first_and_then_those_of_the_best_set(ax):
+    assert labels(draw_sets(explanation(), 10, ax)) == ["a = 1", "b = 1", "c = 1", "d = 1"]
 
 
 def test_sets_are_dots_below_bars(ax):

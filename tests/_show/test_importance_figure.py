@@ -14,20 +14,21 @@ def test_similar_rows_stand_near_each_other():
     assert order.tolist() in ([0, 4, 2, 3, 1], [1, 3, 2, 0, 4])
 
 
-@pytest.mark.parametrize("index", ["responsibility", "share"])
-def test_explanations_and_a_list_of_them_have_the_same_importances_and_order(index):
+@pytest.mark.parametrize("sets", ["minimal", "all"])
+def test_explanations_and_a_list_of_them_have_the_same_importances_and_order(sets):
     explanations = all_explanations()
-    gathered, listed = (gather_importances(rows, "all", index) for rows in (explanations, list(explanations)))
+    gathered, listed = (gather_importances(rows, sets) for rows in (explanations, list(explanations)))
     assert gathered.names == listed.names
     assert gathered.matrix.tolist() == listed.matrix.tolist()
     assert gathered.has_set.tolist() == listed.has_set.tolist()
-    ranked = explanations.ranked_importance(index=index)
+    ranked = explanations.ranked_importance(sets)
     assert [gathered.names[v] for v in gathered.ranked] == [name for name, _ in ranked]
     assert gathered.mean[gathered.ranked].tolist() == [value for _, value in ranked]
     assert listed.ranked == gathered.ranked
 
 
-def test_one_row_has_the_order_of_its_own_sets():
+@pytest.mark.parametrize("sets", ["minimal", "all"])
+def test_one_row_has_the_order_of_its_own_sets(sets):
     explanation = all_explanations()[0]
-    gathered = gather_importances(explanation, "all", "responsibility")
-    assert [gathered.names[v] for v in gathered.ranked] == [name for name, _ in explanation.ranked_importance()]
+    gathered = gather_importances(explanation, sets)
+    assert [gathered.names[v] for v in gathered.ranked] == [name for name, _ in explanation.ranked_importance(sets)]

@@ -190,19 +190,19 @@ def test_without_a_rule_the_values_of_the_best_set_are_shown():
     picture = picture_explanation(explanation())
     best = picture.best
     assert (best.title, best.note) == ("Sufficient set", "")
-    assert picture.sentence.endswith("hour = 6 alone is enough to keep it with probability 0.95.")
+    assert picture.sentence.endswith("hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).")
     assert [(drawing.name, drawing.value) for drawing in best.drawings] == [("hour", "6")]
 
 
 def test_without_a_sufficient_set_the_nearest_is_shown():
     nearest = SufficientSet(("temp", "town"), 0.899)
-    picture = picture_explanation(explanation(sufficient_sets=(), best_set=nearest))
+    shown = explanation(sufficient_sets=(), best_set=nearest, offered_pi=0.85)
+    picture = picture_explanation(shown)
     assert picture.badge == "no sufficient set"
     assert picture.best.title == "Nearest set"
     assert "keeps it with probability 0.9." in picture.sentence
-    text = str(explanation(sufficient_sets=(), best_set=nearest))
-    assert all(sentence in text for sentence in (*picture.sentence.split(". ")[1:], *picture.advice))
-    assert picture.advice == ("Explain it with pi=0.89.",)
+    assert all(sentence in str(shown) for sentence in (*picture.sentence.split(". ")[1:], picture.advice))
+    assert picture.advice == "With pi=0.85, temp and town are enough."
     assert picture.best.sdp == Share("SDP", 0.899, "0.89", 0.9)
     assert picture.importance == ()
 
@@ -226,8 +226,9 @@ def test_importances_have_one_order_in_which_the_best_set_comes_first():
     sets = (SufficientSet(("town",), 0.95), SufficientSet(("temp",), 0.92), SufficientSet(("hour", "temp"), 0.93))
     shown = explanation(sufficient_sets=sets, best_set=sets[0])
     names = [share.name for share in picture_explanation(shown).importance]
-    assert names == [name for name, _ in shown.ranked_importance()] == ["town", "temp", "hour"]
-    assert "variable): town 1.00, temp 1.00, hour 0.50." in str(shown)
+    assert names == [name for name, _ in shown.ranked_importance()] == ["town", "temp"]
+    assert "variable): town 0.50, temp 0.50." in str(shown)
+    assert [name for name, _ in shown.ranked_importance("all")] == ["temp", "town", "hour"]
 
 
 def test_the_importance_of_a_single_set_says_nothing():

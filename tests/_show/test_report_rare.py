@@ -5,14 +5,17 @@ from __future__ import annotations
 import html
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 from rare_classes import first, rare_explanations
+from sklearn.ensemble import RandomForestClassifier
 
-from suffice import GlobalRulesClassifier
+from suffice import GlobalRulesClassifier, SufficientExplainer
 from suffice._show.picture import level_fact, picture_explanation, picture_rule
 from suffice._show.report import make_report
 from suffice._show.report_data import report_data
-from suffice._text import format_with_bound
+from suffice._text import format_probability, format_with_bound
 
 
 def text_of(markup):
@@ -26,16 +29,20 @@ def test_the_card_of_a_row_shows_bound_all_variables_and_lift():
     text = text_of(e._repr_html_())
     assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
     assert e.sentences.lead in text
-    assert f"{e.sentences.all_text} {e.sentences.level_note} {e.sentences.bound_note}" in text
-    assert text.count("All variables together") == text.count("times as likely as on average") == 1
+    assert f"{e.sentences.level_note} {e.sentences.bound_note}" in text
+    assert e.sentences.level_note == "yes is rare, 7.8 % of all rows: 0.5 is 11.8 times its odds."
+    assert text.count(f"(probability {format_probability(e.sdp_of_all)} for this row)") == 1
+    assert text.count("times as likely as on average") == 1
+    assert "All variables together" not in text  # the first sentence states it
 
 
-def test_the_card_of_a_rare_class_without_a_set_offers_its_level():
+def test_the_card_of_a_rare_class_without_a_set_offers_a_lower_level():
     explanations = rare_explanations()
     e = explanations[first(explanations, "yes", is_sufficient=False)]
     text = text_of(e._repr_html_())
-    assert e.sentences.offer in text
-    assert f"SDP {format_with_bound(e.shown_set.sdp, e.shown_set.lower)}" in text
+    assert e.sentences.advice == f"With pi={e.offered_pi:g}, age and debt are enough."
+    assert e.sentences.advice in text
+    assert f"SDP {format_with_bound(e.best_set.sdp, e.best_set.lower)}" in text
 
 
 def test_the_card_of_the_empty_set_lists_no_sets():
@@ -66,12 +73,14 @@ def test_the_card_of_a_list_of_rules_states_the_lift():
     assert "times as likely as on average" in text_of(card)
 
 
-def test_the_card_of_all_rows_names_sizes_and_the_offer():
+def test_the_card_of_all_rows_names_sizes_and_counts_contested_sets():
     explanations = rare_explanations()
     text = text_of(explanations._repr_html_())
     assert "no variable needed" in text
     assert "0 variables" not in text
-    assert explanations.offer in text
+    n = sum(e.is_contested for e in explanations)
+    assert n > 1
+    assert f"{n} sets are contested: other values of these rows point to another outcome." in text
 
 
 @pytest.mark.parametrize(
@@ -80,25 +89,46 @@ def test_the_card_of_all_rows_names_sizes_and_the_offer():
         ({"pi": 0.9, "levels": "same", "confidence": None}, "0.9 or more for a sufficient set"),
         (
             {"pi": 0.95, "levels": "odds", "confidence": 0.99},
-            "a level for each class: 19 times the odds of the class or more for a sufficient set, at 99 % confidence",
+            (
+                "a level for each class, from 0.5 to 0.95: 19 times the odds of the class or more for a sufficient set"
+                ", at 99 % confidence"
+            ),
         ),
-        ({"pi": 1.0, "levels": "odds", "confidence": None}, "a level for each class: 1 or more for a sufficient set"),
+        ({"pi": 1.0, "levels": "odds", "confidence": None}, "1 or more for a sufficient set"),
+        ({"pi": 0.5, "levels": "odds", "confidence": None}, "0.5 or more for a sufficient set"),
     ],
 )
 def test_the_facts_state_what_a_set_must_reach(settings, fact):
-    assert level_fact(settings) == fact
+    assert level_fact(settings, "classification") == fact
+
+
+def test_the_facts_of_numbers_know_no_classes():
+    """The card of a regression spoke of the odds of the class."""
+    settings = {"pi": 0.8, "levels": "odds", "confidence": None}
+    assert level_fact(settings, "regression") == "0.8 or more for a sufficient set"
 
 
 def test_the_page_states_the_level_once_for_all_classes_or_for_each():
     same, odds = (text_of(make_report(rare_explanations(levels))) for levels in ("same", "odds"))
     assert "stays the same with a probability of at least 0.9, and no smaller part" in same
     assert "The mark on its bar stands at 0.9." in same
-    assert "In the command it is --levels odds." in same
-    assert "with at least the probability of the outcome's class: 9 times its odds, and no smaller part" in odds
+    assert "193 rows, probability 0.9 Fidelity" in same
+    assert "with at least probability 0.9 for no and 0.5 for yes, and no smaller part" in odds
+    assert "196 rows, probability 0.9 for no and 0.5 for yes Fidelity" in odds
     assert "The mark on its bar stands at the level of the class." in odds
-    assert not re.search(r"probability 0\.9(?!\d)", odds)
+    assert not re.search(r"probability 0\.9(?!\d| for no)", odds)
     assert "a lower bound, which holds with 95 % confidence." in odds
     assert "which holds with 90 % confidence" in text_of(make_report(rare_explanations(confidence=0.9)))
+
+
+def test_classes_of_the_same_size_have_one_level_which_is_not_pi():
+    """The report said that 0.9 is needed, where 0.82 is."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 40)
+    X = pd.DataFrame({"of class": np.repeat([0.0, 1.0, 2.0], 40) + rng.normal(scale=0.1, size=120)})
+    explanations = SufficientExplainer(RandomForestClassifier(10, random_state=0)).fit(X, y).explain(X[:5])
+    assert explanations[0].pi == pytest.approx(0.9 / 1.1)
+    assert explanations.level_text == "probability 0.82"
 
 
 def test_the_data_of_the_page_hold_a_level_for_each_class():

@@ -1,7 +1,6 @@
 import pytest
 
 from suffice.app.messages import reword
-from suffice.explaining.sentences import WIDER_INTERVAL
 
 
 @pytest.mark.parametrize(
@@ -11,10 +10,8 @@ from suffice.explaining.sentences import WIDER_INTERVAL
         ("A value of `X` and `y` is bad.", "A value of the table and the target is bad."),
         ("No. With unseen='missing' it counts as missing.", "No. Let it count as missing under Settings."),
         ("  two\n  lines ", "two lines"),
-        (
-            WIDER_INTERVAL,
-            "Explain it within a wider interval: take a smaller alpha under Settings, or a larger radius at fit.",
-        ),
+        ("With pi=0.7, age and income are enough.", "With π = 0.7, age and income are enough."),
+        ("With pi=0.55, levels='same', age is enough.", "With π = 0.55, age is enough."),
     ],
 )
 def test_messages_of_the_library_are_reworded_for_the_page(message, words):

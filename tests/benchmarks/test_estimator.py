@@ -97,7 +97,7 @@ def test_noise_columns_are_not_related_to_the_outcome(name):
 
 def test_an_oracle_explains_every_row_of_xor_but_not_of_a_weak_law():
     """Both signs keep the outcome of XOR with probability .95; a weak law keeps most outcomes less surely."""
-    explanations = SimpleNamespace(pi=0.9, intervals=None)
+    explanations = SimpleNamespace(fitted=SimpleNamespace(level_of_rules=lambda: 0.9), intervals=None)
     for law, least, most in ((CLASSES[0], 1, 1), (LAWS[0], 0.05, 0.4)):
         X, _ = law.draw(300, np.random.default_rng(0))
         assert least <= estimator.oracle_has_set(law, X, explanations, [0, 1]).mean() <= most

@@ -14,7 +14,8 @@ def test_a_small_run_prints_every_table(capsys, monkeypatch):
         "Rules by the number of training rows that they cover",
         "Intervals on held-out rows",
         "Permuted outcomes",
-        "Rare classes",
+        "The rarest class",
+        "Contested sets",
         "Forests",
     ]
 
@@ -22,4 +23,4 @@ def test_a_small_run_prints_every_table(capsys, monkeypatch):
 def test_unknown_parts_are_refused(capsys):
     with pytest.raises(SystemExit):
         main(["laws", "lies"])
-    assert "unknown part 'lies'; there are nulls, laws, tables, rare, forests" in capsys.readouterr().err
+    assert "unknown part 'lies'; there are nulls, laws, tables, claims, forests" in capsys.readouterr().err

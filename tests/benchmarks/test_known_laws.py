@@ -15,7 +15,7 @@ def explained(best, has_set, stated, **arrays):
     return SimpleNamespace(
         outcomes=np.ones(len(best), dtype=int),
         intervals=None,
-        pi=0.9,
+        levels=np.full(len(stated), 0.9),
         best_sets=[SufficientSet(S, sdp) for S, sdp in zip(best, stated, strict=True)],
         has_set=np.array(has_set),
         answers=SimpleNamespace(sets=SimpleNamespace(best_sdps=np.array(stated), **arrays)),

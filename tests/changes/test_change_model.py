@@ -53,7 +53,7 @@ def test_rows_with_which_the_model_agrees_are_not_searched_again(stricter):
     same = SufficientExplainer.for_model(good_above(30), X, random_state=0)
     answer = same.what_if(ROW, "good")[0]
     assert (answer.best.by, answer.best.is_agreed) == ("forest", True)
-    assert answer.lead == f"Row 0: the outcome is bad; {answer.best.sentence} would make it good (probability >= 0.80)."
+    assert answer.lead == f"Row 0: the outcome is bad; {answer.best.sentence} would make it good (probability >= 0.8)."
     not_asked = same.what_if(ROW, "good", confirm=False)[0]
     assert not_asked.best.values == answer.best.values
     assert not_asked.text.endswith("it may differ elsewhere.")
@@ -101,7 +101,7 @@ def test_nothing_is_hidden_if_the_model_agrees_with_nothing(stricter):
     asked, alone = (explainer.what_if(ROW, "good", confirm=confirm)[0] for confirm in (True, False))
     assert [change.values for change in asked.changes] == [change.values for change in alone.changes]
     assert all(change.confirmed is False for change in asked.changes)
-    assert asked.lead.endswith("would make it good (probability >= 0.80), but the model does not confirm it.")
+    assert asked.lead.endswith("would make it good (probability >= 0.8), but the model does not confirm it.")
 
 
 def test_limits_hold_in_the_search_for_boxes_with_which_the_model_agrees(stricter):

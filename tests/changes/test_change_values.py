@@ -109,7 +109,7 @@ def test_rows_that_have_the_target_are_told_apart_everywhere(explainer):
     assert f" of {12 - n_reached} rows have a change" in second
     assert str(changes[has_target.argmax() : has_target.argmax() + 1]) == "1 row, all of which already have the target."
     alone = changes[(~has_target).argmax() : (~has_target).argmax() + 1]
-    assert str(alone).startswith("1 of 1 row has a change that reaches the target (probability >= 0.80).")
+    assert str(alone).startswith("1 of 1 row has a change that reaches the target (probability >= 0.8).")
     for answer in changes:
         assert ('<div class="badge">reached already</div>' in change_card(answer)) == answer.is_reached
 
@@ -119,11 +119,11 @@ def test_moves_that_are_enough_only_together_are_stated_as_one_change(explainer)
     joint = explainer.what_if({**ROW, "account": "empty"}, "good")[0]
     assert len(joint.best.moves) == 2
     moved = " and ".join(move.text for move in joint.best.moves)
-    assert joint.lead.endswith(f"; {moved} would together make it good (probability >= 0.80).")
+    assert joint.lead.endswith(f"; {moved} would together make it good (probability >= 0.8).")
     assert f"1. {moved}, together.\n" in joint.text
     assert f"1. {moved}, together" in joint._repr_html_()
     alone = explainer.what_if(ROW, "good")[0]
-    assert alone.lead.endswith(f"; {alone.best.moves[0]} would make it good (probability >= 0.80).")
+    assert alone.lead.endswith(f"; {alone.best.moves[0]} would make it good (probability >= 0.8).")
     assert "together" not in alone.text
 
 
@@ -140,7 +140,7 @@ def test_numbers_and_categories_are_changed_in_the_same_words():
     [answer] = explainer.what_if({**ROW, "account": "much"}, {"below": 40}, only=["account"])
     assert answer.lead.startswith("Row 0: the outcome is predicted to be ")
     assert "changing account from much to " in answer.lead
-    assert answer.lead.endswith(" would make it at most 40 (probability >= 0.80).")
+    assert answer.lead.endswith(" would make it at most 40 (probability >= 0.8).")
 
 
 def test_a_move_between_0_and_1_is_one_between_no_and_yes():

@@ -109,7 +109,10 @@ def test_explain_checks_each_rule_alone(classes, explanations):
     assert certificate.adjustment is None
     assert certificate.is_set_aside
     assert certificate == classes.certify(alone, adjust=None).rules[0].certificate
-    assert certificate.level == classes.pi_
+    shares = dict(zip(*np.unique(classes.training[1], return_counts=True), strict=True))
+    odds = min(1, shares[alone.outcome] / (sum(shares.values()) - shares[alone.outcome])) * 9
+    assert certificate.level == pytest.approx(odds / (1 + odds))
+    assert certificate.level == alone.pi < classes.pi_
     assert "Checked on" in str(alone)
     assert "rows that were set aside: right in" in str(alone)
     assert certificate.sentence in alone._repr_html_().replace("Checked", "checked")
@@ -179,7 +182,11 @@ def test_a_saved_file_holds_the_rows_set_aside(kind, request, tmp_path):
     rows = make_data(1)[0][:10]
     assert [str(e) for e in loaded.explain(rows)] == [str(e) for e in explainer.explain(rows)]
     assert loaded.describe()["n_set_aside"] == 270
-    assert loaded.with_settings(pi=0.8).explain(rows).rules[0].certificate.level == 0.8
+    at_one_level = loaded.with_settings(pi=0.7, levels="same").explain(rows)
+    assert at_one_level.rules[0].certificate.level == 0.7
+    of_rule = loaded.with_settings(pi=0.7).explain(rows).rules[0].certificate
+    assert of_rule.level == (0.7 if kind == "numbers" else explainer.explain(rows, pi=0.7)[0].pi)
+    assert (of_rule.level < 0.7) == (kind == "classes")
 
 
 def test_certificates_travel(explanations, tmp_path):
@@ -215,7 +222,9 @@ def test_frames_text_and_json_of_the_result(classes, explanations):
     assert values["n_certified"] == len(checked.certified) > 0
     assert [Rule.from_dict(rule) for rule in values["rules"]] == list(checked.rules)
     assert str(checked).splitlines()[0] == checked.heading
-    assert "rules certified at 90 % on 270 rows that were set aside (95 % confidence); " in checked.heading
+    on_rows = "on 270 rows that were set aside (95 % confidence); "
+    assert f"rules certified at the level of their class {on_rows}" in checked.heading
+    assert f"rules certified at 90 % {on_rows}" in classes.certify(explanations, level=0.9).heading
     assert str(checked).splitlines()[1].startswith(f"{checked.rules[0].certificate.verdict}: IF ")
 
 
@@ -229,7 +238,8 @@ def test_false_certificates_are_rare():
     """Rules of known precision: with a precision just below the level, at most 5 % of the checks certify it."""
     rng = np.random.default_rng(0)
     n_certified = {None: 0, "holm": 0, "benjamini-hochberg": 0}
-    explainer = SufficientExplainer(RandomForestClassifier(2, random_state=0), counts="bootstrap", n_jobs=1)
+    forest = RandomForestClassifier(2, random_state=0)
+    explainer = SufficientExplainer(forest, levels="same", counts="bootstrap", n_jobs=1)
     X, y, _ = make_data(n=60)
     rules = explainer.fit(X, y).explain(X[:1]).rules
     box = replace(rules[0], outcome="yes", interval=None)

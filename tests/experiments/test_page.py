@@ -181,8 +181,8 @@ def test_the_committed_page_names_every_experiment():
     assert [e.name for e in EXPERIMENTS if e.setting not in page or e.reading not in page] == []
 
 
-def test_the_committed_page_has_the_lines_with_out_of_bag_counts():
+def test_the_committed_page_has_the_lines_of_the_default():
     page = (ROOT / "docs" / "reproduce.md").read_text()
-    methods = {line.method for e in EXPERIMENTS for line in e.lines if "out-of-bag counts" in line.method}
-    assert len(methods) == 1 + 2 * 3 + 2 + 2 * 3
+    methods = {line.method for e in EXPERIMENTS for line in e.lines if "by default" in line.method}
+    assert len(methods) == 1 + 1 + 2 * 3 + 2 + 2 * 3
     assert [method for method in methods if f"| {method} |" not in page] == []

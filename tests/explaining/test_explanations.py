@@ -19,6 +19,7 @@ from suffice import Explanations, SufficientExplainer, SufficientSet
 from suffice._forest.outcomes import Outcomes
 from suffice._table.encoding import Column, Encoding
 from suffice._table.variables import Variables
+from suffice._text import format_share
 from suffice.errors import SearchSizeWarning
 from suffice.explaining.explanations import Answers
 from suffice.explaining.search import FoundSets, ScoredSet
@@ -123,7 +124,7 @@ def by_hand():
         model_name=None,
         forest=SimpleNamespace(predict_leaves=lambda X, n_threads: np.full((len(X), 3), [0.2, 0.5, 0.3])),
         levels=lambda outcomes: np.full(len(outcomes), 0.9),
-        level_of_rules=lambda: 0.9,
+        level_text="probability 0.9",
         base_rates=lambda outcomes: np.full(len(outcomes), 0.4),
     )
     ranks = np.arange(3, dtype=np.uint32)
@@ -285,7 +286,7 @@ def test_json_of_a_regression_gives_back_the_dictionary(number_explanations):
 
 
 def test_explanations_read_as_a_summary(class_explanations):
-    listed = ", ".join(f"{name} {value:.2f}" for name, value in class_explanations.ranked_importance())
+    listed = ", ".join(f"{name} {format_share(value)}" for name, value in class_explanations.ranked_importance())
     n = sum(e.is_sufficient for e in class_explanations)
     summary = f"40 rows explained; {n} have a sufficient set (probability 0.8) among 4 candidate variables."
     assert str(class_explanations) == f"{summary}\nMean importance: {listed}."

@@ -46,8 +46,8 @@ def test_each_row_has_the_level_of_its_class():
 def test_numbers_have_one_level():
     X, _ = rare_table()
     explanations = SufficientExplainer(random_state=0, radius=0.1).fit(X, X["age"] + X["debt"]).explain(X[:20])
-    assert explanations.level_text == "probability 0.9"
-    assert {e.pi for e in explanations} == {0.9}
+    assert explanations.level_text == "probability 0.8"
+    assert {e.pi for e in explanations} == {0.8}
     assert not any(e.sentences.level_note for e in explanations)
     assert (explanations.lifts > 0).any()
 

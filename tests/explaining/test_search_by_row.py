@@ -128,7 +128,7 @@ def test_a_row_without_a_sufficient_set_shows_the_best_one_of_the_offered_level(
         assert at_level.is_sufficient
         assert at_level.best_set == one.best_set
         reached = one.best_set.sdp if confidence is None else one.best_set.lower
-        assert reached >= one.offered_pi - 1e-12
+        assert 0 <= reached - one.offered_pi + 1e-12 < 0.05
         assert f"With pi={one.offered_pi:g}" in str(one)
 
 

@@ -184,6 +184,8 @@ def test_the_level_that_is_offered_is_named_with_its_set():
     rare = without_set(best_set=PAIR, offered_pi=0.7, base_rate=0.3)
     assert rare.sentences.advice == "With pi=0.7, levels='same', age and income are enough."
     assert without_set(best_set=PAIR, offered_pi=0.7, base_rate=0.3, levels="same").sentences.advice == sentence
+    nothing = without_set(best_set=SufficientSet((), 0.72), offered_pi=0.7)
+    assert nothing.sentences.advice == "With pi=0.7, no variable is needed."
     assert without_set(best_set=PAIR).sentences.advice == explanation().sentences.advice == ""
 
 

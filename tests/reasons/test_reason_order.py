@@ -8,7 +8,6 @@ import pytest
 from oracle import Oracle, trees_of
 from small_explainers import CLASSES, NUMBERS, ROWS, X, classifier, regressor
 
-from suffice.explaining.best_set import Estimate, rank_alone
 from suffice.explaining.search import find_sufficient_sets
 from suffice.reasons.order import losses_of_sets, rank_by_loss
 
@@ -77,29 +76,6 @@ def test_the_same_bits_for_any_number_of_threads(explainer):
         found = searched(explainer.with_settings(n_jobs=n_jobs))
         answers.append((found[3].masks.tolist(), losses_of_sets(*found)))
     assert answers[0] == answers[1]
-
-
-def near(value, error=0.01):
-    return Estimate(value, error**2)
-
-
-def test_within_one_standard_error_the_average_decides_and_then_the_name():
-    names, averages = ["d", "c", "b", "a"], [near(0.3), near(0.2), near(0.1), near(0.09)]
-
-    def rank(*values):
-        return rank_alone(dict(enumerate(map(near, values))), averages.__getitem__, names)
-
-    assert rank(0.5, 0.6, 0.7, 0.8) == [3, 2, 1, 0]  # the values are apart
-    assert rank(0.8, 0.8, 0.5, 0.5) == [0, 1, 3, 2]  # equal ones: by the average, then by the name
-    assert rank(0.79, 0.8, 0.51, 0.5) == [0, 1, 3, 2]  # as good as equal
-    assert rank(0.78, 0.8, 0.52, 0.5) == [1, 0, 2, 3]  # more than 0.014 apart
-    # What is equal to the best comes first, even if it is not equal to what comes next.
-    assert rank(0.79, 0.80, 0.785, 0.7) == [0, 1, 2, 3]
-
-
-def test_the_average_is_not_asked_for_where_values_are_apart():
-    assert rank_alone({0: near(0.5), 1: near(0.8)}, None, ["a", "b"]) == [1, 0]
-    assert rank_alone({0: near(0.5)}, None, ["a"]) == [0]
 
 
 def test_ties_are_decided_by_the_lxi_and_then_by_the_name():

@@ -187,7 +187,7 @@ def test_explanations_without_a_sufficient_set_make_an_empty_list(busy_table, bu
 def test_explanations_of_which_one_row_has_a_rule_make_a_list_of_it(busy_table, busy_lists):
     frame, labels, _ = busy_table
     explainer = busy_lists[0].explainer_
-    row = int(np.flatnonzero(explainer.explain(frame, labels, rules=None).has_set)[0])
+    row = next(i for i, rule in enumerate(explainer.explain(frame, labels).rules) if rule is not None)
     one = slice(row, row + 1)
     parts = [explainer.explain(frame, labels, rules=None), explainer.explain(frame[one], labels[one])]
     assert len(GlobalRulesClassifier.from_explanations(Explanations.joined(parts)).rules_) == 1
@@ -206,7 +206,7 @@ def test_a_fitted_explainer_decides_where_no_rule_does_without_a_table(busy_tabl
 
 def test_the_text_names_the_fallback_that_decides(busy_table, busy_lists):
     """A parameter that was set after the fit was shown, but did not decide."""
-    explanations = busy_lists[0].explainer_.explain(busy_table[0][:1], sets="minimal")
+    explanations = busy_lists[0].explainer_.explain(busy_table[0][:2], sets="minimal")
     rule_list = GlobalRulesClassifier.from_explanations(explanations, fallback="majority")
     rule_list.set_params(fallback=None)
     assert str(rule_list).endswith("ELSE majority")

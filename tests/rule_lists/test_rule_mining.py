@@ -22,10 +22,10 @@ def make_table(n=600):
 
 @pytest.fixture(scope="module")
 def uncertain():
-    """One class in five rows, and nowhere surer than 0.75: no rule reaches 0.9 for it."""
+    """One class in five rows, and nowhere surer than 0.75: no rule reaches 0.9 for it, the level of both classes."""
     X, u = make_table()
     y = np.where(u < np.where(X["a"] > 0.7, 0.75, 0.05), "rare", "usual")
-    return SufficientExplainer(RandomForestClassifier(**SMALL), n_jobs=1).fit(X, y), X, y
+    return SufficientExplainer(RandomForestClassifier(**SMALL), levels="same", n_jobs=1).fit(X, y), X, y
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,15 @@ def test_uncertain_rows_get_rules_at_lower_levels(uncertain, monkeypatch):
     expected = [0.9, share + 0.5 * (1 - share), 0.5, 0.9, 1 - 0.5 * share, 1 - 0.75 * share]
     assert used == pytest.approx([*expected[:3], *sorted(expected[3:], reverse=True)][: len(used)])
     assert used[:3] == pytest.approx(expected[:3])  # 0.25 of what is uncertain would be below a half
+
+
+def test_the_level_of_a_rare_class_is_mined_instead_of_pi(uncertain, monkeypatch):
+    explainer, X, y = uncertain
+    share = np.mean(y == "rare")
+    used, rules = levels_used(explainer.with_settings(levels="odds"), read_columns(X), y, monkeypatch)
+    by_odds = 0.9 * share / (0.9 * share + 0.1 * (1 - share))
+    assert used[:3] == pytest.approx(sorted([by_odds, share + 0.5 * (1 - share), 0.5], reverse=True))
+    assert {rule.outcome for rule in rules} == {"rare", "usual"}
 
 
 def test_no_level_is_below_the_least_one(uncertain, monkeypatch):

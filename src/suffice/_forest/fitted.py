@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -152,6 +152,10 @@ class Fitted:
     absent_model: str | None = None
     declared: Declared = NOTHING_DECLARED
     model: ExplainedModel | None = None  # never saved
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle what was learnt, not what is cached: other threads may add to that at the same time."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def focus(self) -> Any:
@@ -349,8 +353,10 @@ class Fitted:
     def level_text(self) -> str:
         """What a sufficient set must reach, as part of a sentence."""
         settings, levels = self.settings, self.level_of_rules()
-        if not isinstance(levels, dict) or len(set(levels.values())) == 1:
+        if not isinstance(levels, dict):
             text = f"probability {settings.pi:g}"
+        elif len(set(levels.values())) == 1:
+            text = f"probability {format_level(next(iter(levels.values())))}"
         elif len(levels) <= MOST_CLASSES:
             text = f"probability {join([f'{format_level(level)} for {label}' for label, level in levels.items()])}"
         else:

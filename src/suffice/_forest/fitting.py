@@ -129,7 +129,7 @@ REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
 MAX_INTEGER_CLASSES = 20
 NO_WEIGHTS = (
     "Weights, like repeated rows, change the shares of the outcomes, and the probabilities would no longer describe "
-    "your data. For rare classes, take `levels='odds'`."
+    "your data."
 )
 # The rows that a leaf of the default forest for numbers holds at least. Larger leaves cost accuracy.
 LEAST_LEAF = 5

@@ -129,8 +129,8 @@ CHANGEABLE = (
 # What makes no difference to the answers of a method.
 UNUSED = {
     "reasons": ("min_support",),
-    "what_if": ("confidence", "alpha", "radius", "min_support"),
-    "what_if_rules": ("confidence", "alpha", "radius", "min_size", "min_support"),
+    "what_if": ("levels", "confidence", "alpha", "radius", "min_support"),
+    "what_if_rules": ("levels", "confidence", "alpha", "radius", "min_size", "min_support"),
 }
 
 

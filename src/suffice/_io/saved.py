@@ -233,7 +233,8 @@ def _read_params(header: dict[str, Any], number: int) -> dict[str, Any]:
     """Read the parameters of the explainer, in the meaning that they have today."""
     params = {name: header["params"][name] for name in header["params"] if name not in _NOT_SAVED}
     # As in version 0.1, and in the versions before 0.3.
-    params = {"counts": "bootstrap", "min_support": 0, "candidates": "row", "voters": "all", **params}
+    before = {"counts": "bootstrap", "min_support": 0, "candidates": "row", "voters": "all", "levels": "same"}
+    params = {**before, **params}
     candidates = params["candidates"]
     are_names = isinstance(candidates, list) and all(isinstance(name, str | int) for name in candidates)
     require(isinstance(candidates, str) or are_names, f"invalid candidates: {candidates!r}")

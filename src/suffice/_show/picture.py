@@ -245,7 +245,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
             if chosen.variables
         ),
         more_sets=more_text(len(sets), N_LISTED),
-        importance=importance_shares(explanation.ranked_importance()) if len(sets) > 1 else (),
+        importance=importance_shares(explanation.ranked_importance()) if len(explanation.minimal_sets) > 1 else (),
         stability=sentences.stability_note,
     )
 
@@ -382,20 +382,20 @@ def about_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("task", about["task_reason"]),
         ("training table", f"{counted(about['n_rows'], 'row')}, {counted(n_columns, 'column')}{grouped}"),
         ("forest", f"{forest['kind']}, {counted(forest['n_estimators'], 'tree')} ({', '.join(settings)})"),
-        ("probability", level_fact(about["settings"])),
+        ("probability", level_fact(about["settings"], about["task"])),
         *([] if about["focus"] is None else [("focus", str(about["focus"]))]),
         *([("fixed", ", ".join(about["fixed"]))] if about["fixed"] else []),
     ]
     return pairs if about["model"] is None else [("model", about["model"]), *pairs]
 
 
-def level_fact(settings: Mapping[str, Any]) -> str:
+def level_fact(settings: Mapping[str, Any], task: str) -> str:
     """Write what a sufficient set must reach."""
     pi, confidence = settings["pi"], settings["confidence"]
     level = f"{pi:g} or more for a sufficient set"
-    if settings["levels"] == "odds":
-        odds = f"{pi / (1 - pi):.3g} times the odds of the class" if pi < 1 else "1"
-        level = f"a level for each class: {odds} or more for a sufficient set"
+    if settings["levels"] == "odds" and task == "classification" and 0.5 < pi < 1:
+        odds = f"{pi / (1 - pi):.3g} times the odds of the class"
+        level = f"a level for each class, from 0.5 to {pi:g}: {odds} or more for a sufficient set"
     return level if confidence is None else f"{level}, at {format_confidence(confidence)} confidence"
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from suffice import _core
 from suffice._forest.out_of_bag import Calibration, calibration_of, uses_votes
 from suffice._forest.outcomes import wanted_flags
-from suffice._forest.settings import level_by_odds
 from suffice.errors import check_number, check_word
 
 if TYPE_CHECKING:
@@ -104,21 +103,14 @@ def evenly_spaced(n: int, most: int) -> NDArray[np.intp]:
     return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
 
 
-def at_level(state: Fitted, pi: float | None, default: float | None = None) -> Fitted:
-    """Return the state with the probability that changes must reach: one for all targets, or a default."""
-    if pi is not None:
-        return state.with_settings(replace(state.settings, pi=pi, levels="same"))
-    return state if default is None else state.with_settings(replace(state.settings, pi=default))
+def at_level(state: Fitted, pi: float | None) -> Fitted:
+    """Return the state with the probability that changes must reach, whatever the target."""
+    return state if pi is None else state.with_settings(replace(state.settings, pi=pi))
 
 
 def levels_of(state: Fitted, targets: Sequence[Target]) -> NDArray[np.float64]:
-    """Return the level of each target: pi or, with ``levels="odds"``, that of its share among the training rows."""
-    pi = state.settings.pi
-    if state.settings.levels == "same":
-        return np.full(len(targets), pi)
-    outcomes = state.training[1]
-    share_of = {target: float(np.mean(target.holds(outcomes))) for target in set(targets)}
-    return level_by_odds(pi, np.array([share_of[target] for target in targets]), state.least_level)
+    """Return the level of each target."""
+    return np.full(len(targets), state.settings.pi)
 
 
 @dataclass(frozen=True, eq=False)

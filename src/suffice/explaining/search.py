@@ -163,20 +163,27 @@ STEP = 0.05
 
 def _with_best_below(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes, sets: FoundSets) -> FoundSets:
     """Give rows without a sufficient set the best set of the highest level that any of their sets is known to reach."""
-    confidence, reached = fitted.settings.confidence, sets.best_sdps
-    if confidence is not None:
-        reached = lower_bounds(sets.best_sdps, sets.best_squares, confidence)
-    levels = np.round(np.floor(reached / STEP + 1e-9) * STEP, 2)
-    rows = np.flatnonzero((sets.n_by_row() == 0) & (levels > 0))
+    rows = np.flatnonzero(sets.n_by_row() == 0)
     if not fitted.has_signal or not len(rows):
         return sets
-    below = find_best_below(fitted, X, outcomes, rows, levels[rows])
-    rows, found = rows[below.n_by_row() > 0], np.flatnonzero(below.n_by_row() > 0)
-    arrays = {name: getattr(sets, name).copy() for name in ("best_masks", "best_sdps", "best_squares", "offered")}
-    for name in ("best_masks", "best_sdps", "best_squares"):
-        arrays[name][rows] = getattr(below, name)[found]
-    arrays["offered"][rows] = levels[rows]
-    return replace(sets, **arrays)
+    best = {name: getattr(sets, name).copy() for name in ("best_masks", "best_sdps", "best_squares")}
+    offered = np.zeros(len(X))
+    while True:  # a set that is found at a level may reach a higher one
+        reached = best["best_sdps"][rows]
+        if fitted.settings.confidence is not None:
+            reached = lower_bounds(reached, best["best_squares"][rows], fitted.settings.confidence)
+        levels = np.round(np.floor(reached / STEP + 1e-9) * STEP, 2)
+        is_higher = levels > offered[rows]
+        rows, levels = rows[is_higher], levels[is_higher]
+        if not len(rows):
+            break
+        below = find_best_below(fitted, X, outcomes, rows, levels)
+        has_set = below.n_by_row() > 0
+        rows = rows[has_set]
+        offered[rows] = levels[has_set]
+        for name, array in best.items():
+            array[rows] = getattr(below, name)[has_set]
+    return replace(sets, **best, offered=np.where(offered > 0, offered, np.nan))
 
 
 class ScoredSet(NamedTuple):

@@ -318,8 +318,10 @@ class Sentences:
             return ""
         rare = self.row.levels == "odds" and self.row.interval is None and (self.row.base_rate or 1.0) < 0.5
         same = f", {SAME_OPTION}" if rare else ""
-        verb = "is" if len(self.row.best_set.variables) == 1 else "are"
-        return f"With pi={self.row.offered_pi:g}{same}, {join(self.row.best_set.variables)} {verb} enough."
+        variables = self.row.best_set.variables
+        verb = "is" if len(variables) == 1 else "are"
+        enough = f"{join(variables)} {verb} enough" if variables else "no variable is needed"
+        return f"With pi={self.row.offered_pi:g}{same}, {enough}."
 
     @property
     def text(self) -> str:

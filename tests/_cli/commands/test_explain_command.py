@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import polars as pl
@@ -142,18 +143,37 @@ def test_levels_and_confidence_can_be_changed(here, capsys):
         assert line["pi"] / (1 - line["pi"]) == pytest.approx(odds)
 
 
-def test_a_rare_class_without_a_set_is_offered_the_option_of_the_command(here, capsys):
+def test_a_rare_class_without_a_set_is_offered_options_of_the_command_that_help(here, capsys):
     X, y = rare_table()
     rare_explainer().save("rare.suffice")
     X.assign(default=y)[y == "yes"].to_csv("yes.csv", index=False)
-    assert run(["explain", "rare.suffice", "yes.csv", "-t", "default", "-f", "text", "-n", "40"]) == 0
+    args = ["explain", "rare.suffice", "yes.csv", "-t", "default", "-f", "text"]
+    advice = re.compile(r"^  With (--pi \S+ --levels same), age and debt are enough\.$", re.MULTILINE)
+    assert run([*args, "-n", "40", "--pi", "0.99"]) == 0
     out = capsys.readouterr().out
-    assert "For rare classes there is --levels odds: this class would need probability" in out
-    assert "have no sufficient set; for rare classes there is --levels odds." in out
-    assert "levels='odds'" not in out
+    advised = {row: advice.search(text) for row, text in enumerate(out.split("\nRow ")[1:])}
+    advised = {row: found[1] for row, found in advised.items() if found}
+    assert len(set(advised.values())) > 1
+    assert "pi=" not in out
+    assert "levels='same'" not in out
     assert "times as likely as on average" in out
-    assert run(["explain", "rare.suffice", "yes.csv", "-t", "default", "-f", "text", "-o", "why.txt"]) == 0
-    assert "levels='odds'" not in Path("why.txt").read_text()
+    for options in set(advised.values()):
+        assert run([*args, "-n", "40", *options.split()]) == 0
+        texts = capsys.readouterr().out.split("\nRow ")[1:]
+        for row in [row for row in advised if advised[row] == options]:
+            assert re.search(r"^  age = \S+ and debt = \S+ are enough to keep it with ", texts[row], re.MULTILINE)
+    assert run([*args, "-n", "40", "--pi", "0.99", "-o", "why.txt"]) == 0
+    assert "With --pi 0.85 --levels same, age and debt are enough.\n" in Path("why.txt").read_text()
+    assert "levels='same'" not in Path("why.txt").read_text()
+
+
+def test_levels_make_no_difference_to_numbers(here, capsys):
+    outputs = []
+    for levels in ("odds", "same"):
+        assert command(f"explain spent.suffice new.csv --ignore-extra -f jsonl --levels {levels}") == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert {json.loads(line)["pi"] for line in outputs[0].splitlines()} == {0.8}
 
 
 def test_a_saved_explainer_keeps_its_settings_unless_options_change_them(here, capsys):
@@ -195,7 +215,7 @@ def test_columns_that_fit_has_dropped_may_be_in_the_file(here, capsys):
         ("buys.suffice new.csv -o nowhere/out.csv", "'out.csv' cannot be written: there is no folder 'nowhere'."),
         ("buys.suffice new.csv --pi 0 --ignore-extra", "--pi must be in (0, 1], got 0.0."),
         ("buys.suffice new.csv --confidence 1 --ignore-extra", "--confidence must be None or in (0, 1), got 1.0."),
-        ("spent.suffice new.csv --levels odds --ignore-extra", "--levels odds is for classes, but the target holds"),
+        ("buys.suffice new.csv --levels odd --ignore-extra", "Invalid value for '--levels'"),
         ("buys.suffice new.csv --sets some", "Invalid value for '--sets'"),
         ("buys.suffice size.csv --id size --ignore-extra -f csv", "--id: 'size' is also the name of a column of the"),
         ("buys.suffice", "Missing argument 'ROWS'. See `suffice explain --help`."),

@@ -94,12 +94,12 @@ def test_candidates_are_listed_at_fit_and_changed_at_explain(here, capsys):
 
 def test_levels_and_confidence_reach_the_explainer(here, capsys):
     options = "shop.parquet -t buys --drop id --drop since -o m.suffice --trees 20"
-    assert fit(capsys, f"{options} --levels odds --confidence 0.9")[0] == 0
+    assert fit(capsys, f"{options} --levels same --confidence 0.9")[0] == 0
     explainer = SufficientExplainer.load("m.suffice")
-    assert (explainer.levels, explainer.confidence) == ("odds", 0.9)
+    assert (explainer.levels, explainer.confidence) == ("same", 0.9)
     assert fit(capsys, options)[0] == 0
     explainer = SufficientExplainer.load("m.suffice")
-    assert (explainer.levels, explainer.confidence) == ("same", None)
+    assert (explainer.levels, explainer.confidence) == ("odds", None)
 
 
 def test_the_same_seed_gives_the_same_file(here, capsys):

@@ -46,11 +46,11 @@ def test_a_search_that_ended_early_is_mentioned(answer_with):
 
 
 def test_a_search_that_ended_early_does_not_deny_other_sets(answer_with):
-    """The page said "No other set is sufficient." beside the note that the search had ended early."""
+    """The page said that no other set is sufficient beside the note that the search had ended early."""
     text = all_text(with_class(answer_with(View(row=7), is_search_complete=False).outcome, "lead"))
     assert "The search found" in text
-    assert "No other set is sufficient." not in text
-    assert "In all," not in text
+    assert "No other set" not in text
+    assert "of this size" not in text
 
 
 def test_a_complete_search_that_agrees_needs_no_care(answer_with):
@@ -74,7 +74,18 @@ def test_the_best_set_and_its_probability_lead(mixed):
     for name in explanation.best_set.variables:
         assert name in text
     n = len(explanation.sufficient_sets)
-    assert (f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient.") in text
+    others = f"{n} sets of this size are sufficient." if n > 1 else "No other set of this size is sufficient."
+    assert text.endswith(others)
+
+
+@pytest.mark.parametrize(
+    ("n", "others"), [(1, "No other set of this size is sufficient."), (2, "2 sets of this size are sufficient.")]
+)
+def test_only_sets_of_the_smallest_size_are_counted(answer_with, n, others):
+    """The page said that no other set is sufficient, but larger ones had not been searched."""
+    sets = tuple(SufficientSet((name,), 0.95) for name in ("hour", "temp"))[:n]
+    answer = answer_with(View(row=7), sufficient_sets=sets, best_set=sets[0])
+    assert all_text(with_class(answer.outcome, "lead")).endswith(others)
 
 
 def test_a_row_that_cannot_be_explained_says_why(mixed):
@@ -98,7 +109,7 @@ def test_the_effect_of_the_settings_names_the_empty_set(answer_with):
     nothing = SufficientSet((), 1.0)
     answer = answer_with(View(row=7, pi=0.6), sufficient_sets=(nothing,), best_set=nothing)
     assert "now: 1 sufficient set, best nothing at all (SDP 1.00)." in answer.effect
-    assert "No variable is needed to keep it: it has probability 1.00 among all rows." in all_text(
+    assert "No variable is needed to keep it: it has probability 1.00 (0.58 is needed) among all rows." in all_text(
         with_class(answer.outcome, "lead")
     )
 

@@ -67,7 +67,7 @@ def test_rows_whose_search_ended_early_are_counted(mixed):
     job.run(lambda job: ExplainedRows(explanations, list(range(10))))
     tiles, cautions, _, _, groups = show_results(job, "light")
     assert f"all sets of {n_early} row" in all_text(cautions)
-    assert all_text(tiles[0]) == "rows explained 10 π = 0.9"
+    assert all_text(tiles[0]) == "rows explained 10 π = 0.9 for busy and 0.89 for calm"
     assert sum(group["n"] for group in groups) == 10
 
 

@@ -110,7 +110,7 @@ def test_tiles_name_the_figures():
     scores = np.array([0.9, 0.4, 0.2, 0.6, 0.1])
     tiles = [all_text(tile) for tile in quality_tiles(replace(QUALITY, focus="a", scores=scores))]
     assert tiles[2:4] == [
-        "F1 of a 0.66 precision 1.00, recall 0.50",
+        "F1 of a 0.67 precision 1.00, recall 0.50",
         "ROC AUC of a 0.83 average precision 0.83",
     ]
     numbers = Quality("y", "the forest", "the observed outcomes", "3 rows", *[np.array([1.0, 2.0, 4.0])] * 2, None)

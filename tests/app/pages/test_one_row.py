@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from suffice._text import format_probability
+from suffice._text import format_probability, join
 from suffice.app.state.view import View
 
 
@@ -100,14 +100,16 @@ def test_one_row_of_classes_is_chosen_set_and_not_enough(open_app, cancer):
 
     # Nothing is sufficient at this pi: the page names a pi that would do, and offers it as a button.
     app.open("#row-message .message", row=5, pi=1.0, n_candidates=2)
-    best = cancer.explain(View(row=5, pi=1.0, n_candidates=2)).shown_set
+    nearest = cancer.explain(View(row=5, pi=1.0, n_candidates=2))
     message = app.text("#row-message")
     assert "No set of the candidates keeps it with probability 1." in message
-    assert f"With π = {float(format_probability(best.sdp)):g} it would be sufficient." in message
+    verb = "is" if len(nearest.best_set.variables) == 1 else "are"
+    assert f"With π = {nearest.offered_pi:g}, {join(nearest.best_set.variables)} {verb} enough." in message
     page.click("#row-message button")
     page.wait_for_function("() => !document.querySelector('#row-message .message')")
-    app.wait_for_link(f"pi={float(format_probability(best.sdp)):g}")
-    assert app.text("#pi-text") == f"{float(format_probability(best.sdp)):g}"
+    app.wait_for_link(f"pi={nearest.offered_pi:g}")
+    app.wait_for_link("levels=same")
+    assert app.text("#pi-text") == f"{nearest.offered_pi:g}"
     app.wait_for_text("#effect", "as fitted: ")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -9,8 +10,10 @@ from app_client import all_text, with_class
 from rare_classes import first, rare_explanations
 
 from suffice import GlobalRulesClassifier
+from suffice._text import format_probability
 from suffice.app.pages.many_rows import ExplainedRows, show_results
 from suffice.app.pages.row_answers import answer_view, list_sets
+from suffice.app.pages.row_inputs import next_view
 from suffice.app.pages.rule_list import decision, rule_columns, rule_line
 from suffice.app.state.jobs import Job
 from suffice.app.state.view import View
@@ -32,16 +35,32 @@ def test_the_empty_set_has_a_rule_and_a_name(rare):
     assert rare.rule(view).conditions == ()
 
 
-def test_a_rare_class_without_a_set_is_offered_its_level(rare):
-    view = View(row=row_of("yes", is_sufficient=False), outcome="observed")
-    answer = answer_view(rare, view)
+@pytest.mark.parametrize(("levels", "pi"), [("same", None), ("odds", 0.99)])
+def test_a_rare_class_without_a_set_is_offered_a_lower_level(rare, levels, pi):
+    view = View(row=row_of("yes", is_sufficient=False), outcome="observed", levels=levels, pi=pi)
+    explanation, answer = rare.explain(view), answer_view(rare, view)
+    assert explanation.offered_pi == 0.6
     text = all_text(answer.care)
     assert "times as likely as on average" in text
-    assert "a level for each class (under Settings of One row): this class would need probability" in text
-    assert "Use a level for each class" in text
-    assert "levels=" not in text
-    assert "All variables together" in text
-    assert "this class would need" not in all_text(answer.outcome)
+    assert "With π = 0.6, age and debt are enough." in text
+    assert "Use π = 0.6" in text
+    assert "levels" not in text
+    assert "With π" not in all_text(answer.outcome)
+    assert f"(probability {format_probability(explanation.sdp_of_all)} for this row)" in all_text(answer.outcome)
+    lower = next_view(rare, view, {"type": "use-pi", "pi": "0.6"}, {"use_pi": [1]})
+    assert rare.explain(lower).best_set.variables == explanation.best_set.variables
+    assert rare.explain(lower).is_sufficient
+
+
+def test_a_level_below_one_half_is_not_offered(rare):
+    view = next(
+        View(row=row, outcome="observed")
+        for row, e in enumerate(rare_explanations("odds"))
+        if e.outcome == "yes" and e.best_set.variables and e.best_set.sdp < 0.5
+    )
+    text = all_text(answer_view(rare, view).care)
+    assert "No set of the candidates keeps it with probability 0.5." in text
+    assert "π" not in text
 
 
 def test_the_level_of_the_class_is_shown(rare):
@@ -55,13 +74,13 @@ def test_the_level_of_the_class_is_shown(rare):
 
 
 def test_the_button_for_pi_is_about_the_bound_if_one_is_asked_for(rare):
-    view = View(row=row_of("yes", is_sufficient=False), outcome="observed", confidence=0.6)
-    explanation = rare.explain(view)
-    reached = int(100 * explanation.best_set.lower) / 100
+    view = View(row=row_of("yes", is_sufficient=True), outcome="observed", levels="same", confidence=0.6)
+    best = rare.explain(view).best_set
+    reached, of_sdp = (math.floor(20 * probability) / 20 for probability in (best.lower, best.sdp))
+    assert reached < of_sdp
     assert f"Use π = {reached:g}" in all_text(answer_view(rare, view).care)
     assert rare.explain(view.with_(pi=reached)).is_sufficient
-    by_class = View(row=view.row, outcome="observed", levels="odds", pi=0.9999)
-    assert "Use π" not in all_text(answer_view(rare, by_class).care)
+    assert not rare.explain(view.with_(pi=of_sdp)).is_sufficient
 
 
 def test_the_bars_of_the_classes_agree_with_the_note(rare):
@@ -73,17 +92,15 @@ def test_the_bars_of_the_classes_agree_with_the_note(rare):
     assert of_all[1] == pytest.approx(explanation.sdp_of_all)
 
 
-def test_many_rows_name_the_levels_and_the_offer():
-    for levels, texts in (
-        ("same", ["π = 0.9", "there is a level for each class (under Settings of One row)."]),
-        ("odds", ["a level for each class: 9 times its odds"]),
-    ):
+def test_many_rows_name_the_levels_and_count_contested_sets():
+    for levels, text_of_levels in (("same", "π = 0.9"), ("odds", "π = 0.9 for no and 0.5 for yes")):
         job = Job("")
         job.run(lambda job, levels=levels: ExplainedRows(rare_explanations(levels), list(range(200))))
         tiles, cautions, *_ = show_results(job, "light")
-        text = all_text([*tiles, *cautions])
-        assert all(expected in text for expected in texts)
-        assert ("π =" in text) == (levels == "same")
+        assert all_text(tiles[0]) == f"rows explained 200 {text_of_levels}"
+        n_contested = sum(e.is_contested for e in rare_explanations(levels))
+        assert n_contested > 1
+        assert f"{n_contested} sets are contested: " in all_text(cautions)
 
 
 def test_global_rules_state_the_lift_of_a_rare_class(rare):
@@ -99,20 +116,24 @@ def test_global_rules_state_the_lift_of_a_rare_class(rare):
 
 @pytest.mark.parametrize(("n", "also"), [(2, "1 other rule covers it, too."), (3, "2 other rules cover it, too.")])
 def test_the_other_rules_of_a_row_are_counted(n, also, rare):
-    lines = GlobalRulesClassifier.from_explanations(rare_explanations("odds")).rules_
+    lines = 2 * GlobalRulesClassifier.from_explanations(rare_explanations("odds")).rules_
     assert f"rule 1 decides; {also}" in all_text(
         decision(SimpleNamespace(rules_=lines), dict.fromkeys(range(n), "covers"), rare, View())
     )
 
 
 @pytest.mark.slow
-def test_a_level_for_each_class_is_chosen_by_a_click(open_app, rare):
+def test_a_lower_level_and_a_level_for_each_class_are_chosen_by_a_click(open_app, rare):
     row = row_of("yes", is_sufficient=False)
     app = open_app(rare)
-    page = app.open(row=row, outcome="observed")
-    page.click("text=Use a level for each class")
-    app.wait_for_link("levels=odds")
-    app.wait_for_text("#notes", "9 times its odds.")
+    page = app.open(row=row, outcome="observed", levels="same")
+    assert page.locator("#levels input[value=same]").is_checked()
+    page.click("text=Use π = 0.6")
+    app.wait_for_link("pi=0.6")
+    app.wait_for_text("#lead", "0.6 is needed")
+    page = app.open(row=row, outcome="observed", levels="same")
+    page.click("#levels >> text=by its odds")
+    app.wait_for_text("#notes", "0.5 is 11.8 times its odds.")
     assert page.locator("#levels input[value=odds]").is_checked()
     page.click("#confidence >> text=99 %")
     app.wait_for_link("confidence=0.99")

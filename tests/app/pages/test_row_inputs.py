@@ -24,7 +24,7 @@ INPUTS = {"row": 3, "find": "", "clicked_row": None, "clicked_set": None, "use_p
 @pytest.fixture
 def inputs(mixed):
     explainer = mixed.explainer
-    by_class = {"levels": explainer.levels, "confidence": "0", "use_levels": []}
+    by_class = {"levels": explainer.levels, "confidence": "0"}
     settings = {
         **by_class,
         "pi": explainer.pi_,
@@ -84,13 +84,10 @@ def test_settings_that_are_the_explainers_own_stay_out_of_the_view(mixed, inputs
 
 def test_levels_and_confidence_are_settings(mixed, inputs):
     old = View(row=3)
-    assert next_view(mixed, old, "levels", {**inputs, "levels": "odds"}) == View(row=3, levels="odds")
-    assert next_view(mixed, View(row=3, levels="odds"), "levels", {**inputs, "levels": "same"}) == old
+    assert next_view(mixed, old, "levels", {**inputs, "levels": "same"}) == View(row=3, levels="same")
+    assert next_view(mixed, View(row=3, levels="same"), "levels", {**inputs, "levels": "odds"}) == old
     assert next_view(mixed, old, "confidence", {**inputs, "confidence": "0.95"}) == View(row=3, confidence=0.95)
     assert next_view(mixed, View(row=3, confidence=0.95), "confidence", inputs) == old
-    use = {"type": "use-levels", "pi": "1"}
-    assert next_view(mixed, old, use, {**inputs, "use_levels": [1]}).levels == "odds"
-    assert next_view(mixed, old, use, {**inputs, "use_levels": [None]}) == old
 
 
 def test_edits_sets_and_tabs_make_the_next_view(mixed, inputs):
@@ -103,7 +100,7 @@ def test_edits_sets_and_tabs_make_the_next_view(mixed, inputs):
     assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "0"}}).chosen == sets[0].variables
     assert next_view(mixed, old, "sets", {**inputs, "clicked_set": {"rowId": "999"}}) == old
     use = {"type": "use-pi", "pi": "0.83"}
-    assert next_view(mixed, old, use, {**inputs, "use_pi": [1]}).pi == 0.83
+    assert next_view(mixed, old, use, {**inputs, "use_pi": [1]}) == old.with_(pi=0.83, levels="same")
     assert next_view(mixed, old, use, {**inputs, "use_pi": [None]}) == old
 
 

@@ -134,7 +134,8 @@ def test_numbers_are_steps_with_the_level_and_the_row(mixed):
     assert np.asarray(of_all.y)[:-1] == pytest.approx(curve.curve.of_all)
     assert of_set.line.shape == "hv"
     assert (of_set.x[0], of_set.x[-1]) == curve.range
-    assert figure.data[2].name == "pi = 0.9"
+    assert figure.data[2].name == "level = 0.89"
+    assert set(figure.data[2].y) == {mixed.explain(view).pi}
     assert list(figure.data[-1].x) == [mixed.values(7)["hour"]]
     rule = mixed.rule(view)
     n_bounded = any(condition.name == "hour" for condition in rule.conditions)

@@ -69,7 +69,6 @@ def change(
     n_rows: options.Limit = None,
     ids: options.Ids = None,
     pi: options.Pi = None,
-    levels: options.Levels = None,
     unseen: options.Unseen = None,
     ignore_extra: options.IgnoreExtra = False,
     input_format: options.InputFormat = None,
@@ -85,7 +84,7 @@ def change(
     kind = "text" if output == "-" else format_of_output(output, FORMATS, [explainer, rows])
     if output == "-" and not sys.stdout.isatty():
         kind = "text" if n_rows is not None else "jsonl"
-    loaded = load_explainer_file(explainer, options.changed_settings(None, levels, None, unseen, ignore_extra))
+    loaded = load_explainer_file(explainer, options.changed_settings(None, None, None, unseen, ignore_extra))
     limit = n_rows if n_rows or kind != "text" else options.N_SHOWN
     frame, names = read_rows(loaded, rows, input_format, ids or [], limit)
     loaded = options.with_model(loaded, model)

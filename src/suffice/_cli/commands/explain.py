@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "[bold]Examples[/]\n\n[cyan]suffice explain bikes.suffice today.csv[/]\n\n"
     "[cyan]suffice explain loans.suffice new.parquet --id customer -o why.parquet[/]\n\n"
-    "[cyan]suffice explain bikes.suffice today.csv --sets minimal | jq .best_set.variables[/]\n\n"
+    "[cyan]suffice explain bikes.suffice today.csv | jq .best_set.variables[/]\n\n"
     "A table has one line for each row: [bold]row[/] (from 0), the columns of --id, [bold]outcome, low, high[/] (its "
     "interval), [bold]prediction, forest_agrees, is_sufficient, best_set, size, sdp, sdp_lower "
-    "(its lower bound), sdp_of_all (if all variables are known), lift (sdp / share of all rows), rule, rule_sql, "
-    "support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON holds everything."
+    "(its lower bound), sdp_of_all (if all variables are known), lift (sdp / base_rate), base_rate (share of all "
+    "rows), rule, rule_sql, support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON "
+    "holds everything."
 )
 TABLE_FORMATS = ("csv", "parquet", "arrow")
 
@@ -53,7 +54,7 @@ def explain(
     n_rows: options.Limit = None,
     target: options.Observed = None,
     ids: options.Ids = None,
-    sets: options.Sets = "all",
+    sets: options.Sets = "minimal",
     rules: options.Rules = "minimal",
     check: options.Check = "everywhere",
     pi: options.Pi = None,

@@ -30,11 +30,11 @@ Observed = Annotated[
     typer.Option("--target", "-t", metavar="COL", help="Explain the outcomes in this column, not the predictions."),
 ]
 Sets = Annotated[
-    Literal["all", "minimal"], typer.Option(help="Find all sufficient sets of a row, or only the smallest ones.")
+    Literal["minimal", "all"], typer.Option(help="Find the smallest sufficient sets of a row, or all of them.")
 ]
 Rules = Annotated[
     Literal["minimal", "all", "none"],
-    typer.Option(help="Which sets get a rule: the minimal set with the highest probability, all, or none."),
+    typer.Option(help="Which sets get a rule: the best set of a row, all sets, or none."),
 ]
 Check = Annotated[
     Literal["rows", "everywhere"],

@@ -38,7 +38,7 @@ def report(
     adverse: options.Adverse = None,
     codes: options.Codes = None,
     protected: options.Protected = None,
-    sets: options.Sets = "all",
+    sets: options.Sets = "minimal",
     rules: options.Rules = "minimal",
     check: options.Check = "everywhere",
     pi: options.Pi = None,

@@ -100,10 +100,10 @@ def _outcome(workspace: Workspace, view: View, explanation: Explanation) -> list
 
 
 def _lead(explanation: Explanation) -> list[Any]:
-    """Write the lead with the best set in bold, and how many sets are sufficient."""
+    """Write the lead with the best set in bold, and how many sets of its size are sufficient."""
     n, sentences = len(explanation.sufficient_sets), explanation.sentences
     if explanation.is_search_complete:
-        others = f"In all, {n} sets are sufficient." if n > 1 else "No other set is sufficient."
+        others = f"{n} sets of this size are sufficient." if n > 1 else "No other set of this size is sufficient."
     else:
         others = f"The search found {counted(n, 'sufficient set')}."
     if not explanation.best_set.variables:
