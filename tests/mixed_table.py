@@ -69,6 +69,7 @@ def expected_line(explanation):
         "sdp": explanation.best_set.sdp,
         "sdp_lower": explanation.best_set.lower,
         "sdp_of_all": explanation.sdp_of_all,
+        "is_contested": explanation.is_contested,
         "lift": explanation.lift,
         "base_rate": explanation.base_rate,
         "rule": None if rule is None else rule.sentence,

@@ -83,7 +83,7 @@ def test_executors_give_the_answers_of_one_machine_in_types_known_before(session
     assert lines.schema.fields[:3] == [rows.schema[name] for name in ("id", "when", "flag")]
     assert [field.dataType.simpleString() for field in lines.schema.fields[3:]] == [
         *(outcome, "double", "double", outcome, "boolean", "boolean", "array<string>", "bigint"),
-        *("double", "double", "double", "double", "double", "string"),
+        *("double", "double", "double", "boolean", "double", "double", "string"),
         *("string", "bigint", "double", "double", "boolean", "bigint", "boolean"),
     ]
     result = lines.toArrow()

@@ -67,7 +67,7 @@ def test_a_forest_that_would_weight_its_classes_is_refused_with_the_reason(kind,
     y = np.where(np.arange(200) < 20, 0, LABELS)
     message = (
         r"^`forest` must not have a `class_weight`\. Weights, like repeated rows, change the shares of the outcomes.*"
-        r"For rare classes, take `levels='odds'`\.$"
+        r"describe your data\.$"
     )
     with pytest.raises(ValueError, match=message):
         SufficientExplainer(forest).fit(X, y)

@@ -156,7 +156,6 @@ def test_the_least_cell_is_that_of_the_leaves_in_proportion_to_the_rows_kept(
     assert least_cell(min_node_size, leaf, n_rows, n_kept, 6) == (max(least, 6) if min_node_size is None else least)
 
 
-
 def test_classes_and_numbers_have_levels_of_their_own_by_default(tmp_path):
     for y, level in ((NUMBERS, 0.8), (NUMBERS > 3, 0.9)):
         for holdout in (None, 0.3):

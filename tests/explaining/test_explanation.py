@@ -121,8 +121,7 @@ The outcome is observed: busy.
 hour = 6 alone is enough to keep it with probability 0.95 (0.9 is needed).
 Other sufficient sets (probability 0.9 or more):
   temp and wind (SDP 0.99)
-  temp and rain (SDP 0.97)
-Importance (share of the smallest sufficient sets with the variable): hour 1.00."""
+  temp and rain (SDP 0.97)"""
 
 FEW = """\
 The outcome is observed: busy.

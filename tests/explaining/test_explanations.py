@@ -22,7 +22,7 @@ from suffice._table.variables import Variables
 from suffice._text import format_share
 from suffice.errors import SearchSizeWarning
 from suffice.explaining.explanations import Answers
-from suffice.explaining.search import FoundSets, ScoredSet
+from suffice.explaining.found_sets import FoundSets, ScoredSet
 
 
 def data():

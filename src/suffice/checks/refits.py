@@ -20,7 +20,7 @@ from suffice.explaining.search import find_sufficient_sets
 if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Outcomes
-    from suffice.explaining.search import FoundSets
+    from suffice.explaining.found_sets import FoundSets
 
 _KINDS = {kind.__name__: kind for kind in (*CLASSIFIERS, *REGRESSORS)}
 

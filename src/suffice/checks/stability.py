@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suffice._forest.asked_rows import AskedRows
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Outcomes
-    from suffice.explaining.search import FoundSets
+    from suffice.explaining.found_sets import FoundSets
 
 # Leaves and cells of at most this size stay for half of the rows: a share of fewer rows says little.
 LEAST_SIZE = 5

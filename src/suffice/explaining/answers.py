@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._forest.outcomes import Outcomes
-from suffice.explaining.search import FoundSets, ScoredSet
+from suffice.explaining.found_sets import FoundSets, ScoredSet
 
 if TYPE_CHECKING:
     from suffice._forest.asked_rows import OutcomeSource

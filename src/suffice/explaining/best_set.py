@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Outcomes
     from suffice._table.variables import VariableSet
-    from suffice.explaining.search import FoundSets
+    from suffice.explaining.found_sets import FoundSets
 
 # Sums of the same numbers in another order differ in the last digits, which must not decide.
 N_DIGITS = 12

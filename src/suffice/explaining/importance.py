@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice.errors import check_word
 
 if TYPE_CHECKING:
-    from suffice.explaining.search import FoundSets
+    from suffice.explaining.found_sets import FoundSets
 
 SetsKind: TypeAlias = Literal["minimal", "all"]
 """Which sufficient sets count: those of the smallest size, or all of them."""

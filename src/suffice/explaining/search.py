@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from suffice._forest.candidates import n_by_paths
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice.errors import SearchSizeWarning, did_you_mean, warn
 from suffice.explaining.best_set import put_best_first
+from suffice.explaining.found_sets import BY_ROW, FoundSets, ScoredSet
 from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
@@ -30,13 +31,6 @@ FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
 the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
-BY_ROW = (
-    "best_masks",
-    "best_sdps",
-    "best_squares",
-    "is_complete",
-    "offered",
-)
 BOX_FIELDS = (
     "sdp",
     "low",
@@ -49,68 +43,6 @@ BOX_FIELDS = (
     "is_optimal",
     "holds_everywhere",
 )
-
-
-@dataclass(frozen=True)
-class FoundSets:
-    """The sufficient sets of some rows, as arrays."""
-
-    candidates: VariableSet
-    offset: NDArray[np.int64]
-    masks: NDArray[np.uint64]
-    sdps: NDArray[np.float64]
-    best_masks: NDArray[np.uint64]
-    best_sdps: NDArray[np.float64]
-    best_squares: NDArray[np.float64]
-    is_complete: NDArray[np.bool_]
-    offered: NDArray[np.float64]  # the level that the best set of a row without a sufficient set reaches; else NaN
-
-    def members(self, mask: NDArray[np.uint64]) -> VariableSet:
-        """List the variables of a set."""
-        low, high = mask.tolist()
-        bits = low | high << 64
-        return tuple(sorted(v for i, v in enumerate(self.candidates) if bits >> i & 1))
-
-    def sizes(self) -> NDArray[np.int64]:
-        """Count the variables of each set."""
-        bits = np.unpackbits(self.masks.view(np.uint8).reshape(len(self.masks), 16), axis=1)
-        n_bits: NDArray[np.int64] = np.count_nonzero(bits, axis=1)
-        return n_bits
-
-    def holds(self, i: int) -> NDArray[np.bool_]:
-        """Return which sets hold a candidate."""
-        is_held: NDArray[np.bool_] = (self.masks[:, i // 64] >> np.uint64(i % 64) & np.uint64(1)).astype(np.bool_)
-        return is_held
-
-    def n_by_row(self) -> NDArray[np.int64]:
-        """Count the sufficient sets of each row."""
-        return np.diff(self.offset)
-
-    @classmethod
-    def joined(cls, parts: Sequence[FoundSets]) -> FoundSets:
-        """Join the sets of several searches among the same candidates."""
-        counts = np.concatenate([[0], *(part.n_by_row() for part in parts)])
-        arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("masks", "sdps", *BY_ROW)
-        }
-        return cls(parts[0].candidates, np.cumsum(counts).astype(np.int64), **arrays)
-
-    def in_order(self, order: NDArray[np.intp]) -> FoundSets:
-        """Put the rows into another order."""
-        counts = self.n_by_row()[order]
-        offset = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        of_sets = np.repeat(self.offset[:-1][order] - offset[:-1], counts) + np.arange(offset[-1])
-        by_row = {name: getattr(self, name)[order] for name in BY_ROW}
-        return FoundSets(self.candidates, offset, self.masks[of_sets], self.sdps[of_sets], **by_row)
-
-    def by_row(self) -> list[tuple[int, VariableSet]]:
-        """List the sufficient sets with their rows."""
-        rows = np.repeat(np.arange(len(self.offset) - 1), self.n_by_row()).tolist()
-        return [(row, self.members(mask)) for row, mask in zip(rows, self.masks, strict=True)]
-
-    def best_by_row(self) -> list[tuple[int, VariableSet]]:
-        """List the best sets of the rows that have a sufficient one, with their rows."""
-        return [(row, self.members(self.best_masks[row])) for row in np.flatnonzero(self.n_by_row()).tolist()]
 
 
 def find_sufficient_sets(
@@ -184,14 +116,6 @@ def _with_best_below(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes,
         for name, array in best.items():
             array[rows] = getattr(below, name)[has_set]
     return replace(sets, **best, offered=np.where(offered > 0, offered, np.nan))
-
-
-class ScoredSet(NamedTuple):
-    """A set, its SDP and the sum of the squared weights behind it."""
-
-    variables: VariableSet
-    sdp: float
-    squares: float
 
 
 # A best set of more variables, more than a person holds in mind, gets a smaller one beside it. Not tuned.

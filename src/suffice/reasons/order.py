@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from suffice._forest.fitted import Fitted
     from suffice._forest.outcomes import Outcomes
-    from suffice.explaining.search import FoundSets
+    from suffice.explaining.found_sets import FoundSets
 
 
 def losses_of_sets(

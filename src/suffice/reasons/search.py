@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from suffice._table.condition import Condition
     from suffice._table.table import Table
     from suffice._table.variables import VariableSet
+    from suffice.explaining.found_sets import FoundSets
     from suffice.explaining.rule import Rule
-    from suffice.explaining.search import FoundSets
     from suffice.reasons.code_book import CodeLine, Direction
 
 N_REASONS = 4

@@ -22,9 +22,9 @@ EXAMPLES = (
     "[cyan]suffice explain bikes.suffice today.csv | jq .best_set.variables[/]\n\n"
     "A table has one line for each row: [bold]row[/] (from 0), the columns of --id, [bold]outcome, low, high[/] (its "
     "interval), [bold]prediction, forest_agrees, is_sufficient, best_set, size, sdp, sdp_lower "
-    "(its lower bound), sdp_of_all (if all variables are known), lift (sdp / base_rate), base_rate (share of all "
-    "rows), rule, rule_sql, support, coverage, precision, optimal, n_sufficient_sets, is_search_complete[/]. JSON "
-    "holds everything."
+    "(its lower bound), sdp_of_all (the row's own probability), is_contested, lift (sdp / base_rate), base_rate "
+    "(share of all rows), rule, rule_sql, support, coverage, precision, optimal, n_sufficient_sets, "
+    "is_search_complete[/]. JSON holds everything."
 )
 TABLE_FORMATS = ("csv", "parquet", "arrow")
 
