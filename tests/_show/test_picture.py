@@ -223,12 +223,15 @@ def test_indicators_that_are_off_are_left_out_of_text_and_picture():
 
 
 def test_importances_have_one_order_in_which_the_best_set_comes_first():
-    sets = (SufficientSet(("town",), 0.95), SufficientSet(("temp",), 0.92), SufficientSet(("hour", "temp"), 0.93))
+    sets = (SufficientSet(("town", "hour"), 0.95), SufficientSet(("hour", "temp"), 0.92))
     shown = explanation(sufficient_sets=sets, best_set=sets[0])
     names = [share.name for share in picture_explanation(shown).importance]
-    assert names == [name for name, _ in shown.ranked_importance()] == ["town", "temp"]
-    assert "variable): town 0.50, temp 0.50." in str(shown)
+    assert names == [name for name, _ in shown.ranked_importance()] == ["hour", "town", "temp"]
+    assert "variable): hour 1.00, town 0.50, temp 0.50." in str(shown)
+    alone = (SufficientSet(("town",), 0.95), SufficientSet(("temp",), 0.92), SufficientSet(("hour", "temp"), 0.93))
+    shown = explanation(sufficient_sets=alone, best_set=alone[0])
     assert [name for name, _ in shown.ranked_importance("all")] == ["temp", "town", "hour"]
+    assert picture_explanation(shown).importance == ()  # the smallest sets say it all
 
 
 def test_the_importance_of_a_single_set_says_nothing():

@@ -133,14 +133,14 @@ def test_importances_are_ranked_as_everywhere_else(classes):
     data = data_of(make_report(classes))
     n_ranked = 0
     for listed, n_sets, explanation in zip(data["rows"]["importance"], data["rows"]["nSets"], classes, strict=True):
-        if n_sets < 2:
+        if not explanation.importance_differs:
             assert listed == 0
             continue
         ranked = [(data["variables"][v], f"{n / 100:.2f}") for v, n in zip(listed[::2], listed[1::2], strict=True)]
         assert ranked == [(name, f"{value:.2f}") for name, value in explanation.ranked_importance()]
         assert (data["setsTexts"][str(n_sets)][0]) == f"{n_sets} sufficient sets"
         n_ranked += 1
-    assert n_ranked > 10
+    assert n_ranked > 2
 
 
 def test_the_rules_of_the_report_are_those_of_the_global_model(classes, numbers):

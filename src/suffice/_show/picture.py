@@ -245,7 +245,7 @@ def picture_explanation(explanation: Explanation) -> ExplanationPicture:
             if chosen.variables
         ),
         more_sets=more_text(len(sets), N_LISTED),
-        importance=importance_shares(explanation.ranked_importance()) if len(explanation.minimal_sets) > 1 else (),
+        importance=importance_shares(explanation.ranked_importance()) if explanation.importance_differs else (),
         stability=sentences.stability_note,
     )
 

@@ -231,6 +231,11 @@ class Explanation:
         """The local explanatory importance (LXI): for each variable the share of the minimal sets that hold it."""
         return importance_of_sets([s.variables for s in self.minimal_sets], [name for name, _ in self.values])
 
+    @property
+    def importance_differs(self) -> bool:
+        """Whether some variables of the minimal sets are more important than others: if not, the sets say it all."""
+        return len({value for value in self.importance.values() if value > 0}) > 1
+
     def ranked_importance(self, sets: SetsKind = "minimal") -> list[tuple[str, float]]:
         """Rank the variables by importance, in the order that all texts, cards, reports and plots use.
 

@@ -338,7 +338,7 @@ class Sentences:
             lines += [f"  {s}" for s in others[:N_LISTED]]
             if len(others) > N_LISTED:
                 lines.append(f"  and {len(others) - N_LISTED} more")
-        if len(self.row.minimal_sets) > 1:
+        if self.row.importance_differs:
             listed = [f"{name} {format_share(value)}" for name, value in self.row.ranked_importance()]
             more = f", and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
             lines.append(f"Importance ({IMPORTANCE_MEANINGS['minimal']}): {', '.join(listed[:N_LISTED])}{more}.")

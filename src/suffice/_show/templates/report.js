@@ -202,7 +202,7 @@
     const shown = pairs(rows.sets[i]).map(([set, percentage]) => [sets[set][0], percentage / 100, probability(percentage)]);
     const [title, note, more] = data.setsTexts[nSets];
     const listed = part(title, note, bars(shown, { tick: level(i), more, narrow: true }));
-    if (nSets === 1) return make("div", "halves", listed);
+    if (!rows.importance[i]) return make("div", "halves", listed); // all variables are equally important
     const importance = pairs(rows.importance[i]).map(([v, share]) => [variables[v], share / 100, probability(share)]);
     const drawn = bars(importance, { kind: "importance", more: data.mores[rows.more[i]] });
     return make("div", "halves", listed, part("Importance", words.importance, drawn));
