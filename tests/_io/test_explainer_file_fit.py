@@ -23,6 +23,7 @@ def test_the_target_the_columns_left_out_and_dates_are_no_variables():
         }
     )
     assert fit_table(frame, "y", ["id", "y"], False).feature_names_in_.tolist() == ["x"]
+    assert [fit_table(frame, "y", ["id"], False, focus=label).focus_ for label in "ab"] == ["a", "b"]
     with_dates = fit_table(frame, "y", ["id"], True)
     assert with_dates.feature_names_in_.tolist() == ["day", "x"]
     assert with_dates.classes_.tolist() == ["a", "b"]

@@ -28,6 +28,7 @@ def test_a_small_run_prints_every_table(capsys, monkeypatch):
         "Held-out rows",
         "Intervals of numbers",
         "Another seed",
+        "The gain that a variable needs",
         "Time",
     ]
 

@@ -84,7 +84,12 @@ def training_rows(explainer: SufficientExplainer) -> tuple[pl.DataFrame, Any]:
 
 
 def fit_table(
-    frame: pl.DataFrame, target: str, left_out: list[str], has_dates: bool, fixed: Sequence[str] = ()
+    frame: pl.DataFrame,
+    target: str,
+    left_out: list[str],
+    has_dates: bool,
+    fixed: Sequence[str] = (),
+    focus: str | None = None,
 ) -> SufficientExplainer:
     """Fit an explainer to a table."""
     X = frame.drop([target, *(column for column in left_out if column != target)])
@@ -97,7 +102,9 @@ def fit_table(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the app shows the fidelity
         kept = [column for column in fixed if column in X.columns]
-        return SufficientExplainer(random_state=0, dates="parts").fit(X, outcomes_of(frame, target), fixed=kept)
+        outcomes = outcomes_of(frame, target)
+        chosen = next((label for label in np.unique(outcomes) if str(label) == focus), None)
+        return SufficientExplainer(random_state=0, dates="parts").fit(X, outcomes, fixed=kept, focus=chosen)
 
 
 def collect_rules(

@@ -16,6 +16,9 @@ def test_a_table_is_opened_fitted_and_explained(open_app, own_processes, tmp_pat
     page.set_input_files("#upload input", str(tmp_path / "traffic.csv"))
     page.wait_for_selector("#preview .ag-row")
     assert page.input_value("#target") == "traffic"
+    page.click("#focus")
+    assert page.get_by_role("option").all_inner_texts() == ["busy", "calm"]
+    page.get_by_role("option", name="busy").click()
     page.click("#fixed")
     page.get_by_role("option", name="hour").click()
     page.keyboard.press("Escape")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 N_PREVIEW = 8
+MAX_CLASSES = 20  # of the target, among which one is chosen that matters
 _DEMOS = ("Breast cancer (classes)", "Diabetes progression (numbers)")
 _FILES = "CSV, Parquet, Arrow or JSON lines, also compressed; or a saved explainer (.suffice)"
 _LEAD = (
@@ -91,11 +92,13 @@ def _choose_panel(table: PendingTable, opened: Workspace | None) -> html.Section
 def _fields(names: list[str]) -> list[Component]:
     columns: dict[str, Any] = {"data": controls.options(range(len(names)), names), "searchable": True, "limit": 300}
     target = dmc.Select(id="target", value=str(len(names) - 1), size="sm", **columns)
+    focus = dmc.Select(id="focus", data=[], value=None, size="sm", placeholder="the rarer one of two", clearable=True)
     hint = "such as names of the rows"
     left_out = dmc.MultiSelect(id="leave-out", value=[], size="sm", placeholder=hint, **columns)
     fixed = dmc.MultiSelect(id="fixed", value=[], size="sm", placeholder="such as age", **columns)
     return [
         html.Div([html.Label("Target: the column with the outcomes"), target]),
+        html.Div([html.Label("The outcome that matters"), focus]),
         html.Div([html.Label("Leave out"), left_out]),
         html.Div([html.Label("What people cannot change"), fixed]),
     ]
@@ -113,6 +116,9 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs, pending: PendingTables) 
         State("upload", "filename"),
         prevent_initial_call=True,
     )(lambda content, name: _receive(sessions, pending, content, name))
+    app.callback(Output("focus", "data"), Output("focus", "value"), Input("target", "value"), State("waiting", "data"))(
+        lambda target, name: (_classes(pending.get(name), target), None)
+    )
     buttons = ("fit", "use-explainer", "demo-0", "demo-1", "fit-cancel")
     controls.connect_job(
         app,
@@ -124,6 +130,7 @@ def register(app: Dash, sessions: Sessions, jobs: Jobs, pending: PendingTables) 
             "target": State("target", "value"),
             "left_out": State("leave-out", "value"),
             "fixed": State("fixed", "value"),
+            "focus": State("focus", "value"),
             "dates": State("dates", "checked"),
         },
         outputs={"goto": Output("goto", "data"), "cannot_cancel": Output("fit-controls", "hidden")},
@@ -173,7 +180,18 @@ def _update(
     target = frame.columns[int(form["target"]) if form["target"] is not None else -1]
     left_out, fixed = ([frame.columns[int(i)] for i in form[field] or []] for field in ("left_out", "fixed"))
     title, has_dates = f"Fitting 100 trees to {frame.height} rows", bool(form["dates"])
-    return _start(sessions, title, lambda watch: fit_workspace(frame, target, left_out, has_dates, name, watch, fixed))
+    arguments = (frame, target, left_out, has_dates, name)
+    return _start(sessions, title, lambda watch: fit_workspace(*arguments, watch, fixed, form["focus"]))
+
+
+def _classes(table: PendingTable | None, target: str | None) -> list[dict[str, str]]:
+    """List the classes of the target; nothing if it has too many values, or holds numbers."""
+    if table is None or target is None:
+        return []
+    column = table.frame.get_column(table.frame.columns[int(target)])
+    if column.dtype.is_float() or column.n_unique() > MAX_CLASSES:
+        return []
+    return controls.options(sorted(map(str, column.drop_nulls().unique().to_list())))
 
 
 def _start(sessions: Sessions, title: str, make: Callable[[Callable[[int], None]], Workspace]) -> dict[str, Any]:

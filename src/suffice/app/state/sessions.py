@@ -106,12 +106,13 @@ def fit_workspace(
     name: str,
     watch: Callable[[int], None] | None = None,
     fixed: Sequence[str] = (),
+    focus: str | None = None,
 ) -> Workspace:
     """Fit an explainer to a table, in a process of its own: if it runs out of memory, nothing else ends."""
     frame = frame.filter(is_known(frame[target]))
     if not frame.height:
         raise ValueError(f"The column {target!r} is empty: there is no outcome to explain.")
-    arguments = (frame, target, left_out, has_dates, fixed)
+    arguments = (frame, target, left_out, has_dates, fixed, focus)
     explainer = run_in_process("suffice._io.explainer_file:fit_table", *arguments, watch=watch)
     return Workspace.of(explainer, frame, outcomes_of(frame, target), name)
 
