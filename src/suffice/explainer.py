@@ -186,7 +186,7 @@ class SufficientExplainer(BaseEstimator):  # type: ignore[misc]
         The class whose probability is explained, or None; only after `for_model`.
     model_rows_ : object
         The table that `for_model` was given, as it is; `save` leaves it out.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
         The mean importance of the columns for the outcomes of up to 1,000 training rows; computed when first read.
     n_features_in_ : int
         The number of columns.
