@@ -119,7 +119,7 @@ def _steps(own: NDArray[Any], values: NDArray[Any], texts: Sequence[str]) -> tup
     """Put values side by side in equal steps, and choose labels that do not run into each other."""
     middle = (np.arange(len(values)) + 0.5) / max(len(values), 1)
     places = np.interp(own, values, middle)  # a number between two training values lies between them
-    step = max(-(-len(values) // MAX_LABELS), -(-sum(map(len, texts)) // 70))
+    step = max(-(-len(values) // MAX_LABELS), -(-sum(map(len, texts)) // 52))
     labels = [(float(middle[i]), texts[i]) for i in range(0, len(values), step)]
     return np.where(np.isnan(own), MISSING_AT, places), labels
 
