@@ -113,6 +113,14 @@ def test_a_large_sufficient_set_has_a_smaller_one_of_a_level_lower_by_a_step(maj
         assert one.smaller_set == (at_lower.best_set if is_large and is_smaller else None)
 
 
+def test_a_set_of_as_many_variables_is_no_smaller_one(majority, monkeypatch):
+    explainer, X = majority
+    monkeypatch.setattr("suffice.explaining.search.STEP", 1e-9)  # the level stays the same, and so do the sets
+    explanations = explainer.explain(X, progress=False)
+    assert any(len(one.best_set.variables) > 4 for one in explanations)
+    assert [one.smaller_set for one in explanations] == [None] * len(X)
+
+
 @pytest.mark.parametrize("confidence", [None, 0.9])
 def test_a_row_without_a_sufficient_set_shows_the_best_one_of_the_offered_level(majority, confidence):
     """What is offered has been tried: with that level, the row has this set, and with no higher one it has any."""
