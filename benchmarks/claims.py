@@ -99,9 +99,12 @@ def print_claims(tables: Sequence[RealTable], seeds: range, n_explained: int) ->
     names = ("base rate", "level", "set, same", "set, default", "stated", "held-out", "lift")
     print_table(["table", "class", "rows", *names], lines)
     print(CONTESTED)
-    lines = []
-    for table, claims in measured:
+    lines, total = [], Claims()
+    for _, claims in measured:
+        total.contested += claims.contested
+        total.agrees += claims.agrees
+    for name, claims in [*((table.name, claims) for table, claims in measured), ("all", total)]:
         share = np.mean([is_contested for is_contested, *_ in claims.contested]) if claims.contested else math.nan
         figures = share, claims.right(True), claims.right(False), np.mean(claims.agrees) if claims.agrees else math.nan
-        lines.append([table.name, str(len(claims.contested)), *map(number, figures)])
+        lines.append([name, str(len(claims.contested)), *map(number, figures)])
     print_table(["table", "rows with a set", "contested", "right, contested", "right, others", "parts agree"], lines)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEAST_OFFERED = 0.5  # a lower level is not offered: the outcome would be less likely than not
 # A set is contested if its SDP is above the row's own probability by more than this: of such claims on held-out rows of
-# eleven tables .74 were right, of the others .94 (docs/honesty.md).
+# eight tables .74 were right, of the others .92 (docs/honesty.md).
 CONTESTED_GAP = 0.1
 
 
