@@ -29,9 +29,9 @@ class Claims:
 
     rare: dict[str, Checked] = field(default_factory=lambda: {"same": Checked(), "odds": Checked()})
     level: list[float] = field(default_factory=list)
-    # Of rows with a set: whether it is contested, the row's own probability, and whether the prediction was right.
+    # One entry for each row with a set: is it contested, the own probability, was the prediction right?
     contested: list[tuple[bool, float, bool]] = field(default_factory=list)
-    # Of rows with a set of variables: whether rule and reasons are those of the best set.
+    # One entry for each row with a set of variables: are rule, reasons and frame about the best set?
     agrees: list[bool] = field(default_factory=list)
 
     def right(self, contested: bool) -> float:

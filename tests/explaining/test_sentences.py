@@ -273,10 +273,10 @@ def test_the_share_of_the_rows_that_made_a_rule_is_not_expected_of_new_rows():
 )
 def test_an_interval_says_which_share_of_all_outcomes_lies_in_it(base_rate, sentence):
     for made in (explanation, without_set):
-        told = made(**NUMBER, target="cnt", base_rate=base_rate)
-        assert told.sentences.notes[0] == sentence
-        assert sentence in told.text
-        assert told.to_dict()["base_rate"] == base_rate
+        number = made(**NUMBER, target="cnt", base_rate=base_rate)
+        assert number.sentences.notes[0] == sentence
+        assert sentence in number.text
+        assert number.to_dict()["base_rate"] == base_rate
     assert explanation(**NUMBER, target="y", base_rate=0.5).sentences.share_note.startswith(
         "About half of all outcomes"
     )

@@ -601,8 +601,8 @@ def importance_of_columns(state: Fitted, random_state: Any) -> NDArray[np.float6
     """Compute the mean importance of the columns of the table for the outcomes of training rows."""
     matrix, outcomes = state.training
     rows = np.sort(check_random_state(random_state).permutation(len(matrix))[:N_FOR_IMPORTANCE])
-    asked = AskedRows(None, matrix[rows], outcomes[rows], "given")
-    explained = explain(state, asked, ExplainOptions("minimal", None), progress=False)
+    training_rows = AskedRows(None, matrix[rows], outcomes[rows], "given")
+    explained = explain(state, training_rows, ExplainOptions("minimal", None), progress=False)
     importance = np.zeros(len(state.encoding.names))
     means = explained.mean_importance().values()
     for columns, value in zip(state.variables.columns, means, strict=True):
