@@ -9,7 +9,7 @@ namespace suffice {
 namespace {
 
 void init_cells(SetCells* self, const PyForest& forest, const Vector<std::int32_t>& columns, std::size_t min_node_size,
-                bool all_vote, std::size_t n_threads) {
+                bool all_vote) {
     const Forest& f = forest.get();
     ForestColumns forest_columns;
     for (const std::int32_t c : span_of(columns)) {
@@ -17,8 +17,7 @@ void init_cells(SetCells* self, const PyForest& forest, const Vector<std::int32_
         forest_columns.push_back(forest.column(c));
     }
     const nb::gil_scoped_release release;
-    new (self) SetCells(
-        find_set_cells(f, span_of(columns), std::move(forest_columns), min_node_size, all_vote, n_threads, watcher()));
+    new (self) SetCells(f, span_of(columns), std::move(forest_columns), min_node_size, all_vote);
 }
 
 // The SDP of every training row for one outcome.
@@ -28,16 +27,24 @@ nb::ndarray<nb::numpy, double> row_sdps(const SetCells& cells, std::uint32_t lo,
         const nb::gil_scoped_release release;
         OutcomeShares shares(cells);
         shares.set_outcome({lo, hi});
-        const std::vector<double>& sums = shares.sums();
+        const RowOrder order(cells.n_rows());
+        std::vector<std::uint32_t> key(cells.columns.size()), point_of(cells.n_rows());
+        for (std::size_t k = 0; k < point_of.size(); ++k) {
+            for (std::size_t c = 0; c < key.size(); ++c) key[c] = cells.rows[c]->in_order[k];
+            point_of[order.row(k)] = shares.points.add(key);
+        }
+        std::vector<std::uint32_t> all(shares.points.size());
+        std::iota(all.begin(), all.end(), 0u);
+        shares.add_up(all, -1.0);
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = sums[cells.points.of_row[i]] / static_cast<double>(cells.trees.size());
+            out[i] = shares.points.sum[point_of[i]] / static_cast<double>(cells.voters.size());
     }
     return to_numpy<double>(std::move(out), {cells.n_rows()});
 }
 
 // What Python gets: arrays by row, or by row and column of S. Ends are values: low < value <= high.
 struct RuleArrays {
-    Array exists, sdp, low, high, missing, has_values, support, bound, mean_sdp, is_optimal, holds_everywhere;
+    Array exists, sdp, low, high, missing, has_values, support, n_looked_at, bound, mean_sdp, is_optimal, holds_everywhere;
 };
 
 // Rules without a box have nothing in it.
@@ -58,6 +65,7 @@ RuleArrays to_arrays(const std::vector<const RuleResult*>& rules, const ForestCo
             .missing = to_array<bool>(std::move(boxes.missing), {n, width}),
             .has_values = to_array<bool>(std::move(boxes.has_values), {n, width}),
             .support = array_of<std::int64_t>(rules, &RuleResult::support),
+            .n_looked_at = array_of<std::int64_t>(rules, &RuleResult::n_looked_at),
             .bound = array_of<double>(rules, &RuleResult::bound),
             .mean_sdp = array_of<double>(rules, &RuleResult::mean_sdp),
             .is_optimal = array_of<bool>(rules, &RuleResult::is_optimal),
@@ -68,7 +76,7 @@ RuleArrays to_arrays(const std::vector<const RuleResult*>& rules, const ForestCo
 RuleArrays find_rules(const SetCells& cells, const PyRows& rows, const RuleOptions& options, std::size_t n_threads,
                       const nb::object& progress) {
     const Rows r = rows.get();
-    check_columns(r.X, cells.n_table_columns);
+    check_columns(r.X, cells.forest.X.n_columns);
     std::vector<RuleResult> rules;
     std::vector<const RuleResult*> of_row;
     {
@@ -92,7 +100,7 @@ RuleArrays find_rules(const SetCells& cells, const PyRows& rows, const RuleOptio
 void bind_rules(nb::module_& m) {
     nb::class_<SetCells>(m, "SetCells")
         .def("__init__", &init_cells, nb::kw_only(), "forest"_a, "columns"_a, "min_node_size"_a, "all_vote"_a = true,
-             "n_threads"_a = 1)
+             nb::keep_alive<1, 2>())
         .def_prop_ro("n_bytes", &SetCells::n_bytes);
     m.def("row_sdps", &row_sdps, nb::kw_only(), "cells"_a, "lo"_a, "hi"_a);
     nb::class_<RuleOptions>(m, "RuleOptions")
@@ -112,6 +120,7 @@ void bind_rules(nb::module_& m) {
                     {"missing", &A::missing},
                     {"has_values", &A::has_values},
                     {"support", &A::support},
+                    {"n_looked_at", &A::n_looked_at},
                     {"bound", &A::bound},
                     {"mean_sdp", &A::mean_sdp},
                     {"is_optimal", &A::is_optimal},

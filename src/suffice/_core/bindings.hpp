@@ -166,7 +166,7 @@ class PyForest {
     std::shared_ptr<const ForestColumn> column(std::int32_t number) const {
         const std::lock_guard lock(columns_mutex_);
         auto& column = columns_[number];
-        if (!column) column = std::make_shared<const ForestColumn>(code_forest_column(forest_, number));
+        if (!column) column = std::make_shared<const ForestColumn>(forest_, number);
         return column;
     }
 

@@ -6,6 +6,7 @@
 // searched.
 #pragma once
 
+#include "parallel.hpp"
 #include "set_cells.hpp"
 
 namespace suffice {
@@ -13,8 +14,7 @@ namespace suffice {
 class BoxProof {
   public:
     // `needed` is the sum of the shares that a point must reach.
-    BoxProof(const SetCells& cells, const OutcomeShares& shares, double needed, std::size_t max_regions,
-             const StopFlag& stop)
+    BoxProof(const SetCells& cells, OutcomeShares& shares, double needed, std::size_t max_regions, const StopFlag& stop)
         : cells_(cells), shares_(shares), needed_(needed), max_regions_(max_regions), stop_(stop) {}
 
     // Forgets all regions and starts a new budget. The boxes that are checked contain `x` and lie in `whole`.
@@ -22,11 +22,11 @@ class BoxProof {
         x_ = x;
         sides_ = whole;
         for (std::size_t c = 0; c < whole.size(); ++c) {
-            const CodeInterval limits = cells_.forest_columns[c]->all_codes();
+            const CodeInterval& limits = cells_.all[c];
             sides_[c] = {std::max(whole[c].lo, limits.lo), std::min(whole[c].hi, limits.hi), whole[c].missing};
         }
         open_.clear();
-        for (std::uint32_t t = 0; t < cells_.trees.size(); ++t) open_.push_back({t, 0});
+        for (std::uint32_t t = 0; t < cells_.voters.size(); ++t) open_.push_back({t, 0});
         regions_.assign(1, {.end = static_cast<std::uint32_t>(open_.size())});
         n_regions_ = 0;
     }
@@ -37,7 +37,8 @@ class BoxProof {
             const std::uint32_t i = stack_.back();
             stack_.pop_back();
             if (!meet(box, side(i))) continue;
-            if (regions_[i].state == State::kUnknown) {
+            // What lies beyond the box is cut off first: no tree must grow there.
+            if (regions_[i].state == State::kUnknown && regions_[i].children == 0 && !cut_off(i, box)) {
                 if (stop_ || ++n_regions_ > max_regions_ || open_.size() > kMaxOpen) return Proof::kOutOfBudget;
                 examine(i);
             }
@@ -105,32 +106,35 @@ class BoxProof {
         regions_[i] = region;
     }
 
-    const ProjectedNode& node_of(const Open& open) const { return cells_.trees[open.tree].nodes[open.node]; }
-
     // Extends `low` and `high` to the shares that a tree has in a box. Returns the smallest subtree with all its
     // points.
-    std::uint32_t widen(Open open, const CodeInterval* box, int depth, double& low, double& high) const {
-        const ProjectedNode* node = &node_of(open);
-        while (!node->is_leaf()) {
+    std::uint32_t widen(Open open, const CodeInterval* box, int depth, double& low, double& high) {
+        const auto [t, top] = open;
+        std::uint32_t i = top;
+        const ProjectedTree::Node* node = &shares_.node(t, i);
+        for (; !node->is_leaf(); node = &shares_.node(t, i)) {
             const auto [left, right] = parts(box[node->column], node->code, node->missing_left);
             if (!left.is_empty() && !right.is_empty()) break;
-            open.node = static_cast<std::uint32_t>(right.is_empty() ? node->left : node->right);
-            node = &node_of(open);
+            i = node->left + left.is_empty();
         }
-        const double least = shares_.least(open.tree, open.node), most = shares_.most(open.tree, open.node);
-        if (low <= least && most <= high) return open.node;
-        if (depth > 0 && least < most) {
-            for (const std::int32_t child : {node->left, node->right})
-                widen({open.tree, static_cast<std::uint32_t>(child)}, box, depth - 1, low, high);
+        if (node->is_leaf()) shares_.share(t, i);
+        const auto known = shares_.known(t, i);
+        if (known.is_known() && low <= known.least && known.most <= high) return i;
+        if (depth > 0 && !(known.is_known() && known.least == known.most)) {
+            const std::uint32_t child = node->left;
+            widen({t, child}, box, depth - 1, low, high);
+            widen({t, child + 1}, box, depth - 1, low, high);
+            shares_.note(t, i);
         } else {
-            low = std::min(low, least);
-            high = std::max(high, most);
+            const auto all = shares_.bounds(t, i);
+            low = std::min(low, all.least);
+            high = std::max(high, all.most);
         }
-        return open.node;
+        return i;
     }
 
-    // Cuts a region at an end of the box where it reaches beyond it, or else where a tree splits it.
-    void divide(std::uint32_t i, const CodeBox& box) {
+    // Cuts a region at an end of the box where it reaches beyond it. Returns false if it does not.
+    bool cut_off(std::uint32_t i, const CodeBox& box) {
         for (std::uint32_t c = 0; c < box.size(); ++c) {
             const CodeInterval whole = side(i)[c];
             if (!whole.has_values()) continue;
@@ -142,13 +146,20 @@ class BoxProof {
             if (meets && whole.hi > box[c].hi)
                 return add_children(i, c, {whole.lo, box[c].hi, whole.missing}, {box[c].hi + 1, whole.hi, false});
         }
-        const ProjectedNode& node = node_of(open_[regions_[i].widest]);
+        return false;
+    }
+
+    // Cuts a region where a tree splits it, or where it reaches beyond the box.
+    void divide(std::uint32_t i, const CodeBox& box) {
+        if (cut_off(i, box)) return;
+        const Open& open = open_[regions_[i].widest];
+        const ProjectedTree::Node& node = shares_.node(open.tree, open.node);
         const auto [left, right] = parts(side(i)[node.column], node.code, node.missing_left);
         add_children(i, node.column, left, right);
     }
 
     // The part nearer to x becomes the first child: a bad region near x leaves the fewest ways to cut it off.
-    void add_children(std::uint32_t i, std::uint32_t column, CodeInterval near, CodeInterval far) {
+    bool add_children(std::uint32_t i, std::uint32_t column, CodeInterval near, CodeInterval far) {
         const CodeInterval& x = x_[column];
         if (meet(x, far) || (!meet(x, near) && x.has_values() && x.lo > near.hi)) std::swap(near, far);
         Region child = regions_[i];
@@ -158,10 +169,11 @@ class BoxProof {
             regions_.push_back(child);
             for (std::size_t c = 0; c < x_.size(); ++c) sides_.push_back(c == column ? part : CodeInterval(side(i)[c]));
         }
+        return true;
     }
 
     const SetCells& cells_;
-    const OutcomeShares& shares_;
+    OutcomeShares& shares_;
     double needed_;
     std::size_t max_regions_;
     const StopFlag& stop_;

@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "box_proof.hpp"
+#include "rows_around.hpp"
 
 namespace suffice {
 
@@ -58,7 +59,8 @@ struct RuleResult {
     bool exists = false;  // whether the SDP at x is at least pi; if not, only `sdp` is set
     double sdp = 0.0;     // at x
     CodeBox box;
-    std::size_t support = 0;        // training rows in the box
+    std::size_t support = 0;        // training rows in the box, of those that were looked at
+    std::size_t n_looked_at = 0;    // training rows
     double mean_sdp = 0.0;          // the mean of their SDPs; 0 if there are none
     double value = 0.0;             // what is maximised: training rows, or volume
     double bound = 0.0;             // no rule has a larger value than this
@@ -71,38 +73,32 @@ class RuleSearch {
     RuleSearch(const SetCells& cells, const RuleOptions& options, const StopFlag& stop)
         : cells_(cells),
           options_(options),
-          needed_(sum_to_reach(options.pi, cells.trees.size())),
+          needed_(sum_to_reach(options.pi, cells.voters.size())),
           stop_(stop),
-          shares_(cells),
-          proof_(cells, shares_, needed_, options.max_regions, stop) {}
-    RuleSearch(const RuleSearch&) = delete;  // proof_ refers to shares_
+          shares_(cells.take()),
+          rows_(cells, *shares_, needed_),
+          good_(rows_.good),
+          bad_(rows_.bad),
+          proof_(cells, *shares_, needed_, options.max_regions, stop) {}
 
     RuleResult run(const float* row, const RankRange& outcome) {
         const std::size_t n_columns = cells_.columns.size();
         x_.resize(n_columns);
         for (std::size_t c = 0; c < n_columns; ++c)
             x_[c] = ForestColumn::interval(cells_.forest_columns[c]->code(row[cells_.columns[c]]));
-        shares_.set_outcome(outcome);
+        shares_->set_outcome(outcome);
         RuleResult rule;
-        const double sum = shares_.sum_at(x_);
-        rule.sdp = sum / static_cast<double>(cells_.trees.size());
+        const double sum = shares_->sum_at(x_);
+        rule.sdp = sum / static_cast<double>(cells_.voters.size());
         rule.exists = sum >= needed_;
         if (!rule.exists) return rule;
-        divide_points();
+        rows_.find(x_);
+        rule.n_looked_at = rows_.n_looked_at;
         search(rule);
         return rule;
     }
 
   private:
-    void divide_points() {
-        good_.clear(x_.size());
-        bad_.clear(x_.size());
-        const CodeBoxes& coordinates = cells_.points.coordinates;
-        const std::vector<double>& sums = shares_.sums(needed_);
-        for (std::size_t p = 0; p < sums.size(); ++p)
-            (sums[p] >= needed_ ? good_ : bad_).append(coordinates[p], coordinates.n_rows(p));
-    }
-
     void search(RuleResult& rule) {
         Branch root{{}, largest_box(), x_};
         apply_forced_cuts(root.box, bad_, x_);  // every good box lies in the rest
@@ -122,7 +118,7 @@ class RuleSearch {
         rule.is_optimal = rule.bound <= rule.value;
         if (!options_.by_volume) move_ends(rule.box, widest);
         rule.support = good_.count_rows(rule.box);
-        rule.mean_sdp = mean_sdp(rule.box);
+        rule.mean_sdp = rows_.mean_sdp(rule.box);
         rule.holds_everywhere = options_.everywhere || proof_.check(rule.box) == Proof::kGood;
     }
 
@@ -136,19 +132,6 @@ class RuleSearch {
             if (proof == Proof::kGood) box = std::move(moved);
             if (proof != Proof::kBad) return;
         }
-    }
-
-    double mean_sdp(const CodeBox& box) {
-        const CodeBoxes& coordinates = cells_.points.coordinates;
-        const std::vector<double>& sums = shares_.sums(needed_);  // the points in the box are good: these are theirs
-        double sum = 0.0;
-        std::size_t n_rows = 0;
-        for (std::size_t p = 0; p < sums.size(); ++p) {
-            if (!meet(box, coordinates[p])) continue;
-            sum += coordinates.n_rows(p) * sums[p];
-            n_rows += coordinates.n_rows(p);
-        }
-        return n_rows ? sum / static_cast<double>(n_rows * cells_.trees.size()) : 0.0;
     }
 
     static void accept(RuleResult& rule, const CodeBox& box, double value) {
@@ -261,8 +244,7 @@ class RuleSearch {
     CodeBox largest_box() const {
         CodeBox box(cells_.columns.size());
         for (std::size_t c = 0; c < box.size(); ++c) {
-            const ForestColumn& column = *cells_.forest_columns[c];
-            box[c] = {0, column.largest_code(), column.has_missing || x_[c].missing};
+            box[c] = {0, cells_.forest_columns[c]->largest_code(), cells_.rows[c]->has_missing || x_[c].missing};
         }
         return box;
     }
@@ -311,7 +293,7 @@ class RuleSearch {
         double volume = 1.0;
         for (std::size_t c = 0; c < box.size(); ++c) {
             const ForestColumn& column = *cells_.forest_columns[c];
-            const float smallest = column.smallest, largest = column.largest;
+            const float smallest = cells_.rows[c]->smallest, largest = cells_.rows[c]->largest;
             if (!(smallest < largest)) continue;
             if (!box[c].has_values()) return 0.0;
             const std::vector<float>& t = column.thresholds;
@@ -326,10 +308,11 @@ class RuleSearch {
     RuleOptions options_;
     double needed_;  // the sum of the shares at a good point
     const StopFlag& stop_;
-    OutcomeShares shares_;
+    std::shared_ptr<OutcomeShares> shares_;
+    RowsAround rows_;
+    CodeBoxes &good_, &bad_;  // training points; bad_ has bad regions as well, and lacks what need not be cut off
     BoxProof proof_;
     CodeBox x_;             // one code, or a missing value, in each column
-    CodeBoxes good_, bad_;  // training points; bad_ has bad regions as well, and lacks what need not be cut off
     CodeBoxes all_bad_;     // as bad_, and nothing is left out
     GoodWeights<std::uint32_t> counts_;  // of training rows
     std::vector<Cut> cuts_, new_cuts_;

@@ -1,170 +1,309 @@
-// The cells of all training rows for one set S, which do not depend on the outcome, and the shares of an outcome in
-// them.
+// The cells of points for one set S, and the shares of an outcome in them.
 #pragma once
 
-#include <bit>
-#include <numeric>
+#include <limits>
+#include <mutex>
 #include <optional>
 
-#include "parallel.hpp"
 #include "projected_tree.hpp"
 
 namespace suffice {
 
-struct SetCells {
-    std::size_t n_table_columns = 0;
-    std::vector<std::int32_t> columns;  // the columns of S in the table
-    ForestColumns forest_columns;       // by column of S
-    Points points;
-    std::vector<ProjectedTree> trees;                 // those that vote on S
-    std::vector<std::vector<std::uint32_t>> leaf_of;  // by tree and point
+// Rows that no split of the forest on S separates are one point: a table of categories, whole numbers or repeated
+// measurements has far fewer points than rows.
+struct Points {
+    std::vector<std::vector<std::uint32_t>> codes;  // by column of S and point; kMissing if the value is missing
+    std::vector<std::uint32_t> n_rows;              // by point: of those that a rule counts
+    std::vector<double> sum;                        // by point: of the shares over the trees; -1 while it is not known
 
-    std::size_t n_rows() const { return points.of_row.size(); }
-    // Without `forest_columns`, which several sets share.
-    std::size_t n_bytes() const {
-        std::size_t n = points.n_bytes();
-        for (const ProjectedTree& tree : trees)
-            n += tree.nodes.size() * sizeof(ProjectedNode) + tree.rank.size() * sizeof(std::uint32_t);
-        for (const auto& leaves : leaf_of) n += leaves.size() * sizeof(std::uint32_t);
-        return n;
+    std::size_t size() const { return sum.size(); }
+    void clear() { *this = {std::vector<std::vector<std::uint32_t>>(codes.size()), {}, {}, {}}; }
+    // The number of the point with these codes, which is new if there was none.
+    std::uint32_t add(const std::vector<std::uint32_t>& key) {
+        if (2 * size() >= slots_.size()) grow_slots();
+        std::size_t slot = slot_of([&](std::size_t c) { return key[c]; });
+        for (; slots_[slot] != kFree; slot = (slot + 1) & (slots_.size() - 1))
+            if (is_at(slots_[slot], key)) return slots_[slot];
+        slots_[slot] = static_cast<std::uint32_t>(size());
+        for (std::size_t c = 0; c < codes.size(); ++c) codes[c].push_back(key[c]);
+        n_rows.push_back(0);
+        sum.push_back(-1.0);
+        return slots_[slot];
+    }
+    // The point as a box.
+    CodeBox box(std::uint32_t p) const {
+        CodeBox out;
+        for (const std::vector<std::uint32_t>& column : codes) out.push_back(ForestColumn::interval(column[p]));
+        return out;
+    }
+    const std::vector<std::uint32_t>& copy(std::uint32_t p, std::vector<std::uint32_t>& key) const {
+        for (std::size_t c = 0; c < codes.size(); ++c) key[c] = codes[c][p];
+        return key;
+    }
+
+    std::vector<std::uint32_t> slots_;  // points by the hash of their codes
+
+  private:
+    static constexpr std::uint32_t kFree = 0xffffffff;
+
+    bool is_at(std::uint32_t p, const std::vector<std::uint32_t>& key) const {
+        for (std::size_t c = 0; c < codes.size(); ++c)
+            if (codes[c][p] != key[c]) return false;
+        return true;
+    }
+    template <class CodeOf>
+    std::size_t slot_of(const CodeOf& code_of_column) const {
+        std::uint64_t hash = 0;
+        for (std::size_t c = 0; c < codes.size(); ++c) hash = add_to_hash(hash, code_of_column(c));
+        return (hash * 0x9E3779B97F4A7C15ull >> 32) & (slots_.size() - 1);
+    }
+    void grow_slots() {
+        slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), kFree);
+        for (std::uint32_t p = 0; p < size(); ++p) {
+            std::size_t slot = slot_of([&](std::size_t c) { return codes[c][p]; });
+            while (slots_[slot] != kFree) slot = (slot + 1) & (slots_.size() - 1);
+            slots_[slot] = p;
+        }
     }
 };
 
-inline SetCells find_set_cells(const Forest& forest, std::span<const std::int32_t> columns,
-                               ForestColumns forest_columns, std::size_t min_node_size, bool all_vote,
-                               std::size_t n_threads, const std::function<void(std::size_t)>& watch) {
-    SetCells cells;
-    cells.n_table_columns = forest.X.n_columns;
-    cells.columns.assign(columns.begin(), columns.end());
-    cells.forest_columns = std::move(forest_columns);
-    cells.points = find_points(forest.X.n_rows, cells.forest_columns);
-    std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
-    for (std::size_t c = 0; c < columns.size(); ++c)
-        position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
-    std::vector<std::size_t> voters;  // the trees that split on S; all trees if there are none
-    for (std::size_t t = 0; t < forest.trees.size(); ++t)
-        if (all_vote || std::any_of(cells.forest_columns.begin(), cells.forest_columns.end(),
-                                    [&](const auto& column) { return !column->codes_of_splits[t].empty(); }))
-            voters.push_back(t);
-    if (voters.empty()) {
-        voters.resize(forest.trees.size());
-        std::iota(voters.begin(), voters.end(), std::size_t{0});
-    }
-    cells.trees.resize(voters.size());
-    cells.leaf_of.resize(voters.size());
-    StopFlag stop{false};
-    const auto make_worker = [&] {
-        return [&, builder = std::make_shared<ProjectedTreeBuilder>(forest, cells.points, cells.forest_columns,
-                                                                    position_of, min_node_size)](std::size_t i) {
-            cells.trees[i] = builder->build(voters[i], cells.leaf_of[i]);
-        };
-    };
-    for_each_row(voters.size(), n_threads, stop, make_worker, watch, 1);
-    return cells;
-}
+class OutcomeShares;
 
+// What all rows with one set share.
+class SetCells {
+  public:
+    const Forest& forest;
+    std::vector<std::int32_t> columns;  // the columns of S in the table
+    ForestColumns forest_columns;       // by column of S
+    std::vector<const ForestColumn::Rows*> rows;
+    CodeBox all;                      // the box of all points
+    std::vector<std::size_t> voters;  // the trees that vote on S
+    std::vector<SetSplits> splits;    // by voter
+    std::size_t min_node_size;
+
+    SetCells(const Forest& of, std::span<const std::int32_t> numbers, ForestColumns coded, std::size_t least,
+             bool all_vote)
+        : forest(of), columns(numbers.begin(), numbers.end()), forest_columns(std::move(coded)), min_node_size(least) {
+        std::vector<std::int32_t> position_of(forest.X.n_columns, -1);
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            position_of[static_cast<std::size_t>(columns[c])] = static_cast<std::int32_t>(c);
+            rows.push_back(&forest_columns[c]->rows(forest));
+            all.push_back(forest_columns[c]->all_codes());
+        }
+        for (std::size_t t = 0; t < forest.trees.size(); ++t)  // those that split on S; all trees if there are none
+            if (all_vote || std::any_of(forest_columns.begin(), forest_columns.end(),
+                                        [&](const auto& column) { return !column->codes_of_splits[t].empty(); }))
+                voters.push_back(t);
+        if (voters.empty()) {
+            voters.resize(forest.trees.size());
+            std::iota(voters.begin(), voters.end(), std::size_t{0});
+        }
+        for (const std::size_t t : voters) splits.emplace_back(forest.trees[t], t, forest_columns, position_of);
+    }
+
+    std::size_t n_rows() const { return forest.X.n_rows; }
+    std::size_t n_bytes() const;
+    // The trees that an earlier search has grown, or new ones. Searches at the same time have their own: which nodes
+    // there are changes no result.
+    std::shared_ptr<OutcomeShares> take() const;
+
+  private:
+    mutable std::mutex mutex_;
+    mutable std::vector<std::unique_ptr<OutcomeShares>> spare_;
+};
+
+// The projected trees of a set, as far as they were needed, and the shares of one outcome in their nodes.
 class OutcomeShares {
   public:
-    explicit OutcomeShares(const SetCells& cells)
-        : cells_(cells), least_(cells.trees.size()), most_(cells.trees.size()) {}
+    Points points;
 
-    // Computes the shares, unless they are those of the last call: rows with the same outcome follow each other.
+    explicit OutcomeShares(const SetCells& cells) : cells_(cells), known_(cells.voters.size()) {
+        points.codes.resize(cells.columns.size());
+        for (std::size_t v = 0; v < cells.voters.size(); ++v) {
+            const std::size_t t = cells.voters[v];
+            std::vector<const std::uint32_t*> codes;
+            for (const ForestColumn::Rows* rows : cells.rows) codes.push_back(rows->of_tree[t].data());
+            trees_.emplace_back(cells.splits[v], std::move(codes), cells.forest.trees[t].rows.size(),
+                                cells.min_node_size, cells.all);
+        }
+    }
+
+    std::size_t n_bytes() const {
+        std::size_t n = points.size() * (points.codes.size() + 5) * sizeof(std::uint32_t);
+        for (std::size_t t = 0; t < trees_.size(); ++t) n += trees_[t].n_bytes() + known_[t].capacity() * sizeof(Known);
+        return n;
+    }
+
+    // Rows with the same outcome follow each other.
     void set_outcome(const RankRange& outcome) {
         if (outcome_ == outcome) return;
         outcome_ = outcome;
-        sum_.clear();
-        for (std::size_t t = 0; t < cells_.trees.size(); ++t) set_outcome_in(t, outcome);
+        for (std::vector<Known>& known : known_) std::fill(known.begin(), known.end(), Known{});
+        if (cells_.n_rows() <= kFewRows)
+            std::fill(points.sum.begin(), points.sum.end(), -1.0);
+        else
+            points.clear();
     }
 
-    // The smallest and the largest share of all leaves in the subtree of a node. At a leaf both are its share.
-    double least(std::size_t tree, std::size_t node) const { return least_[tree][node]; }
-    double most(std::size_t tree, std::size_t node) const { return most_[tree][node]; }
+    // A node, which has its children now or is a leaf.
+    const ProjectedTree::Node& node(std::size_t t, std::uint32_t i) {
+        const ProjectedTree::Node& node = trees_[t].grown(i, sent_right_);
+        if (known_[t].size() < trees_[t].size()) known_[t].resize(trees_[t].size());
+        return node;
+    }
+    // The smallest and the largest share of all leaves below a node, if they are known. At a leaf both are its share.
+    struct Bounds {
+        double least = std::numeric_limits<double>::infinity(), most = -least;
+        bool is_known() const { return least <= most; }
+    };
+    const Bounds& known(std::size_t t, std::uint32_t i) const { return known_[t][i].bounds; }
+    // Notes the bounds of a node whose children's are known.
+    void note(std::size_t t, std::uint32_t i) {
+        const std::uint32_t left = trees_[t][i].left;
+        const Bounds &a = known(t, left), &b = known(t, left + 1);
+        if (a.is_known() && b.is_known()) known_[t][i].bounds = {std::min(a.least, b.least), std::max(a.most, b.most)};
+    }
+    // The bounds of a node, below which everything grows.
+    const Bounds& bounds(std::size_t t, std::uint32_t top) {
+        if (known(t, top).is_known()) return known(t, top);
+        std::vector<std::uint32_t> below{top};
+        for (std::size_t k = 0; k < below.size(); ++k) {
+            const std::uint32_t i = below[k];
+            if (node(t, i).is_leaf())
+                share(t, i);
+            else if (!known(t, i).is_known())
+                below.insert(below.end(), {node(t, i).left, node(t, i).left + 1});
+        }
+        for (; !below.empty(); below.pop_back())
+            if (!known(t, below.back()).is_known()) note(t, below.back());
+        return known(t, top);
+    }
+    // The share in a leaf.
+    double share(std::size_t t, std::uint32_t i) {
+        Bounds& bounds = known_[t][i].bounds;
+        if (!bounds.is_known()) {
+            const std::uint32_t whole = trees_[t][i].is_small ? trees_[t][i].parent : i;
+            const ProjectedTree::Node& node = trees_[t][whole];
+            bounds.least = bounds.most = static_cast<double>(hits(t, whole)) / static_cast<double>(node.end - node.begin);
+        }
+        return bounds.least;
+    }
 
     // The sum of the shares in the cells of x over the trees.
-    double sum_at(const CodeBox& x) const {
+    double sum_at(const CodeBox& x) {
         double sum = 0.0;
-        for (std::size_t t = 0; t < cells_.trees.size(); ++t) sum += least_[t][cells_.trees[t].leaf(x)];
+        for (std::size_t t = 0; t < trees_.size(); ++t) {
+            std::uint32_t i = 0;
+            for (const ProjectedTree::Node* at = &node(t, i); !at->is_leaf(); at = &node(t, i))
+                i = at->left + !at->goes_left(x[at->column]);
+            sum += share(t, i);
+        }
         return sum;
     }
 
-    // The same for every point that reaches `needed`, which must be the same until the outcome changes. A point whose
-    // sum falls behind is left out of the trees that follow, and has some smaller sum here.
-    const std::vector<double>& sums(double needed = -1.0) {
-        if (!sum_.empty()) return sum_;
-        const std::size_t n_trees = cells_.trees.size();
-        sum_.assign(cells_.points.size, 0.0);
-        alive_.resize(sum_.size());
-        std::iota(alive_.begin(), alive_.end(), 0u);
-        double most_left = 0.0;  // an upper bound of the shares that are still to be added
-        for (std::size_t t = 0; t < n_trees; ++t) most_left += most_[t][0];
-        std::size_t n_alive = alive_.size();
-        for (std::size_t t = 0; t < n_trees; ++t) {  // tree by tree, so that its shares stay in the cache
-            const double* share = least_[t].data();
-            const std::uint32_t* leaf = cells_.leaf_of[t].data();
-            most_left -= most_[t][0];
-            if (n_alive == sum_.size()) {
-                for (std::size_t p = 0; p < n_alive; ++p) sum_[p] += share[leaf[p]];
-            } else {
-                for (std::size_t i = 0; i < n_alive; ++i) sum_[alive_[i]] += share[leaf[alive_[i]]];
-            }
+    // The same for some points, if it reaches `needed`; others may have a smaller sum. `which` is sorted anew.
+    void add_up(std::vector<std::uint32_t>& which, double needed) {
+        for (const std::uint32_t p : which) points.sum[p] = 0.0;
+        for (std::size_t t = 0; t < trees_.size(); ++t) {
+            add_shares(t, which);
             if (t % kTreesBetweenChecks != kTreesBetweenChecks - 1) continue;
             // The margin is wider than all rounding errors of the sums, so no point that reaches `needed` is left out.
-            const double least = needed - most_left - kRounding * static_cast<double>(n_trees);
-            std::size_t n_left = 0;
-            for (std::size_t i = 0; i < n_alive; ++i) {
-                const std::uint32_t p = alive_[i];
-                alive_[n_left] = p;
-                n_left += sum_[p] >= least;
-            }
-            n_alive = n_left;
+            const double least = needed - static_cast<double>(trees_.size() - t - 1) -
+                                 kRounding * static_cast<double>(trees_.size());
+            std::erase_if(which, [&](std::uint32_t p) { return points.sum[p] < least; });
         }
-        return sum_;
     }
 
   private:
-    static constexpr std::size_t kTreesBetweenChecks = 4;  // a check costs about as much as a tree; not tuned
+    static constexpr std::size_t kTreesBetweenChecks = 4;  // not tuned
+    static constexpr std::uint32_t kUnknown = 0xffffffff;
 
-    void set_outcome_in(std::size_t t, const RankRange& outcome) {
-        const ProjectedTree& tree = cells_.trees[t];
-        const std::size_t n_words = tree.rank.size() / kBlock;
-        hits_.resize(n_words + 1);
-        hits_[n_words] = 0;
-        n_hits_before_.resize(n_words + 1);
-        kernels().outcome(tree.rank.data(), tree.n_rows, outcome.lo, outcome.hi, hits_.data());
-        n_hits_before_[0] = 0;
-        for (std::size_t i = 0; i < n_words; ++i)
-            n_hits_before_[i + 1] = n_hits_before_[i] + static_cast<std::uint32_t>(std::popcount(hits_[i]));
-        least_[t].resize(tree.nodes.size());
-        most_[t].resize(tree.nodes.size());
-        double* least = least_[t].data();
-        double* most = most_[t].data();
-        for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children before their parents
-            const ProjectedNode& node = tree.nodes[i];
-            if (node.is_leaf()) {
-                least[i] = most[i] = static_cast<double>(n_hits_up_to(node.end) - n_hits_up_to(node.begin)) /
-                                     static_cast<double>(node.end - node.begin);
-            } else {
-                const auto l = static_cast<std::size_t>(node.left), r = static_cast<std::size_t>(node.right);
-                least[i] = std::min(least[l], least[r]);
-                most[i] = std::max(most[l], most[r]);
+    struct Known {
+        Bounds bounds;
+        std::uint32_t n_hits = kUnknown;
+    };
+
+    // Passes points down a tree, all points of a node together.
+    void add_shares(std::size_t t, std::vector<std::uint32_t>& which) {
+        stack_.assign(1, {0, 0, static_cast<std::uint32_t>(which.size())});
+        while (!stack_.empty()) {
+            auto [i, begin, end] = stack_.back();
+            stack_.pop_back();
+            for (const ProjectedTree::Node* at = &node(t, i); !at->is_leaf(); at = &node(t, i)) {
+                const std::uint32_t middle = divide(which.data(), begin, end, points.codes[at->column].data(), at->code,
+                                                    at->missing_left, sent_right_);
+                i = at->left + (middle == begin);
+                if (begin < middle && middle < end) stack_.push_back({at->left + 1, middle, end});
+                if (begin < middle) end = middle;
             }
+            const double add = share(t, i);
+            for (std::uint32_t k = begin; k < end; ++k) points.sum[which[k]] += add;
         }
     }
 
-    // The number of rows with the outcome before a position in the tree's rows.
-    std::uint32_t n_hits_up_to(std::uint32_t position) const {
-        const std::uint64_t below = (std::uint64_t{1} << position % kBlock) - 1;
-        return n_hits_before_[position / kBlock] +
-               static_cast<std::uint32_t>(std::popcount(hits_[position / kBlock] & below));
+    // The number of rows of a node with the outcome. Nodes with a small half are counted together with the node below
+    // that has all their other rows: many such nodes may lie one above the other.
+    std::uint32_t hits(std::size_t t, std::uint32_t i) {
+        const ProjectedTree& tree = trees_[t];
+        std::vector<Known>& known = known_[t];
+        passed_.clear();
+        for (; known[i].n_hits == kUnknown; i = tree[i].left + tree[tree[i].left].is_small) {
+            const std::uint32_t left = tree[i].left;
+            if (tree[i].is_leaf() || !(tree[left].is_small || tree[left + 1].is_small)) {
+                known[i].n_hits = count(t, tree[i]);
+                break;
+            }
+            passed_.push_back(i);
+        }
+        std::uint32_t n = known[i].n_hits;
+        for (; !passed_.empty(); passed_.pop_back()) {
+            const std::uint32_t left = tree[passed_.back()].left;
+            n += count(t, tree[left + !tree[left].is_small]);
+            known[passed_.back()].n_hits = n;
+        }
+        return n;
+    }
+    std::uint32_t count(std::size_t t, const ProjectedTree::Node& node) const {
+        const std::uint32_t* rank = cells_.forest.trees[cells_.voters[t]].rank.data();
+        std::uint32_t n = 0;
+        for (const std::uint32_t row : trees_[t].rows(node)) n += outcome_->lo <= rank[row] && rank[row] <= outcome_->hi;
+        return n;
     }
 
+    struct Passing {
+        std::uint32_t node, begin, end;
+    };
+
     const SetCells& cells_;
+    std::vector<ProjectedTree> trees_;
     std::optional<RankRange> outcome_;
-    std::vector<std::vector<double>> least_, most_;  // by tree and node
-    std::vector<std::uint64_t> hits_;                // one bit for each of a tree's rows: whether it has the outcome
-    std::vector<std::uint32_t> n_hits_before_;       // by word of hits_: the bits in the words before it
-    std::vector<double> sum_;                        // by point; empty until `sums` is called
-    std::vector<std::uint32_t> alive_;               // the points whose sum may still reach what is needed
+    std::vector<std::vector<Known>> known_;  // by tree and node
+    std::vector<std::uint32_t> sent_right_, passed_;
+    std::vector<Passing> stack_;
 };
+
+inline std::size_t SetCells::n_bytes() const {
+    const std::lock_guard lock(mutex_);
+    std::size_t n = 0;
+    for (const SetSplits& of_tree : splits) n += of_tree.splits.size() * sizeof(SetSplits::Split);
+    for (const auto& shares : spare_) n += shares->n_bytes();
+    return n;
+}
+
+inline std::shared_ptr<OutcomeShares> SetCells::take() const {
+    std::unique_ptr<OutcomeShares> shares;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!spare_.empty()) {
+            shares = std::move(spare_.back());
+            spare_.pop_back();
+        }
+    }
+    if (!shares) shares = std::make_unique<OutcomeShares>(*this);
+    return {shares.release(), [this](OutcomeShares* used) {
+                const std::lock_guard lock(mutex_);
+                spare_.emplace_back(used);
+            }};
+}
 
 }  // namespace suffice

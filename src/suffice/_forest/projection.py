@@ -84,7 +84,6 @@ class ProjectedForest:
                 columns=np.array(columns, dtype=np.int32),
                 min_node_size=self.min_node_size,
                 all_vote=self.all_vote,
-                n_threads=n_threads,
             ),
         )
         return columns, cells

@@ -306,6 +306,7 @@ class _BoxesOfSet:
     ) -> dict[str, Any]:
         fitted, forest = self._fitted, self._fitted.projected.forest
         is_covered = self._covers(core_box)
+        core_box = dict(core_box, support=int(is_covered.sum()))
         rank = forest.y_rank[is_covered]
         n_kept = int(np.count_nonzero((ranks[0] <= rank) & (rank <= ranks[1])))
         mae = None

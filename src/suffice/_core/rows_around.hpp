@@ -1,0 +1,182 @@
+// The training rows that decide the rule of a row x: which of them are good, and which bad ones lie around x
+// (docs/method.md, 5.2).
+#pragma once
+
+#include <cstdlib>
+#include "set_cells.hpp"
+
+namespace suffice {
+
+// A box that contains x and `target` contains everything between them.
+inline CodeBox between(const CodeBox& x, const CodeInterval* target) {
+    CodeBox box(x.size());
+    for (std::size_t c = 0; c < box.size(); ++c) box[c] = hull(x[c], target[c]);
+    return box;
+}
+
+class RowsAround {
+  public:
+    CodeBoxes good, bad;
+    std::size_t n_looked_at = 0;
+
+    // A point is good if its sum of shares reaches `needed`.
+    RowsAround(const SetCells& cells, OutcomeShares& shares, double needed)
+        : cells_(cells), shares_(shares), points_(shares.points), needed_(needed), key_(cells.columns.size()) {}
+
+    void find(const CodeBox& x) {
+        x_ = x;
+        good.clear(x.size());
+        bad.clear(x.size());
+        seen_.clear();
+        if (cells_.n_rows() <= kFewRows)
+            look_at_all();
+        else
+            look_around();
+    }
+
+    // The mean SDP of the rows in a good box.
+    double mean_sdp(const CodeBox& box) const {
+        double sum = 0.0;
+        std::size_t n_rows = 0;
+        for (const std::uint32_t p : seen_) {
+            if (!meet(box, points_.box(p).data())) continue;
+            sum += points_.n_rows[p] * points_.sum[p];
+            n_rows += points_.n_rows[p];
+        }
+        return n_rows ? sum / static_cast<double>(n_rows * cells_.voters.size()) : 0.0;
+    }
+
+  private:
+    // In larger tables, so many rows are looked at at most, and no more once so many points were looked at closely.
+    static constexpr std::size_t kMostRows = std::size_t{1} << 18;
+    static constexpr std::size_t kEnough = 4096;
+    static constexpr std::size_t kTogether = 16;
+
+    void look_at_all() {
+        n_looked_at = cells_.n_rows();
+        if (points_.size() == 0)
+            for (std::size_t k = 0; k < n_looked_at; ++k) ++points_.n_rows[points_.add(read(k))];
+        seen_.resize(points_.size());
+        std::iota(seen_.begin(), seen_.end(), 0u);
+        add_up(seen_);
+        for (const std::uint32_t p : seen_)
+            (points_.sum[p] >= needed_ ? good : bad).append(points_.box(p).data(), points_.n_rows[p]);
+    }
+
+    // A row with a bad one between itself and x is in no rule, and is passed over.
+    void look_around() {
+        hidden_.clear();
+        if (points_.size() > kMostRows) points_.clear();
+        std::fill(points_.n_rows.begin(), points_.n_rows.end(), 0u);
+        const std::size_t limit = std::min(cells_.n_rows(), most_rows());
+        std::size_t n_close = 0;
+        for (std::size_t begin = 0, end = 256; begin < limit && (begin < kFewRows || n_close < enough());
+             begin = end, end = std::min(2 * end, limit)) {
+            close_.clear();
+            for (std::size_t k = begin; k < end; ++k) {
+                if (is_hidden(read(k))) continue;
+                const std::uint32_t p = points_.add(key_);
+                if (points_.n_rows[p]++ == 0) close_.emplace_back(distance_to_x(), p);
+            }
+            n_close += close_.size();
+            look_closely();
+            n_looked_at = end;
+        }
+        std::erase_if(seen_, [&](std::uint32_t p) { return is_hidden(points_.copy(p, key_)); });
+        for (const std::uint32_t p : seen_) good.append(points_.box(p).data(), points_.n_rows[p]);
+        if (std::getenv("STATS")) std::fprintf(stderr, "d %zu looked at %zu close %zu good %zu bad %zu\n", x_.size(), n_looked_at, n_close, good.size(), bad.size());
+    }
+    static std::size_t most_rows() { static const char* e = std::getenv("MOST"); return e ? std::size_t(std::atol(e)) : kMostRows; }
+    static std::size_t enough() { static const char* e = std::getenv("ENOUGH"); return e ? std::size_t(std::atol(e)) : kEnough; }
+
+    // The nearest first, since they hide most others.
+    void look_closely() {
+        std::stable_sort(close_.begin(), close_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (auto next = close_.begin(); next != close_.end();) {
+            together_.clear();
+            for (; next != close_.end() && together_.size() < kTogether; ++next)
+                if (!is_hidden(points_.copy(next->second, key_))) together_.push_back(next->second);
+            add_up(together_);
+            for (const std::uint32_t p : together_) {
+                if (points_.sum[p] >= needed_)
+                    seen_.push_back(p);
+                else
+                    hide_behind(p);
+            }
+        }
+    }
+
+    // Adds up the shares of points, unless that was done for this outcome.
+    void add_up(const std::vector<std::uint32_t>& which) {
+        std::vector<std::uint32_t> unknown;
+        for (const std::uint32_t p : which)
+            if (points_.sum[p] < 0) unknown.push_back(p);
+        shares_.add_up(unknown, needed_);
+    }
+
+    // Reads the codes of the k-th row.
+    const std::vector<std::uint32_t>& read(std::size_t k) {
+        for (std::size_t c = 0; c < key_.size(); ++c) key_[c] = cells_.rows[c]->in_order[k];
+        return key_;
+    }
+
+    // The codes from `lo` on: so many more, and not beyond kMissing, which counts as a code here.
+    struct Side {
+        std::uint32_t lo, width;
+        bool has(std::uint32_t code) const { return code - lo <= width; }
+    };
+
+    // All points that have the bad point `p` between themselves and x are a box.
+    void hide_behind(std::uint32_t p) {
+        const CodeBox point = points_.box(p);
+        bad.append(point.data(), points_.n_rows[p]);
+        for (std::size_t c = 0; c < x_.size(); ++c) {
+            const CodeInterval &x = x_[c], &b = point[c];
+            hidden_.push_back(x == b            ? Side{0, kMissing}
+                              : b.missing       ? Side{kMissing, 0}
+                              : x.missing       ? Side{b.lo, 0}
+                              : b.lo > x.lo     ? Side{b.lo, kMissing - 1 - b.lo}
+                                                : Side{0, b.lo});
+        }
+    }
+    bool is_hidden(const std::vector<std::uint32_t>& key) {
+        const std::size_t width = key.size();
+        for (std::size_t i = 0; i < hidden_.size(); i += width) {
+            std::size_t c = 0;
+            while (c < width && hidden_[i + c].has(key[c])) ++c;
+            if (c < width) continue;
+            // What hides much comes first.
+            const std::size_t ahead = i / width / 2 * width;
+            std::swap_ranges(hidden_.begin() + static_cast<std::ptrdiff_t>(i),
+                             hidden_.begin() + static_cast<std::ptrdiff_t>(i + width),
+                             hidden_.begin() + static_cast<std::ptrdiff_t>(ahead));
+            return true;
+        }
+        return false;
+    }
+
+    // The number of codes to pass in all columns, for the codes read last.
+    std::size_t distance_to_x() const {
+        std::size_t distance = 0;
+        for (std::size_t c = 0; c < x_.size(); ++c) {
+            if (x_[c].missing || key_[c] == kMissing)
+                distance += x_[c].missing != (key_[c] == kMissing);
+            else
+                distance += x_[c].lo < key_[c] ? key_[c] - x_[c].lo : x_[c].lo - key_[c];
+        }
+        return distance;
+    }
+
+    const SetCells& cells_;
+    OutcomeShares& shares_;
+    Points& points_;
+    double needed_;
+    CodeBox x_;
+    std::vector<std::uint32_t> key_;       // the codes of a row
+    std::vector<Side> hidden_;             // boxes
+    std::vector<std::uint32_t> seen_;      // the good points, or all
+    std::vector<std::uint32_t> together_;
+    std::vector<std::pair<std::size_t, std::uint32_t>> close_;  // points, with their distance from x
+};
+
+}  // namespace suffice
