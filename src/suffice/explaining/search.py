@@ -152,8 +152,8 @@ def _search(
     if confidence is not None:
         least = least_sdps(level, confidence)
         if needs_below:
-            below = [level - STEP, *(k / round(1 / STEP) for k in range(1, round(1 / STEP)))]
-            least_below = [(other, least_sdps(other, confidence)) for other in below if other > 0]
+            lower = [level - STEP, *(k / round(1 / STEP) for k in range(1, round(1 / STEP)))]
+            least_below = [(other, least_sdps(other, confidence)) for other in lower if other > 0]
     if not fitted.has_signal:
         # The distribution given any set is that of the empty one, which is sufficient only if it may be.
         level, smallest, largest = level if smallest == 0 else math.inf, 0, 0
