@@ -106,7 +106,6 @@ std::vector<double> search_sets(const Projection& projection, const Rows& rows, 
             out.push_back(set.sdp);
         }
         out.push_back(result.best.sdp);
-        out.push_back(result.best_squares);
     }
     return out;
 }

@@ -90,8 +90,7 @@ void search_rows(const SearchCall& call, std::vector<std::uint32_t> numbers, con
 
 // What Python gets. Row i has the sufficient sets offset[i] ... offset[i + 1] - 1.
 struct SearchArrays {
-    Array offset, masks, sdps, best_masks, best_sdps, best_squares;
-    Array is_complete;
+    Array offset, masks, sdps, best_masks, best_sdps, is_complete;
 };
 
 // Each set as two words; bit 0 of the first word stands for variable 0.
@@ -121,7 +120,6 @@ SearchArrays to_arrays(const std::vector<const SearchResult*>& results) {
             .sdps = to_array<double>(std::move(sdps), {sets.size()}),
             .best_masks = to_words(best),
             .best_sdps = array_of<double>(results, [](const SearchResult& r) { return r.best.sdp; }),
-            .best_squares = array_of<double>(results, &SearchResult::best_squares),
             .is_complete = array_of<bool>(results, &SearchResult::is_complete)};
 }
 
@@ -185,7 +183,6 @@ void bind_search(nb::module_& m) {
                     {"sdps", &A::sdps},
                     {"best_masks", &A::best_masks},
                     {"best_sdps", &A::best_sdps},
-                    {"best_squares", &A::best_squares},
                     {"is_complete", &A::is_complete}});
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(), "needs_best"_a = true, "batch_size"_a = 0, "n_first_trees"_a = 0);

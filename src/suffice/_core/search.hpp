@@ -365,14 +365,12 @@ class Search {
         }
     }
 
-    // Adds the squared weights of the sets, and names the variables of all sets.
+    // Names the variables of all sets.
     void finish(std::size_t i) {
         SearchResult& out = result(i);
         if (!has_best(out)) return;
-        const Set best = static_cast<Set>(out.best.variables);
-        out.best_squares = executor_.squared_weights(i, best);
         for (ScoredSet& set : out.sufficient) set.variables = executor_.named(static_cast<Set>(set.variables));
-        out.best.variables = executor_.named(best);
+        out.best.variables = executor_.named(static_cast<Set>(out.best.variables));
     }
 
     bool has_best(const SearchResult& out) const { return !out.sufficient.empty() || options_.needs_best; }

@@ -22,11 +22,10 @@ BY_ROW = (
 
 
 class ScoredSet(NamedTuple):
-    """A set, its SDP and the sum of the squared weights behind it."""
+    """A set and its SDP."""
 
     variables: VariableSet
     sdp: float
-    squares: float
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class FoundSets:
     sdps: NDArray[np.float64]
     best_masks: NDArray[np.uint64]
     best_sdps: NDArray[np.float64]
-    best_squares: NDArray[np.float64]
+    best_squares: NDArray[np.float64]  # of the weights behind its SDP; NaN where nothing has asked for it
     is_complete: NDArray[np.bool_]
     offered: NDArray[np.float64]  # the level that the best set of a row without a sufficient set reaches; else NaN
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
-from suffice._forest.bounds import discounted_share, least_sdps, lower_bounds
+from suffice._forest.bounds import discounted_share, least_sdps
 from suffice._forest.candidates import n_by_paths
 from suffice._forest.progress import progress_bar, wants_bar
 from suffice.errors import SearchSizeWarning, did_you_mean, warn
-from suffice.explaining.best_set import put_best_first
-from suffice.explaining.found_sets import BY_ROW, FoundSets, ScoredSet
+from suffice.explaining.best_set import bound_best, put_best_first
+from suffice.explaining.found_sets import FoundSets, ScoredSet
 from suffice.explaining.rule import Rule
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
 the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
+SEARCHED = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete")
 BOX_FIELDS = (
     "sdp",
     "low",
@@ -99,11 +100,10 @@ def _with_best_below(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes,
     if not fitted.has_signal or not len(rows):
         return sets
     best = {name: getattr(sets, name).copy() for name in ("best_masks", "best_sdps", "best_squares")}
-    offered = np.zeros(len(X))
+    sets, offered = replace(sets, **best), np.zeros(len(X))
     while True:  # a set that is found at a level may reach a higher one
-        reached = best["best_sdps"][rows]
-        if fitted.settings.confidence is not None:
-            reached = lower_bounds(reached, best["best_squares"][rows], fitted.settings.confidence)
+        is_bounded = fitted.settings.confidence is not None
+        reached = bound_best(fitted, X, sets, rows) if is_bounded else sets.best_sdps[rows]
         levels = np.round(np.floor(reached / STEP + 1e-9) * STEP, 2)
         is_higher = levels > offered[rows]
         rows, levels = rows[is_higher], levels[is_higher]
@@ -115,7 +115,7 @@ def _with_best_below(fitted: Fitted, X: NDArray[np.float32], outcomes: Outcomes,
         offered[rows] = levels[has_set]
         for name, array in best.items():
             array[rows] = getattr(below, name)[has_set]
-    return replace(sets, **best, offered=np.where(offered > 0, offered, np.nan))
+    return replace(sets, offered=np.where(offered > 0, offered, np.nan))
 
 
 # A best set of more variables, more than a person holds in mind, gets a smaller one beside it. Not tuned.
@@ -134,7 +134,7 @@ def find_smaller_sets(
         for i, row in enumerate(rows.tolist()):
             S = below.members(below.best_masks[i])
             if len(S) < sizes[row]:
-                smaller[row] = ScoredSet(S, float(below.best_sdps[i]), float(below.best_squares[i]))
+                smaller[row] = ScoredSet(S, float(below.best_sdps[i]))
     return smaller
 
 
@@ -192,8 +192,9 @@ def _search(
         needs_best=needs_best,
         n_first_trees=FIRST_TREES,
     )
-    of_sets = {name: getattr(arrays, name) for name in ("offset", "masks", "sdps", *BY_ROW) if name != "offered"}
-    return FoundSets(projected.candidates, **of_sets, offered=np.full(len(X), np.nan))
+    of_sets = {name: getattr(arrays, name) for name in SEARCHED}
+    unknown = np.full(len(X), np.nan)
+    return FoundSets(projected.candidates, **of_sets, best_squares=unknown, offered=unknown)
 
 
 CHECKS = ("rows", "everywhere")
