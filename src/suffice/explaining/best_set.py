@@ -86,9 +86,7 @@ def bound_set(fitted: Fitted, x: NDArray[np.float32], chosen: ScoredSet) -> floa
     return float(lower_bounds(np.array([chosen.sdp]), squares, confidence)[0])
 
 
-def _squared_weights(
-    fitted: Fitted, X: NDArray[np.float32], pairs: Sequence[tuple[int, VariableSet]]
-) -> list[float]:
+def _squared_weights(fitted: Fitted, X: NDArray[np.float32], pairs: Sequence[tuple[int, VariableSet]]) -> list[float]:
     """Sum the squared weights behind the SDPs of sets at rows."""
     if not pairs:
         return []
@@ -100,7 +98,7 @@ def _squared_weights(
 def _smallest_sets(sets: FoundSets) -> dict[int, list[ScoredSet]]:
     """Return the sufficient sets of the smallest size, the surest first, of rows that have several of them."""
     smallest = {}
-    sizes, offset, sdps = sets.sizes().tolist(), sets.offset.tolist(), sets.sdps.tolist()
+    sizes, offset, sdps = sets.sizes(), sets.offset.tolist(), sets.sdps.tolist()
     for row, (begin, end) in enumerate(itertools.pairwise(offset)):
         if end - begin > 1 and sizes[begin] == sizes[begin + 1]:
             n = sum(size == sizes[begin] for size in sizes[begin:end])

@@ -75,6 +75,7 @@ class Explanations(Sequence[Explanation]):
         self.sets = sets
         self.library = library
         self.stability = stability
+        self._known_bounds: dict[int, float] = {}  # by row; see `lower_bounds`
 
     def with_stability(self, stability: SetStability) -> Explanations:
         """Return the same explanations with the stability of their best sets, which text, JSON and cards then state.
@@ -258,10 +259,13 @@ class Explanations(Sequence[Explanation]):
         return bound_best(self.fitted, self.answers.X, self.answers.sets, np.arange(len(self)))
 
     def _lower_bound(self, i: int) -> float:
-        """Return the lower bound of one row. That of all rows would take a hundred times as long for a hundred rows."""
+        """Return the lower bound of one row, without those of all others."""
         if "lower_bounds" in vars(self):
             return float(self.lower_bounds[i])
-        return float(bound_best(self.fitted, self.answers.X, self.answers.sets, np.array([i]))[0])
+        if i not in self._known_bounds:
+            [bound] = bound_best(self.fitted, self.answers.X, self.answers.sets, np.array([i])).tolist()
+            self._known_bounds[i] = bound
+        return self._known_bounds[i]
 
     @cached_property
     def levels(self) -> NDArray[np.float64]:

@@ -45,14 +45,19 @@ class FoundSets:
     def members(self, mask: NDArray[np.uint64]) -> VariableSet:
         """List the variables of a set."""
         low, high = mask.tolist()
-        bits = low | high << 64
-        return tuple(sorted(v for i, v in enumerate(self.candidates) if bits >> i & 1))
+        bits, variables = low | high << 64, []
+        while bits:
+            variables.append(self.candidates[(bits & -bits).bit_length() - 1])
+            bits &= bits - 1
+        return tuple(sorted(variables))
 
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> list[int]:
         """Count the variables of each set."""
-        bits = np.unpackbits(self.masks.view(np.uint8).reshape(len(self.masks), 16), axis=1)
-        n_bits: NDArray[np.int64] = np.count_nonzero(bits, axis=1)
-        return n_bits
+        return _sizes_of(self.masks)
+
+    def best_sizes(self) -> list[int]:
+        """Count the variables of the best set of each row."""
+        return _sizes_of(self.best_masks)
 
     def holds(self, i: int) -> NDArray[np.bool_]:
         """Return which sets hold a candidate."""
@@ -61,7 +66,7 @@ class FoundSets:
 
     def n_by_row(self) -> NDArray[np.int64]:
         """Count the sufficient sets of each row."""
-        return np.diff(self.offset)
+        return np.asarray(self.offset[1:] - self.offset[:-1])
 
     @classmethod
     def joined(cls, parts: Sequence[FoundSets]) -> FoundSets:
@@ -88,3 +93,7 @@ class FoundSets:
     def best_by_row(self) -> list[tuple[int, VariableSet]]:
         """List the best sets of the rows that have a sufficient one, with their rows."""
         return [(row, self.members(self.best_masks[row])) for row in np.flatnonzero(self.n_by_row()).tolist()]
+
+
+def _sizes_of(masks: NDArray[np.uint64]) -> list[int]:
+    return [low.bit_count() + high.bit_count() for low, high in masks.tolist()]

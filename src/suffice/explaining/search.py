@@ -31,7 +31,7 @@ FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
 the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
-SEARCHED = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete")
+SEARCHED, LATER = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"), ("best_squares", "offered")
 BOX_FIELDS = (
     "sdp",
     "low",
@@ -66,7 +66,7 @@ def find_sufficient_sets(
     if settings.min_size > n:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {n} candidates.")
     levels = fitted.levels(outcomes) if levels is None else levels
-    distinct = np.unique(levels) if len(levels) else np.array([settings.pi])
+    distinct = np.unique(levels) if len(levels) > 1 else levels if len(levels) else np.array([settings.pi])
     if len(distinct) == 1:
         sets = _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_best)
     else:
@@ -127,7 +127,7 @@ def find_smaller_sets(
 ) -> list[ScoredSet | None]:
     """Find smaller sets, of a level lower by one step, for rows whose best sufficient set has many variables."""
     smaller: list[ScoredSet | None] = [None] * len(X)
-    sizes = np.array([len(sets.members(mask)) for mask in sets.best_masks], dtype=np.intp)
+    sizes = np.array(sets.best_sizes(), dtype=np.intp)
     rows = np.flatnonzero((sets.n_by_row() > 0) & (sizes > MANY))
     if len(rows):
         below = find_best_below(fitted, X, outcomes, rows, fitted.levels(outcomes)[rows] - STEP)
@@ -193,8 +193,7 @@ def _search(
         n_first_trees=FIRST_TREES,
     )
     of_sets = {name: getattr(arrays, name) for name in SEARCHED}
-    unknown = np.full(len(X), np.nan)
-    return FoundSets(projected.candidates, **of_sets, best_squares=unknown, offered=unknown)
+    return FoundSets(projected.candidates, **of_sets, **{name: np.full(len(X), np.nan) for name in LATER})
 
 
 CHECKS = ("rows", "everywhere")
