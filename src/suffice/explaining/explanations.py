@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from suffice._forest.asked_rows import AskedRows
 from suffice._forest.out_of_bag import sdps_of_all
 from suffice._forest.progress import progress_bar, wants_bar
+from suffice._forest.projection import MAX_VARIABLES
 from suffice._table.frames import make_frame
 from suffice._text import counted, format_share, to_plain
 from suffice.errors import check_word
@@ -260,7 +261,8 @@ class Explanations(Sequence[Explanation]):
 
     def _lower_bound(self, i: int) -> float:
         """Return the lower bound of one row, without those of all others."""
-        if "lower_bounds" in vars(self):
+        # Weights given one of more candidates need a projection of their own, better one for all rows.
+        if "lower_bounds" in vars(self) or len(self.candidates) > MAX_VARIABLES:
             return float(self.lower_bounds[i])
         if i not in self._known_bounds:
             [bound] = bound_best(self.fitted, self.answers.X, self.answers.sets, np.array([i])).tolist()
