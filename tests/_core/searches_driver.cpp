@@ -102,7 +102,6 @@ std::vector<double> search_sets(const Projection& projection, const Rows& rows, 
             out.push_back(set.sdp);
         }
         out.push_back(result.at_level.best.sdp);
-        out.push_back(result.at_level.best_squares);
     }
     return out;
 }

@@ -97,7 +97,7 @@ def test_many_rows_have_the_answers_that_each_has_alone(kernels, depth, groups, 
         alone = search(projection, queries[i : i + 1], outcomes[i : i + 1], n_by_row=n_by_row)
         for name in ("masks", "sdps"):
             np.testing.assert_array_equal(together[name][offset[i] : offset[i + 1]], alone[name], err_msg=name)
-        for name in ("best_masks", "best_sdps", "best_squares"):
+        for name in ("best_masks", "best_sdps"):
             np.testing.assert_array_equal(together[name][i : i + 1], alone[name], err_msg=name)
 
 
@@ -110,7 +110,7 @@ def test_without_the_best_set_only_rows_that_have_none_differ(kernels):
     has_set = np.diff(whole["offset"]) > 0
     assert has_set.any()
     assert not has_set.all()
-    for name in ("best_masks", "best_sdps", "best_squares"):
+    for name in ("best_masks", "best_sdps"):
         np.testing.assert_array_equal(whole[name][has_set], part[name][has_set])
     assert not part["best_masks"][~has_set].any()
     assert not part["best_sdps"][~has_set].any()

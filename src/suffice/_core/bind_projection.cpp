@@ -50,7 +50,7 @@ Doubles squared_weights(const PyProjection& projection, const FloatMatrix& X, co
                         std::size_t min_node_size, std::size_t n_threads) {
     const Matrix rows = matrix_of(X);
     const auto at = [&](RowView<std::uint64_t>& view, std::size_t i) {
-        view.set_row(rows.row(i), {});
+        view.set_row(rows.row(i));
         return view.squared_weights(sets.data()[i]);
     };
     return for_each_set(projection, rows, sets, min_node_size, n_threads, nullptr, at);

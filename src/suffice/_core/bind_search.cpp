@@ -30,8 +30,7 @@ void search_rows(const PyProjection& projection, const Rows& rows, const std::ve
 
 // What Python gets. Row i has the sufficient sets offset[i] ... offset[i + 1] - 1.
 struct SearchArrays {
-    Array offset, masks, sdps, best_masks, best_sdps, best_squares;
-    Array is_complete, level_below;
+    Array offset, masks, sdps, best_masks, best_sdps, is_complete, level_below;
 };
 
 // Each set as two words; bit 0 of the first word stands for variable 0.
@@ -56,14 +55,12 @@ SearchArrays to_arrays(const std::vector<const SearchResult*>& results, FoundSet
         offset.push_back(static_cast<std::int64_t>(sets.size()));
         best.push_back((result->*level).best.variables);
     }
-    const auto of = [&](auto field) { return [=](const SearchResult& r) { return (r.*level).*field; }; };
     return {.offset = to_array<std::int64_t>(std::move(offset), {results.size() + 1}),
             .masks = to_words(sets),
             .sdps = to_array<double>(std::move(sdps), {sets.size()}),
             .best_masks = to_words(best),
             .best_sdps = array_of<double>(results, [=](const SearchResult& r) { return (r.*level).best.sdp; }),
-            .best_squares = array_of<double>(results, of(&FoundSets::best_squares)),
-            .is_complete = array_of<bool>(results, of(&FoundSets::is_complete)),
+            .is_complete = array_of<bool>(results, [=](const SearchResult& r) { return (r.*level).is_complete; }),
             .level_below = array_of<double>(results, &SearchResult::level_below)};
 }
 
@@ -137,7 +134,6 @@ void bind_search(nb::module_& m) {
                     {"sdps", &A::sdps},
                     {"best_masks", &A::best_masks},
                     {"best_sdps", &A::best_sdps},
-                    {"best_squares", &A::best_squares},
                     {"is_complete", &A::is_complete},
                     {"level_below", &A::level_below}});
     m.def("search", &search, nb::kw_only(), "projection"_a, "rows"_a, "options"_a, "n_threads"_a,

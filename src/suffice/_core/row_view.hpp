@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <span>
 #include <unordered_map>
@@ -281,16 +282,27 @@ class RowView {
         return sum / static_cast<double>(n_votes);
     }
 
-    // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S.
+    // The sum of the squared weights of the training rows (docs/method.md, 1.2) at x for S. Rows that no split on the
+    // set tells apart have the same sum, which is computed once.
     double squared_weights(Set S) {
+        key_.clear();
+        for (const std::uint8_t i : Members<Set>(S)) {
+            key_.push_back(variable_of_[i]);
+            for (const std::int32_t column : projection_.columns[variable_of_[i]])
+                key_.push_back(projection_.code(column, x_[static_cast<std::size_t>(column)]));
+        }
+        if (squares_.size() > kMaxSquares) squares_.clear();
+        const auto [at, is_new] = squares_.try_emplace(key_, 0.0);
+        if (!is_new) return at->second;
         const std::size_t n_votes =
             for_each_cell(S, [&](std::size_t t, const Cell& cell) { weight_sum_.add(t, cell); });
-        return weight_sum_.take_squares(n_votes);
+        return at->second = weight_sum_.take_squares(n_votes);
     }
 
   private:
     static Set first_variables(std::size_t n) { return (Set{1} << n) - 1; }
 
+    static constexpr std::size_t kMaxSquares = 1 << 14;  // about 2 MiB; not tuned
     // Rows with few distinct outcomes have the same shares in small trees. Not tuned.
     static constexpr std::size_t kFewOutcomes = 64;
 
@@ -405,6 +417,8 @@ class RowView {
     std::vector<TreeView> trees_;
     std::uint8_t member_[8 * sizeof(Set)];  // the variables of a set in the numbers of the projection
     WeightSum weight_sum_;
+    std::vector<std::uint32_t> key_;
+    std::map<std::vector<std::uint32_t>, double> squares_;  // by variables and codes
     Departures::Scratch scratch_;
     CellFinder<Set> finder_;
     std::vector<WalkingSet<Set>> walking_;  // sets whose cells are found next

@@ -54,7 +54,6 @@ class Search {
         const std::size_t n_searched =
             find_sufficient({options_.pi, options_.minimal_only, options_.least_sdp}, result.at_level);
         if (result.at_level.sufficient.empty() && options_.needs_best) find_best(n_searched, result.at_level);
-        finish(result.at_level);
         if (options_.step > 0) search_below(result);
         name_variables(result.at_level);
         name_variables(result.below);
@@ -419,7 +418,7 @@ class Search {
             if (count_members(found.best.variables) <= options_.many) return;
             result.level_below = options_.pi - options_.step;
             find_sufficient({result.level_below, true, options_.least_of(result.level_below)}, result.below);
-            return finish(result.below);
+            return;
         }
         for (double level = highest_level(found.best); level > result.level_below && !is_stopped();) {
             FoundSets at_level;
@@ -427,7 +426,6 @@ class Search {
             if (at_level.sufficient.empty()) return;
             result.level_below = level;
             result.below = std::move(at_level);
-            finish(result.below);
             // A set that is found at a level may reach a higher one.
             for (const ScoredSet& set : result.below.sufficient) level = std::max(level, highest_level(set));
         }
@@ -442,11 +440,6 @@ class Search {
         for (double k = std::min(reached, n_steps - 1); k > 0; --k)
             if (set.sdp >= least_sdp_of(options_.least_of(k / n_steps), squares) - kRounding) return k / n_steps;
         return 0.0;
-    }
-
-    void finish(FoundSets& out) {
-        if (!out.sufficient.empty() || options_.needs_best)
-            out.best_squares = row_.squared_weights(static_cast<Set>(out.best.variables));
     }
 
     void name_variables(FoundSets& out) const {

@@ -83,7 +83,6 @@ struct ScoredSet {
 struct FoundSets {
     std::vector<ScoredSet> sufficient;  // by size, then by falling SDP, then by variables
     ScoredSet best{0, 0.0};             // the first sufficient set or, if there is none, the best of the chain
-    double best_squares = 1.0;          // the sum of the squared weights behind its SDP
     bool is_complete = true;            // whether all sets were searched; false if there are more than `max_sets`
 };
 

@@ -70,6 +70,10 @@ class ProjectedForest:
             projection: _core.Projection = self.__dict__["on_candidates"]
             return projection
 
+    @cached_property
+    def _candidate_set(self) -> frozenset[int]:
+        return frozenset(self.candidates)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave projections and cells out of pickles: they are computed again."""
         return type(self), (self.forest, self.variables, self.candidates, self.min_node_size, self.all_vote)
@@ -179,7 +183,7 @@ class ProjectedForest:
         """Yield rows with a projection that distinguishes their sets, and the masks of the sets in it."""
         distinct = set(sets)
         union = tuple(sorted({variable for S in distinct for variable in S}))
-        if set(union) <= set(self.candidates) and len(self.candidates) <= MAX_VARIABLES:
+        if self._candidate_set.issuperset(union) and len(self.candidates) <= MAX_VARIABLES:
             yield slice(None), self.on_candidates, self._masks(sets, self.candidates)
         elif len(union) <= MAX_VARIABLES:
             projection = self._project_once([(variable,) for variable in union])

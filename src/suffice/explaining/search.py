@@ -31,6 +31,7 @@ FIRST_TREES = 25
 """Over so many trees, the first ones, all variables are compared when those of a row are chosen; over all trees, only
 the three best. The choice takes most of the time of a usual row."""
 NO_LIMIT = 2**64 - 1
+SEARCHED, LATER = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete"), ("best_squares", "offered")
 BOX_FIELDS = (
     "sdp",
     "low",
@@ -98,7 +99,7 @@ def _with_sets_below(
     for i in np.flatnonzero(has_set).tolist():
         S = part.members(part.best_masks[i])
         if len(S) < len(sets.members(sets.best_masks[rows[i]])):
-            smaller[int(rows[i])] = ScoredSet(S, float(part.best_sdps[i]), float(part.best_squares[i]))
+            smaller[int(rows[i])] = ScoredSet(S, float(part.best_sdps[i]))
     return replace(sets, **best, smaller=smaller)
 
 
@@ -115,7 +116,7 @@ def _search_levels(
     if settings.min_size > fitted.n_searched:
         raise ValueError(f"`min_size` is {settings.min_size}, but there are only {fitted.n_searched} candidates.")
     levels = fitted.levels(outcomes)
-    distinct = np.unique(levels) if len(levels) else np.array([settings.pi])
+    distinct = np.unique(levels) if len(levels) > 1 else levels if len(levels) else np.array([settings.pi])
     if len(distinct) == 1:
         return _search(fitted, X, outcomes, float(distinct[0]), minimal_only, progress, needs_best)
     parts, rows, n_done = [], [np.flatnonzero(levels == level) for level in distinct], 0
