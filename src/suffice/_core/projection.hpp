@@ -124,6 +124,11 @@ inline void fill_left_rows(CodedTree& coded, const Tree& tree, const Matrix& X) 
         const CodedNode &a = coded.nodes[i], &b = coded.nodes[j];
         return a.column != b.column ? a.column < b.column : a.code < b.code;
     });
+    std::vector<float> values(coded.columns.size() * coded.n_rows);  // by column: the table has its rows side by side
+    for (std::size_t i = 0; i < coded.n_rows; ++i) {
+        const float* const row = X.row(tree.rows[i]);
+        for (std::size_t c = 0; c < coded.columns.size(); ++c) values[coded.n_rows * c + i] = row[coded.columns[c]];
+    }
     auto node = by_code.begin();
     std::vector<std::uint32_t> code(coded.n_rows), rows(coded.n_rows), next;
     std::vector<std::uint64_t> left(n_words), with_missing(n_words);
@@ -131,11 +136,8 @@ inline void fill_left_rows(CodedTree& coded, const Tree& tree, const Matrix& X) 
         const std::vector<float>& thresholds = coded.thresholds[c];
         const auto n = static_cast<std::uint32_t>(thresholds.size());
         next.assign(n + 3, 0);  // where the rows begin that have a code; n + 1 stands for missing values
-        for (std::size_t i = 0; i < coded.n_rows; ++i) {
-            const float value = X.row(tree.rows[i])[coded.columns[c]];
-            code[i] = value == value ? code_of(thresholds, value) : n + 1;
-            ++next[code[i] + 1];
-        }
+        codes_of(thresholds, std::span(values).subspan(coded.n_rows * c, coded.n_rows), code.data());
+        for (const std::uint32_t k : code) ++next[k + 1];
         std::partial_sum(next.begin(), next.end(), next.begin());
         for (std::uint32_t i = 0; i < coded.n_rows; ++i) rows[next[code[i]]++] = i;  // from here on: where they end
         const auto add = [](std::span<const std::uint32_t> some, std::vector<std::uint64_t>& to) {
