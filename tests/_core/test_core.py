@@ -320,7 +320,7 @@ def test_every_argument_is_a_keyword():
         _core.leaves(forest, GRID.astype(np.float32), 1)
 
 
-RESULTS = [_core.SearchArrays, _core.RuleArrays, _core.ChangeArrays, _core.FoundChanges]
+RESULTS = [_core.SearchArrays, _core.RuleArrays, _core.ChangeArrays]
 
 
 def signatures_of_the_core():

@@ -1,7 +1,6 @@
 """Types of the compiled core."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,25 +201,18 @@ class ChangeOptions:
     def __init__(
         self,
         *,
+        variable_of: Sequence[int],
+        allowed: Sequence[tuple[int, Sequence[float]]],
         pi: float,
         min_plausibility: float,
-        check: Literal["mean", "everywhere", "votes"],
+        everywhere: bool,
+        votes: bool,
         minimal_only: bool,
         min_size: int,
         max_size: int,
         n_changes: int,
         max_sets: int,
         max_nodes: int,
-    ) -> None: ...
-
-class ChangeSpace:
-    def __init__(
-        self,
-        *,
-        forest: Forest,
-        variable_of: NDArray[np.int32],
-        n_variables: int,
-        allowed: list[tuple[int, list[float]]],
         n_candidates: int,
         min_node_size: int,
     ) -> None: ...
@@ -241,6 +233,10 @@ class ChangeArrays:
     @property
     def probability(self) -> Floats: ...
     @property
+    def is_miss(self) -> NDArray[np.bool_]: ...
+    @property
+    def is_too_rare(self) -> NDArray[np.bool_]: ...
+    @property
     def low(self) -> Matrix: ...
     @property
     def high(self) -> Matrix: ...
@@ -254,27 +250,19 @@ class ChangeArrays:
     def rows(self) -> NDArray[np.int64]: ...
     @property
     def weights(self) -> Floats: ...
-
-class FoundChanges:
-    @property
-    def changes(self) -> ChangeArrays: ...
-    @property
-    def misses(self) -> ChangeArrays: ...
-    @property
-    def is_too_rare(self) -> NDArray[np.bool_]: ...
     @property
     def is_complete(self) -> NDArray[np.bool_]: ...
 
 def find_changes(
     *,
-    space: ChangeSpace,
+    forest: Forest,
+    options: ChangeOptions,
     regions: ValueBoxes,
     limits: ValueBoxes,
     wanted: Flags,
     target: NDArray[np.int32],
-    options: ChangeOptions,
     n_threads: int,
     progress: Progress = None,
-) -> FoundChanges: ...
+) -> ChangeArrays: ...
 def kernel_names() -> list[str]: ...
 def use_kernels(*, name: str) -> None: ...
