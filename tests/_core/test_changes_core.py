@@ -244,8 +244,9 @@ def test_a_budget_gives_a_box_with_a_bound():
     trees = trees_of(forest)
     region, limits = region_of_row(X[np.flatnonzero(y == 0)[0]]), [(-INF, INF, False)] * 2
     for everywhere in (True, False):
-        found = only_changes(search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_nodes=1, max_size=2))
-        best = only_changes(search(trees, X, y, {1}, [region], [limits], everywhere=everywhere, max_size=2))
+        options = {"everywhere": everywhere, "max_size": 2}
+        found = only_changes(search(trees, X, y, {1}, [region], [limits], max_nodes=1, **options))
+        best = only_changes(search(trees, X, y, {1}, [region], [limits], **options))
         assert len(best["set"]) == 1
         if len(found["set"]) and found["set"][0] == best["set"][0]:
             assert found["plausibility"][0] <= best["plausibility"][0] + 1e-12 <= found["bound"][0] + 2e-12

@@ -50,34 +50,17 @@ class Projection:
 class Rows:
     def __init__(self, *, X: Matrix, lo: Ranks, hi: Ranks) -> None: ...
 
-def sdp(
-    *, projection: Projection, rows: Rows, sets: Sets, min_node_size: int, n_threads: int, progress: Progress = None
-) -> Floats: ...
+class KnownRows:
+    def __init__(
+        self, *, forest: Forest, projection: Projection | None, X: Matrix, sets: Sets | None, min_node_size: int
+    ) -> None: ...
+
+def sdp(*, projection: Projection, rows: Rows, sets: Sets, min_node_size: int, n_threads: int) -> Floats: ...
 def squared_weights(*, projection: Projection, X: Matrix, sets: Sets, min_node_size: int, n_threads: int) -> Floats: ...
 def leaf_sdp(*, forest: Forest, rows: Rows, n_threads: int) -> Floats: ...
-def mean(
-    *, forest: Forest, projection: Projection | None, X: Matrix, sets: Sets | None, min_node_size: int, n_threads: int
-) -> Floats: ...
-def cumulative_shares(
-    *,
-    forest: Forest,
-    projection: Projection | None,
-    X: Matrix,
-    sets: Sets | None,
-    min_node_size: int,
-    n_threads: int,
-    end: Ranks,
-) -> Floats: ...
-def quantiles(
-    *,
-    forest: Forest,
-    projection: Projection | None,
-    X: Matrix,
-    sets: Sets | None,
-    min_node_size: int,
-    n_threads: int,
-    levels: Floats,
-) -> Floats: ...
+def mean(*, rows: KnownRows, n_threads: int) -> Floats: ...
+def cumulative_shares(*, rows: KnownRows, end: Ranks, n_threads: int) -> Floats: ...
+def quantiles(*, rows: KnownRows, levels: Floats, n_threads: int) -> Floats: ...
 
 class SearchOptions:
     def __init__(
