@@ -25,20 +25,25 @@ class ChangeProof {
         }
     }
 
-    // Whether a single point is good. Without axes beyond those of the set, every tree has one leaf for it.
-    bool is_good_point(const CodeInterval* point) {
-        if (!leaves_.rest.empty()) return check(point) == Proof::kGood;
+    // The sum of the shares at a single point; something less than `needed` if the sum is less. Without axes beyond
+    // those of the set, every tree has one leaf for the point. Otherwise the largest sum that it can have is bounded.
+    double sum_at(const CodeInterval* point, double needed) const {
+        if (!leaves_.rest.empty()) return bounds_in(with_rest(point)).most;
         double sum = 0.0;
         for (std::size_t t = 0; t < leaves_.n_trees(); ++t) {
             // The margin is wider than the rounding errors of the sums.
-            if (sum + most_after_[t] < needed_ - kRounding) return false;
+            if (sum + most_after_[t] < needed - kRounding) return sum;
             for (std::size_t leaf = leaves_.begin[t]; leaf < leaves_.begin[t + 1]; ++leaf) {
                 if (!meet(point, leaves_[leaf], leaves_.n_axes)) continue;
                 sum += leaves_.share[leaf];
                 break;
             }
         }
-        return sum >= needed_;
+        return sum;
+    }
+
+    bool is_good_point(const CodeInterval* point) {
+        return leaves_.rest.empty() ? sum_at(point, needed_) >= needed_ : check(point) == Proof::kGood;
     }
 
     // `box` has one interval for each axis of the set.
@@ -61,9 +66,6 @@ class ChangeProof {
     // The region that the last call of `check` found bad: each of its points is bad for some row of the region. The
     // axes beyond those of the set come last.
     const CodeBox& bad_region() const { return bad_region_; }
-
-    // The largest sum of shares that a point of the box can have, by a bound that is exact for a single point.
-    double most(const CodeInterval* box) const { return bounds_in(with_rest(box)).most; }
 
   private:
     static constexpr std::size_t kMaxRegions = 500'000;  // to check in the proofs for one set; not tuned
@@ -130,14 +132,16 @@ class ChangeProof {
 class EverywhereSearch {
   public:
     // Divides the points into good and bad ones. No box may meet one of those that are `forbidden`.
-    EverywhereSearch(const FreeSet& free, const WeightedPoints& points, const CodeBoxes& forbidden,
-                     const ChangeOptions& options, const StopFlag& stop)
+    EverywhereSearch(const FreeSet& free, const CodeBoxes& forbidden, const ChangeOptions& options,
+                     const StopFlag& stop)
         : proof_(free.leaves(), sum_to_reach(options.pi, free.leaves().n_trees()), stop),
           max_nodes_(options.max_nodes),
           stop_(stop),
           whole_(free.whole()),
+          start_(free.start()),
           good_(whole_.size()),
           bad_(whole_.size()) {
+        const WeightedPoints& points = free.points();
         for (std::size_t p = 0; p < points.size(); ++p) {
             if (proof_.is_good_point(points[p])) {
                 good_.append(points[p]);
@@ -193,13 +197,13 @@ class EverywhereSearch {
 
     // Moves the ends of a box outwards as long as it stays good and meets nothing forbidden. Ends towards the row come
     // first, so that the change is as small as possible.
-    void grow(CodeBox& box, const CodeBox& start) {
+    void grow(CodeBox& box) {
         for (const bool towards_start : {true, false})
             for (std::size_t c = 0; c < box.size(); ++c) {
                 if (!box[c].has_values() || !whole_[c].has_values()) continue;
                 for (const bool upwards : {false, true}) {
                     const bool is_towards =
-                        start[c].has_values() && (upwards ? start[c].lo > box[c].hi : start[c].hi < box[c].lo);
+                        start_[c].has_values() && (upwards ? start_[c].lo > box[c].hi : start_[c].hi < box[c].lo);
                     if (is_towards == towards_start) grow_side(box, c, upwards);
                 }
             }
@@ -290,7 +294,7 @@ class EverywhereSearch {
     ChangeProof proof_;
     std::size_t max_nodes_;
     const StopFlag& stop_;
-    CodeBox whole_;
+    const CodeBox &whole_, &start_;
     CodeBoxes good_, bad_;        // points; bad_ also has bad regions and what is forbidden
     std::vector<double> weight_;  // by good point
     double most_ = 0.0;           // the sum of these

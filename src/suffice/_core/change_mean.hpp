@@ -12,13 +12,13 @@ namespace suffice {
 
 class MeanSearch {
   public:
-    MeanSearch(const FreeSet& free, const WeightedPoints& points, const CodeBoxes& forbidden,
-               const ChangeOptions& options, const StopFlag& stop)
+    MeanSearch(const FreeSet& free, const CodeBoxes& forbidden, const ChangeOptions& options, const StopFlag& stop)
         : pi_(options.pi - kRounding),
           max_nodes_(options.max_nodes),
           stop_(stop),
           whole_(free.whole()),
-          points_(points),
+          start_(free.start()),
+          points_(free.points()),
           forbidden_(forbidden) {}
 
     // A bound of the weight of any box.
@@ -52,7 +52,7 @@ class MeanSearch {
 
     // Moves each end to the middle between the rows in the box and the next row or the start beyond; an end with
     // nothing beyond is left open.
-    void grow(CodeBox& box, const CodeBox& start) const {
+    void grow(CodeBox& box) const {
         CodeBox wider = box;
         for (std::size_t c = 0; c < box.size(); ++c) {
             if (!box[c].has_values()) continue;
@@ -62,7 +62,7 @@ class MeanSearch {
                 if (at.hi < box[c].lo) below = std::max(below.value_or(0), at.hi);
                 if (at.lo > box[c].hi) above = std::min(above.value_or(at.lo), at.lo);
             };
-            note(start[c]);
+            note(start_[c]);
             for (std::size_t p = 0; p < points_.size(); ++p) note(points_[p][c]);
             wider[c].lo = below ? (*below + 1 + box[c].lo) / 2 : whole_[c].lo;
             wider[c].hi = above ? (*above + box[c].hi) / 2 : whole_[c].hi;
@@ -214,7 +214,7 @@ class MeanSearch {
     double pi_;
     std::size_t max_nodes_;
     const StopFlag& stop_;
-    CodeBox whole_;
+    const CodeBox &whole_, &start_;
     const WeightedPoints& points_;
     const CodeBoxes& forbidden_;
 };

@@ -2,9 +2,6 @@
 // with the wanted outcome, and the most plausible boxes of these sets (docs/method.md, 7).
 #pragma once
 
-#include <functional>
-#include <optional>
-
 #include "change_everywhere.hpp"
 #include "change_mean.hpp"
 
@@ -22,10 +19,9 @@ class ChangeSearch {
     ChangeSearch(const ChangeSearch&) = delete;
     ChangeSearch& operator=(const ChangeSearch&) = delete;
 
-    // `wanted` has one flag for each rank. What is known of the leaves is kept for the next row that wants the same.
+    // `wanted` has one flag for each rank.
     ChangeResult run(const std::uint8_t* wanted, ValueBox region, ValueBox limits) {
-        if (!wanted_ || wanted_->flags() != wanted) wanted_.emplace(space_, wanted);
-        reach_.emplace(space_, *wanted_, options_, std::move(region), std::move(limits));
+        reach_.emplace(space_, wanted, options_, std::move(region), std::move(limits));
         ChangeResult result;
         n_sets_ = 0;
         rare_.clear();
@@ -44,17 +40,14 @@ class ChangeSearch {
     }
 
   private:
-    // One set with its best box, while the sets of one size compete.
-    struct Candidate : Queued {
-        std::uint64_t set;
-        std::size_t n_forbidden;  // boxes that were returned when it was searched
-        FoundChange found;
-    };
+    using SharedSet = std::shared_ptr<const FreeSet>;
     using BoundedSets = std::vector<std::pair<double, std::uint64_t>>;
 
-    static void sort_best_first(BoundedSets& sets) {
-        std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    }
+    // One set with its best box, while the sets of one size compete.
+    struct Candidate : Queued {
+        SharedSet free;
+        FoundChange found;
+    };
 
     // In the order of their first variables, then of their second ones, and so on. Ends if act(S) is false.
     template <class Do>
@@ -87,12 +80,15 @@ class ChangeSearch {
     void search_size(std::size_t size, ChangeResult& result) {
         std::vector<Change>& changes = result.changes;
         const double least = std::max(0.0, options_.min_plausibility - kRounding);  // a box must have more
-        std::priority_queue<Candidate> queue;
-        std::priority_queue<double, std::vector<double>, std::greater<>> values;  // of the best boxes of sets
         const std::size_t n_wanted = options_.n_changes - changes.size();
+        std::vector<Candidate> candidates;  // the best is the last
         std::size_t order = 0;
-        const auto offer = [&](std::uint64_t S, FoundChange found) {
-            if (found.exists) queue.push({{found.value, order++}, S, changes.size(), std::move(found)});
+        const auto offer = [&](const SharedSet& free, double needed) {
+            FoundChange found = search_box(*free, changes, needed);
+            if (!found.exists) return;
+            Candidate candidate{{found.value, order++}, free, std::move(found)};
+            const auto at = std::upper_bound(candidates.begin(), candidates.end(), candidate);
+            candidates.insert(at, std::move(candidate));
         };
         for_each_set(size, size, [&](std::uint64_t S) {
             for (const std::uint64_t part : found_sets_)
@@ -100,62 +96,62 @@ class ChangeSearch {
             result.is_complete = ++n_sets_ <= options_.max_sets;
             if (!result.is_complete) return false;
             if (options_.everywhere && reach_->most_sum(S, needed_) < needed_) return true;
-            FoundChange found =
-                search_set(S, changes, values.size() < n_wanted ? least : std::max(least, values.top()));
-            if (found.exists) values.push(found.value);
-            if (values.size() > n_wanted) values.pop();
-            offer(S, std::move(found));
+            const double needed =
+                candidates.size() < n_wanted ? least : std::max(least, candidates[candidates.size() - n_wanted].value);
+            if (const SharedSet free = free_set(S, needed)) offer(free, needed);
             return true;
         });
-        while (!queue.empty() && changes.size() < options_.n_changes && !stop_) {
-            const Candidate best = queue.top();
-            queue.pop();
-            if (best.n_forbidden == changes.size() || !overlaps(best, changes)) {
-                changes.push_back(finish(best.set, best.found, changes));
-                found_sets_.push_back(best.set);
+        while (!candidates.empty() && changes.size() < options_.n_changes && !stop_) {
+            const Candidate best = std::move(candidates.back());
+            candidates.pop_back();
+            if (!best.free->forbidden_by(changes).any_meets(best.found.box)) {
+                changes.push_back(finish(*best.free, best.found, changes));
+                found_sets_.push_back(changes.back().set);
             }
-            offer(best.set, search_set(best.set, changes, least));
+            offer(best.free, least);
         }
     }
 
-    bool overlaps(const Candidate& candidate, const std::vector<Change>& changes) {
-        return FreeSet(*reach_, reach_->weigh(candidate.set)).forbidden_by(changes).any_meets(candidate.found.box);
+    // A set, unless none of its boxes can have more than `least`.
+    SharedSet free_set(std::uint64_t S, double least) {
+        const SetWeights weights = reach_->weigh(S);
+        if (!options_.everywhere && weights.cdp / (options_.pi - kRounding) <= least) return nullptr;
+        auto free = std::make_shared<const FreeSet>(*reach_, weights);
+        return free->has_empty_axis() ? nullptr : free;
     }
 
     // Calls act(search) with a search for boxes that meet no change that was found before.
     template <class Do>
     auto with_search(const FreeSet& free, const std::vector<Change>& changes, const Do& act) {
-        const WeightedPoints points = free.points();
         const CodeBoxes forbidden = free.forbidden_by(changes);
         if (options_.everywhere) {
-            EverywhereSearch search(free, points, forbidden, options_, stop_);
+            EverywhereSearch search(free, forbidden, options_, stop_);
             return act(search);
         }
-        MeanSearch search(free, points, forbidden, options_, stop_);
+        MeanSearch search(free, forbidden, options_, stop_);
         return act(search);
     }
 
     // The best box of a set that has more than `least` and meets no change that was found before.
-    FoundChange search_set(std::uint64_t S, const std::vector<Change>& changes, double least) {
-        SetWeights weights = reach_->weigh(S);
-        if (!options_.everywhere && weights.cdp / (options_.pi - kRounding) <= least) return {};
-        const FreeSet free(*reach_, std::move(weights));
-        if (free.has_empty_axis()) return {};
+    FoundChange search_box(const FreeSet& free, const std::vector<Change>& changes, double least) {
         return with_search(free, changes, [&](auto& search) {
             const double most = search.most();
-            if (most > 0.0 && changes.empty()) rare_.push_back({most, S});
+            if (most > 0.0 && changes.empty()) rare_.emplace_back(most, free.set());
             return most > least ? search.run(least) : FoundChange{};
         });
     }
 
     // Places the ends of a box, and measures it.
-    Change finish(std::uint64_t S, const FoundChange& found, const std::vector<Change>& changes) {
-        const FreeSet free(*reach_, reach_->weigh(S));
+    Change finish(const FreeSet& free, const FoundChange& found, const std::vector<Change>& changes) {
         CodeBox box = found.box;
-        with_search(free, changes, [&](auto& search) { search.grow(box, free.start()); });
+        with_search(free, changes, [&](auto& search) { search.grow(box); });
         Change change = free.measure(box);
         change.bound = std::max(found.bound, change.plausibility);
         return change;
+    }
+
+    static void sort_best_first(BoundedSets& sets) {
+        std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     }
 
     // The most plausible box that is too rare, or else the best point.
@@ -166,10 +162,11 @@ class ChangeSearch {
         double most = 0.0;
         for (const auto& [bound, S] : sets) {
             if (bound <= most || stop_) break;
-            const FoundChange found = search_set(S, {}, most);
+            const SharedSet free = free_set(S, most);
+            const FoundChange found = search_box(*free, {}, most);
             if (!found.exists) continue;
             most = found.value;
-            miss = finish(S, found, {});
+            miss = finish(*free, found, {});
             miss->is_too_rare = true;
         }
         return miss ? miss : find_best_point();
@@ -188,17 +185,16 @@ class ChangeSearch {
         double most = 0.0;
         for (const auto& [bound, S] : sets) {
             if (bound <= most + kRounding || stop_) break;
-            const FreeSet free(*reach_, reach_->weigh(S));
-            if (free.has_empty_axis()) continue;
-            const WeightedPoints points = free.points();
-            const CodeBoxes region = free.forbidden_by({});
-            const ChangeProof proof(free.leaves(), needed_, stop_);
-            for (std::size_t p = 0; p < points.size(); ++p) {
-                const CodeBox point(points[p], points[p] + free.whole().size());
-                const double sum = region.any_meets(point) ? 0.0 : proof.most(points[p]);
-                if (sum <= most + kRounding) continue;
+            const SharedSet free = free_set(S, 0.0);
+            if (!free) continue;
+            const CodeBoxes region = free->forbidden_by({});
+            const ChangeProof proof(free->leaves(), needed_, stop_);
+            for (std::size_t p = 0; p < free->points().size(); ++p) {
+                const double sum = proof.sum_at(free->points()[p], most + kRounding);
+                const CodeBox point(free->points()[p], free->points()[p + 1]);
+                if (sum <= most + kRounding || region.any_meets(point)) continue;
                 most = sum;
-                miss = free.measure(point);
+                miss = free->measure(point);
                 miss->probability = sum / static_cast<double>(space_.forest.trees.size());
             }
         }
@@ -208,9 +204,9 @@ class ChangeSearch {
     std::optional<Change> find_highest_cdp() {
         std::optional<Change> miss;
         for_each_set(1, options_.max_size, [&](std::uint64_t S) {
-            SetWeights weights = reach_->weigh(S);
+            const SetWeights weights = reach_->weigh(S);
             if (miss && weights.cdp <= miss->cdp + kRounding) return true;
-            const FreeSet free(*reach_, std::move(weights));
+            const FreeSet free(*reach_, weights);
             if (free.has_empty_axis()) return true;
             miss = free.measure(free.whole());
             miss->probability = miss->cdp;
@@ -223,7 +219,6 @@ class ChangeSearch {
     ChangeOptions options_;
     double needed_;
     const StopFlag& stop_;
-    std::optional<Wanted> wanted_;
     std::optional<RegionReach> reach_;  // of the present row
     std::size_t n_sets_ = 0;
     BoundedSets rare_;                       // sets with good points, and the weight of these

@@ -128,8 +128,8 @@ struct Change {
 
 class FreeSet {
   public:
-    FreeSet(const RegionReach& reach, SetWeights weights)
-        : reach_(reach), weights_(std::move(weights)), axis_of_(reach.region.size(), kNoAxis) {
+    FreeSet(const RegionReach& reach, const SetWeights& weights)
+        : reach_(reach), set_(weights.set), cdp_(weights.cdp), axis_of_(reach.region.size(), kNoAxis) {
         std::vector<std::vector<float>> ends = find_ends();
         for (std::size_t c = 0; c < ends.size(); ++c) {
             if (!is_free(c)) continue;
@@ -141,35 +141,21 @@ class FreeSet {
         for (std::size_t c = 0; c < ends.size(); ++c)  // what does not change but varies
             if (!is_free(c) && !ends[c].empty())
                 leaves_.rest.push_back(add_axis(c, std::move(ends[c]), reach_.region[c], {}).everything());
+        if (has_empty_axis()) return;
+        place_rows(weights);
         if (reach_.everywhere) place_leaves();
     }
     FreeSet(const FreeSet&) = delete;
     FreeSet& operator=(const FreeSet&) = delete;
 
+    std::uint64_t set() const { return set_; }
     const CodeBox& whole() const { return whole_; }
     const CodeBox& start() const { return start_; }      // what can be written of the region on the axes
     const LeafBoxes& leaves() const { return leaves_; }  // only with `everywhere`
     bool has_empty_axis() const { return is_empty(whole_) || is_empty(leaves_.rest); }
 
-    // The values of the rows with a weight as points.
-    WeightedPoints points() const {
-        WeightedPoints points{CodeBoxes(n_axes()), {}, {}};
-        std::unordered_map<std::uint64_t, std::size_t> point_of;  // by the hash of its positions
-        for_each_row([&](std::uint32_t row, double weight, const CodeBox& at) {
-            std::uint64_t hash = 0;
-            for (const CodeInterval& side : at) hash = add_to_hash(hash, side.missing ? kMissing : side.lo);
-            auto [place, is_new] = point_of.try_emplace(hash, points.size());
-            while (!is_new && !std::equal(at.begin(), at.end(), points[place->second]))  // another point is there
-                std::tie(place, is_new) = point_of.try_emplace(++hash, points.size());
-            if (is_new) {
-                points.positions.append(at.data());
-                points.wanted.push_back(0.0);
-                points.other.push_back(0.0);
-            }
-            (reach_.wanted.holds(row) ? points.wanted : points.other)[place->second] += weight;
-        });
-        return points;
-    }
+    // The values of the training rows with a weight.
+    const WeightedPoints& points() const { return points_; }
 
     // What no box may meet: the region itself, and what changes take up in the space of this set.
     CodeBoxes forbidden_by(const std::vector<Change>& changes) const {
@@ -194,17 +180,17 @@ class FreeSet {
 
     Change measure(const CodeBox& box) const {
         Change change;
-        change.set = weights_.set;
-        change.cdp = weights_.cdp;
+        change.set = set_;
+        change.cdp = cdp_;
         for (std::size_t a = 0; a < n_axes(); ++a) change.box.push_back(axes_[a].values(box[a]));
         double wanted = 0.0;
-        for_each_row([&](std::uint32_t row, double weight, const CodeBox& at) {
-            if (!meet(box, at.data())) return;
-            change.rows.push_back(row);
-            change.weights.push_back(weight);
-            change.plausibility += weight;
-            if (reach_.wanted.holds(row)) wanted += weight;
-        });
+        for (const PlacedRow& row : rows_) {
+            if (!meet(box, points_[row.point])) continue;
+            change.rows.push_back(row.row);
+            change.weights.push_back(row.weight);
+            change.plausibility += row.weight;
+            if (row.is_wanted) wanted += row.weight;
+        }
         change.mean = change.plausibility > 0.0 ? wanted / change.plausibility : 0.0;
         return change;
     }
@@ -212,8 +198,16 @@ class FreeSet {
   private:
     static constexpr std::size_t kNoAxis = static_cast<std::size_t>(-1);
 
+    // A training row with a weight whose values may be taken.
+    struct PlacedRow {
+        std::uint32_t row;
+        bool is_wanted;
+        std::size_t point;
+        double weight;
+    };
+
     std::size_t n_axes() const { return leaves_.n_axes; }
-    bool is_free(std::size_t column) const { return reach_.space.bit_of[column] & weights_.set; }
+    bool is_free(std::size_t column) const { return reach_.space.bit_of[column] & set_; }
 
     const Axis& add_axis(std::size_t column, std::vector<float> ends, const ValueInterval& limits,
                          std::span<const float> allowed) {
@@ -234,7 +228,7 @@ class FreeSet {
             if (std::isfinite(interval.high)) ends[c].push_back(interval.high);
         };
         for (const ReachedTree& tree : reach_.trees())
-            tree.for_each_leaf(weights_.set, [&](const ReachedLeaf& leaf) {
+            tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
                 for (const auto& [c, interval] : tree.passages(leaf)) {
                     if (!is_free(c) && contains(interval, reach_.region[c])) continue;
                     add(c, interval);
@@ -254,12 +248,37 @@ class FreeSet {
         return (a.missing || !b.missing) && (!b.has_values || (a.low <= b.low && b.high <= a.high));
     }
 
+    void place_rows(const SetWeights& weights) {
+        points_.positions.clear(n_axes());
+        std::unordered_map<std::uint64_t, std::size_t> point_of;  // by the hash of its positions
+        CodeBox at(n_axes());
+        for (std::size_t i = 0; i < weights.rows.size(); ++i) {
+            const std::uint32_t row = weights.rows[i];
+            for (std::size_t a = 0; a < n_axes(); ++a)
+                at[a] = axes_[a].position(reach_.space.forest.X.row(row)[axes_[a].column()]);
+            if (is_empty(at)) continue;
+            std::uint64_t hash = 0;
+            for (const CodeInterval& side : at) hash = add_to_hash(hash, side.missing ? kMissing : side.lo);
+            auto [place, is_new] = point_of.try_emplace(hash, points_.size());
+            while (!is_new && !std::equal(at.begin(), at.end(), points_[place->second]))  // another point is there
+                std::tie(place, is_new) = point_of.try_emplace(++hash, points_.size());
+            if (is_new) {
+                points_.positions.append(at.data());
+                points_.wanted.push_back(0.0);
+                points_.other.push_back(0.0);
+            }
+            const bool is_wanted = reach_.wanted.holds(row);
+            (is_wanted ? points_.wanted : points_.other)[place->second] += weights.weight[i];
+            rows_.push_back({row, is_wanted, place->second, weights.weight[i]});
+        }
+    }
+
     void place_leaves() {
         CodeBox everything = whole_;
         everything.insert(everything.end(), leaves_.rest.begin(), leaves_.rest.end());
         leaves_.positions.clear(axes_.size());
         for (const ReachedTree& tree : reach_.trees()) {
-            tree.for_each_leaf(weights_.set, [&](const ReachedLeaf& leaf) {
+            tree.for_each_leaf(set_, [&](const ReachedLeaf& leaf) {
                 CodeBox box = everything;
                 for (const auto& [c, interval] : tree.passages(leaf))
                     if (axis_of_[c] != kNoAxis) box[axis_of_[c]] = axes_[axis_of_[c]].positions(interval);
@@ -271,23 +290,14 @@ class FreeSet {
         }
     }
 
-    // Calls act(row, weight, positions) for the rows with a weight whose values may be taken.
-    template <class Do>
-    void for_each_row(const Do& act) const {
-        CodeBox at(n_axes());
-        for (std::size_t i = 0; i < weights_.rows.size(); ++i) {
-            const float* x = reach_.space.forest.X.row(weights_.rows[i]);
-            std::size_t a = 0;
-            while (a < n_axes() && !(at[a] = axes_[a].position(x[axes_[a].column()])).is_empty()) ++a;
-            if (a == n_axes()) act(weights_.rows[i], weights_.weight[i], at);
-        }
-    }
-
     const RegionReach& reach_;
-    SetWeights weights_;
+    std::uint64_t set_;
+    double cdp_;
     std::vector<Axis> axes_;            // those of the set, then what varies in the region
     std::vector<std::size_t> axis_of_;  // by column
     CodeBox whole_, start_;
+    WeightedPoints points_;
+    std::vector<PlacedRow> rows_;
     LeafBoxes leaves_;
 };
 

@@ -44,46 +44,34 @@ struct ChangeOptions {
     std::size_t min_node_size;
 };
 
-// A wanted outcome, and how much of it the leaves have.
+// The wanted outcomes.
 class Wanted {
   public:
     // `flags` has one flag for each rank, and is kept.
-    Wanted(const ChangeSpace& space, const std::uint8_t* flags) : y_rank_(space.y_rank), flags_(flags) {
-        for (std::size_t t = 0; t < space.forest.trees.size(); ++t)
-            shares_.push_back(space.votes.empty() ? share_of_rows(space.forest.trees[t]) : share_of_votes(space, t));
-    }
+    Wanted(const ChangeSpace& space, const std::uint8_t* flags) : space_(space), flags_(flags) {}
 
-    const std::uint8_t* flags() const { return flags_; }
-    bool holds(std::uint32_t row) const { return flags_[y_rank_[row]] != 0; }
-    double share(std::size_t tree, std::size_t node) const { return shares_[tree][node]; }
+    bool holds(std::uint32_t row) const { return flags_[space_.y_rank[row]] != 0; }
+
+    // What a node says of them: the share of its rows that have one, or the votes for them.
+    double share(std::size_t t, std::size_t i) const {
+        const Tree& tree = space_.forest.trees[t];
+        const Node& node = tree.nodes[i];
+        if (space_.votes.empty()) {
+            std::uint32_t n = 0;
+            for (std::uint32_t k = node.begin; k < node.end; ++k) n += flags_[tree.rank[k]];
+            return static_cast<double>(n) / static_cast<double>(node.end - node.begin);
+        }
+        const std::size_t n_classes = space_.forest.y_values.size();
+        const double* votes = space_.votes[t] + static_cast<std::size_t>(tree.number[i]) * n_classes;
+        double sum = 0.0;
+        for (std::size_t k = 0; k < n_classes; ++k)
+            if (flags_[k]) sum += votes[k];
+        return sum;
+    }
 
   private:
-    std::vector<double> share_of_rows(const Tree& tree) const {
-        std::vector<std::uint32_t> n_before(tree.rows.size() + 1, 0);
-        for (std::size_t i = 0; i < tree.rows.size(); ++i) n_before[i + 1] = n_before[i] + flags_[tree.rank[i]];
-        std::vector<double> share;
-        for (const Node& node : tree.nodes) {
-            const auto n_rows = static_cast<double>(node.end - node.begin);
-            share.push_back(n_rows > 0.0 ? static_cast<double>(n_before[node.end] - n_before[node.begin]) / n_rows
-                                         : 0.0);
-        }
-        return share;
-    }
-
-    std::vector<double> share_of_votes(const ChangeSpace& space, std::size_t t) const {
-        std::vector<double> share;
-        for (const std::int32_t number : space.forest.trees[t].number) {
-            const double* votes = space.votes[t] + static_cast<std::size_t>(number) * space.forest.y_values.size();
-            share.push_back(0.0);
-            for (std::size_t k = 0; k < space.forest.y_values.size(); ++k)
-                if (flags_[k]) share.back() += votes[k];
-        }
-        return share;
-    }
-
-    std::span<const std::uint32_t> y_rank_;
+    const ChangeSpace& space_;
     const std::uint8_t* flags_;
-    std::vector<std::vector<double>> shares_;  // by tree and node
 };
 
 // The values of a column that a path admits.
@@ -255,14 +243,14 @@ struct SetWeights {
 class RegionReach {
   public:
     const ChangeSpace& space;
-    const Wanted& wanted;
+    const Wanted wanted;
     const bool everywhere;
     const ValueBox region, limits;
 
-    RegionReach(const ChangeSpace& in_space, const Wanted& outcome, const ChangeOptions& options, ValueBox from,
+    RegionReach(const ChangeSpace& in_space, const std::uint8_t* flags, const ChangeOptions& options, ValueBox from,
                 ValueBox to)
         : space(in_space),
-          wanted(outcome),
+          wanted(in_space, flags),
           everywhere(options.everywhere),
           region(std::move(from)),
           limits(std::move(to)),
