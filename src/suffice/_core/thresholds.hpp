@@ -33,8 +33,8 @@ inline std::uint32_t code_of(std::span<const float> thresholds, float value) {
     return static_cast<std::uint32_t>(first - thresholds.data());
 }
 
-// The codes of many values. Missing values have the code after the largest one. Some values are searched together, since
-// each waits for its last comparison.
+// The codes of many values. Missing values have the code after the largest one. Some values are searched together,
+// since each waits for its last comparison.
 inline void codes_of(std::span<const float> thresholds, std::span<const float> values, std::uint32_t* codes) {
     constexpr std::size_t kTogether = 16;  // not tuned
     std::array<float, kTogether> value{};
