@@ -228,7 +228,7 @@ def test_the_order_of_training_rows_changes_no_bit():
             (
                 _core.sdp(rows=rows, **shared),
                 _core.quantiles(forest=forest, X=queries, levels=np.array([0.1, 0.5]), **shared),
-                _core.search(projection=projection, rows=rows, options=options, n_threads=2).sdps,
+                _core.search(projection=projection, rows=rows, options=options, n_threads=2)[0].sdps,
             )
         )
     for one, other in zip(*answers, strict=True):
@@ -371,7 +371,7 @@ def test_the_stub_has_the_attributes_of_results():
 def test_results_outlive_what_they_are_part_of_and_keep_their_arrays():
     forest = core_forest([tree((0, 0.5, None, None), np.arange(9))], GRID, np.arange(9))
     rows = core_rows(GRID, np.zeros(9), np.zeros(9))
-    result = _core.search(projection=project(forest, 2), rows=rows, options=search_options(), n_threads=1)
+    result = _core.search(projection=project(forest, 2), rows=rows, options=search_options(), n_threads=1)[0]
     assert result.sdps is result.sdps
     with pytest.raises(AttributeError):
         result.sdps = np.zeros(3)

@@ -131,6 +131,7 @@ def by_hand():
         best_squares=np.array([0.01, 0.01, 0.01]),
         is_complete=np.array([True, True, False]),
         offered=np.array([0.5, np.nan, 0.25]),
+        smaller={1: ScoredSet((3,), 0.88)},
     )
     X = np.arange(12, dtype=np.float32).reshape(3, 4)
     outcomes = np.array(["u", "v", "w"])
@@ -152,8 +153,7 @@ def by_hand():
         base_rates=lambda outcomes: np.full(len(outcomes), 0.4),
     )
     ranks = np.arange(3, dtype=np.uint32)
-    smaller = [None, ScoredSet((3,), 0.88), None]
-    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, smaller, [()] * 3, np.full(3, 0.6))
+    answers = Answers(X, Outcomes(outcomes, None, ranks, ranks), outcomes, sets, [()] * 3, np.full(3, 0.6))
     return Explanations(answers, fitted, "all", None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,8 +18,8 @@ from thoroughness import n_examples
 from suffice import SufficientExplainer, _core
 from suffice._forest.bounds import least_sdps, lower_bounds
 from suffice._forest.outcomes import outcomes_of_classes
-from suffice.explaining.found_sets import BY_ROW
-from suffice.explaining.search import ExplainOptions, FoundSets, find_maximal_rules, find_sufficient_sets
+from suffice.explaining.found_sets import BY_ROW, FoundSets, ScoredSet
+from suffice.explaining.search import ExplainOptions, find_maximal_rules, find_sufficient_sets
 
 NO_LIMIT = 2**64 - 1
 
@@ -46,9 +47,9 @@ def search(projection, X, lo, hi, n_threads=1, **options):
             options=_core.SearchOptions(**options),
             n_threads=n_threads,
             progress=None,
-        )
+        )[0]
     )
-    assert sorted(result) == sorted([*FIRST, "is_complete"])
+    assert sorted(result) == sorted([*FIRST, "is_complete", "level_below"])
     assert result["is_complete"].dtype == np.bool_
     sets, best = as_numbers(result["masks"]), as_numbers(result["best_masks"])
     sdps, best_sdp, is_complete = result["sdps"], result["best_sdps"], result["is_complete"]
@@ -354,6 +355,15 @@ def test_joined_sets_are_those_of_all_rows():
     for name in ("offset", "masks", "sdps", *BY_ROW):
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
         assert getattr(joined, name).dtype == getattr(whole, name).dtype
+
+
+def test_smaller_sets_stay_with_their_rows():
+    small = ScoredSet((1,), 0.88)
+    first, last = found_sets([[((0,), 0.9)], []], CANDIDATES), found_sets([[((3,), 0.95)]], CANDIDATES)
+    joined = FoundSets.joined([first, replace(last, smaller={0: small})])
+    assert joined.smaller == {2: small}
+    assert joined.in_order(np.array([2, 0])).smaller == {0: small}
+    assert joined.in_order(np.array([1, 0])).smaller == {}
 
 
 def test_sets_are_put_into_another_order():

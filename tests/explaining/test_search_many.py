@@ -36,7 +36,7 @@ def make_forest(depth, **sizes):
     return X, y, core_forest(trees, X, y)
 
 
-def search(projection, queries, outcomes, n_threads=1, needs_best=True, **options):
+def search(projection, queries, outcomes, n_threads=1, **options):
     defaults = {"pi": 0.8, "min_node_size": MIN_NODE_SIZE, "min_size": 0, "max_size": 9, "minimal_only": False}
     defaults |= {"max_sets": NO_LIMIT, "n_by_row": 0, "least_sdp": np.zeros(0)}
     return arrays_of(
@@ -45,8 +45,7 @@ def search(projection, queries, outcomes, n_threads=1, needs_best=True, **option
             rows=core_rows(queries, outcomes, outcomes),
             options=_core.SearchOptions(**defaults | options),
             n_threads=n_threads,
-            needs_best=needs_best,
-        )
+        )[0]
     )
 
 

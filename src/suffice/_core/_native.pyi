@@ -92,7 +92,12 @@ class SearchOptions:
         max_sets: int,
         n_by_row: int,
         n_by_paths: int = ...,
+        n_first_trees: int = ...,
+        needs_best: bool = ...,
+        step: float = ...,
+        many: int = ...,
         least_sdp: Floats,
+        least_below: Sequence[tuple[float, Floats]] = ...,
     ) -> None: ...
     @property
     def pi(self) -> float: ...
@@ -122,6 +127,8 @@ class SearchArrays:
     def best_sdps(self) -> Floats: ...
     @property
     def is_complete(self) -> NDArray[np.bool_]: ...
+    @property
+    def level_below(self) -> Floats: ...
 
 def search(
     *,
@@ -130,10 +137,7 @@ def search(
     options: SearchOptions,
     n_threads: int,
     progress: Progress = None,
-    needs_best: bool = True,
-    batch_size: int = 0,
-    n_first_trees: int = 0,
-) -> SearchArrays: ...
+) -> tuple[SearchArrays, SearchArrays]: ...
 
 class SetCells:
     def __init__(

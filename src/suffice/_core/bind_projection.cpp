@@ -7,7 +7,6 @@
 #include "bindings.hpp"
 #include "distribution.hpp"
 #include "row_view.hpp"
-#include "rows_batched.hpp"
 
 namespace suffice {
 namespace {
@@ -17,16 +16,22 @@ using Sets = Vector<std::uint64_t>;  // one for each row
 using OptionalSets = std::optional<Sets>;
 
 // One number for each row: at(view, i) computes that of row i.
-template <class View, class At>
-Doubles for_each_view(const PyProjection& projection, const Matrix& X, const Sets& sets, std::size_t min_node_size,
-                      std::size_t n_threads, const nb::object* progress, const At& at) {
+template <class At>
+Doubles for_each_set(const PyProjection& projection, const Matrix& X, const Sets& sets, std::size_t min_node_size,
+                     std::size_t n_threads, const nb::object* progress, const At& at) {
     const Projection& p = projection.get();
     check_columns(X, p.forest->X.n_columns);
     check_sets(sets, X.n_rows, p.n_variables);
     std::vector<double> out(X.n_rows);
-    for_each_row_without_gil(X.n_rows, n_threads, progress, [&] {
-        return [&, view = View(p, min_node_size)](std::size_t i) mutable { out[i] = at(view, i); };
-    });
+    {
+        const nb::gil_scoped_release release;
+        StopFlag stop{false};
+        for_each_view<std::uint64_t>(projection, min_node_size, X.n_rows, n_threads, stop, watcher(progress),
+                                     [&](RowView<std::uint64_t>& view) {
+                                         view.number_as_projection();
+                                         return [&](std::size_t i) { out[i] = at(view, i); };
+                                     });
+    }
     return to_numpy<double>(std::move(out), {X.n_rows});
 }
 
@@ -37,17 +42,18 @@ Doubles sdp(const PyProjection& projection, const PyRows& rows, const Sets& sets
         view.set_row(r.row(i), r.outcome(i));
         return view.sdp(sets.data()[i]);
     };
-    return for_each_view<RowView<std::uint64_t>>(projection, r.X, sets, min_node_size, n_threads, &progress, at);
+    return for_each_set(projection, r.X, sets, min_node_size, n_threads, &progress, at);
 }
 
 // The sum of the squared weights of the training rows.
 Doubles squared_weights(const PyProjection& projection, const FloatMatrix& X, const Sets& sets,
                         std::size_t min_node_size, std::size_t n_threads) {
     const Matrix rows = matrix_of(X);
-    const auto at = [&](SquaredWeights<std::uint64_t>& known, std::size_t i) {
-        return known.find(rows.row(i), sets.data()[i]);
+    const auto at = [&](RowView<std::uint64_t>& view, std::size_t i) {
+        view.set_row(rows.row(i));
+        return view.squared_weights(sets.data()[i]);
     };
-    return for_each_view<SquaredWeights<std::uint64_t>>(projection, rows, sets, min_node_size, n_threads, nullptr, at);
+    return for_each_set(projection, rows, sets, min_node_size, n_threads, nullptr, at);
 }
 
 // The share of the rows with the outcome in the leaves of each row.

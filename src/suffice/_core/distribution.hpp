@@ -48,9 +48,9 @@ class CellRanks {
     }
     template <class Do>
     std::size_t for_each_tree(const Do& act) {
-        return row_.for_each_cell(S_, [&](std::size_t t, const CellFinder::Cell& cell) {
+        return row_.for_each_cell(S_, [&](std::size_t t, const Cell& cell) {
             ranks_.clear();
-            for_each_position(cell.rows, [&](std::size_t i) { ranks_.push_back(projection_.trees[t].rank[i]); });
+            cell.for_each_position([&](std::size_t i) { ranks_.push_back(projection_.trees[t].rank[i]); });
             act(std::span<const std::uint32_t>(ranks_));
         });
     }

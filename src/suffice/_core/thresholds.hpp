@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace suffice {
@@ -20,10 +21,20 @@ inline float largest_float_up_to(double threshold) {
     return static_cast<double>(nearest) <= threshold ? nearest : std::nextafter(nearest, -kInfinity);
 }
 
-// The code of a value that is not missing; `thresholds` is ascending.
-inline std::uint32_t code_of(const std::vector<float>& thresholds, float value) {
-    return static_cast<std::uint32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), value) -
-                                      thresholds.begin());
+// The code of a value that is not missing; `thresholds` is ascending. Without branches, since neighbouring rows have
+// unrelated values.
+inline std::uint32_t code_of(std::span<const float> thresholds, float value) {
+    const float* first = thresholds.data();
+    for (std::size_t n = thresholds.size(), half; n > 0; n -= half) {
+        half = (n + 1) / 2;
+        first += first[half - 1] < value ? half : 0;
+    }
+    return static_cast<std::uint32_t>(first - thresholds.data());
+}
+
+inline void sort_and_unite(std::vector<float>& thresholds) {
+    std::sort(thresholds.begin(), thresholds.end());
+    thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
 }
 
 // A mean over the trees may miss a level by this much and still reach it, so that rounding errors decide no tie: if 18

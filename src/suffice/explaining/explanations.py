@@ -26,7 +26,7 @@ from suffice.explaining.answers import Answers
 from suffice.explaining.best_set import bound_best, bound_set
 from suffice.explaining.explanation import LEAST_OFFERED, Explanation, SufficientSet, is_contested
 from suffice.explaining.importance import SetsKind, check_sets, importance_of_rows, rank_means
-from suffice.explaining.search import ExplainOptions, find_rules, find_smaller_sets, find_sufficient_sets
+from suffice.explaining.search import ExplainOptions, find_rules, find_sufficient_sets
 from suffice.explaining.sentences import CONTESTED, N_LISTED, NO_SIGNAL
 
 if TYPE_CHECKING:
@@ -395,7 +395,7 @@ class Explanations(Sequence[Explanation]):
         )
 
     def _smaller_set(self, i: int) -> SufficientSet | None:
-        smaller = self.answers.smaller[i]
+        smaller = self.answers.sets.smaller.get(i)
         if smaller is None:
             return None
         lower = bound_set(self.fitted, self.answers.X[i], smaller)
@@ -601,12 +601,11 @@ def explain(state: Fitted, rows: AskedRows, options: ExplainOptions, progress: b
     has_bar = wants_bar(progress)
     with progress_bar(len(matrix), progress) if has_bar else nullcontext() as report:
         sets = find_sufficient_sets(state, matrix, outcomes, minimal_only=options.sets == "minimal", progress=report)
-    smaller = find_smaller_sets(state, matrix, outcomes, sets)
     rules: list[tuple[Rule, ...]] = [()] * len(matrix)
     if options.rules is not None:
         rules = find_rules(state, matrix, outcomes, sets, options, progress, has_bar)
     known = sdps_of_all(state, matrix, outcomes)
-    answers = Answers(matrix, outcomes, predictions, sets, smaller, rules, known, rows.source, rows.ids)
+    answers = Answers(matrix, outcomes, predictions, sets, rules, known, rows.source, rows.ids)
     answers = answers._replace(rules_searched=options.rules is not None)
     return Explanations(answers, state.without_model, options.sets, rows.library)
 

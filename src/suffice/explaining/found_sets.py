@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,13 +12,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from suffice._table.variables import VariableSet
 
-BY_ROW = (
-    "best_masks",
-    "best_sdps",
-    "best_squares",
-    "is_complete",
-    "offered",
-)
+BY_ROW = ("best_masks", "best_sdps", "best_squares", "is_complete", "offered")
+# What the core finds.
+SEARCHED = ("offset", "masks", "sdps", "best_masks", "best_sdps", "is_complete")
 
 
 class ScoredSet(NamedTuple):
@@ -41,6 +37,14 @@ class FoundSets:
     best_squares: NDArray[np.float64]  # of the weights behind its SDP; NaN where nothing has asked for it
     is_complete: NDArray[np.bool_]
     offered: NDArray[np.float64]  # the level that the best set of a row without a sufficient set reaches; else NaN
+    smaller: dict[int, ScoredSet] = field(default_factory=dict)  # by row: beside a best set of many variables
+
+    @classmethod
+    def of_arrays(cls, candidates: VariableSet, arrays: Any) -> FoundSets:
+        """Take over what the core has found."""
+        own = {name: getattr(arrays, name) for name in SEARCHED}
+        unknown = np.full(len(arrays.best_sdps), np.nan)
+        return cls(candidates, **own, best_squares=unknown, offered=arrays.level_below)
 
     def members(self, mask: NDArray[np.uint64]) -> VariableSet:
         """List the variables of a set."""
@@ -75,7 +79,11 @@ class FoundSets:
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in ("masks", "sdps", *BY_ROW)
         }
-        return cls(parts[0].candidates, np.cumsum(counts).astype(np.int64), **arrays)
+        firsts = np.cumsum([0, *(len(part.offset) - 1 for part in parts)]).tolist()
+        smaller = {
+            first + row: S for first, part in zip(firsts, parts, strict=False) for row, S in part.smaller.items()
+        }
+        return cls(parts[0].candidates, np.cumsum(counts).astype(np.int64), **arrays, smaller=smaller)
 
     def in_order(self, order: NDArray[np.intp]) -> FoundSets:
         """Put the rows into another order."""
@@ -83,7 +91,8 @@ class FoundSets:
         offset = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         of_sets = np.repeat(self.offset[:-1][order] - offset[:-1], counts) + np.arange(offset[-1])
         by_row = {name: getattr(self, name)[order] for name in BY_ROW}
-        return FoundSets(self.candidates, offset, self.masks[of_sets], self.sdps[of_sets], **by_row)
+        smaller = {i: self.smaller[row] for i, row in enumerate(order.tolist()) if row in self.smaller}
+        return FoundSets(self.candidates, offset, self.masks[of_sets], self.sdps[of_sets], **by_row, smaller=smaller)
 
     def by_row(self) -> list[tuple[int, VariableSet]]:
         """List the sufficient sets with their rows."""
